@@ -570,7 +570,7 @@ def test_a_database_that_never_rests_is_an_error(tmp_path: Path, monkeypatch: py
         writer.execute("DELETE FROM params")
         (unit,) = mlflow_sqlite.find_units([path])
         moments = iter(range(100))
-        monkeypatch.setattr(sqlite, "_state", lambda _: (next(moments), None))
+        monkeypatch.setattr(sqlite, "_read_state", lambda _: (next(moments), None))
         with pytest.raises(UnreadableError, match="written to all the time"):
             list(mlflow_sqlite.read(unit))
 

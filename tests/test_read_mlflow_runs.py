@@ -85,7 +85,7 @@ def test_a_database_is_asked_once_for_all_runs(tmp_path: Path, monkeypatch: pyte
         asked.append(query)
         return rows(store, query, values)
 
-    monkeypatch.setattr(sqlite.SqliteStore, "rows", counted)
+    monkeypatch.setattr(sqlite.SqliteStore, "select", counted)
     path = database(tmp_path / "mlflow.db", [("loss", run, 1, f"{run:03}", 0, 0) for run in (9, 2, 5)])
     with closing(sqlite3.connect(path)) as connection, connection:
         for run in (9, 1, 5, 2):

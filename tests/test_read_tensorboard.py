@@ -30,7 +30,7 @@ from reportgen.formats.binary.protobuf import (
 from reportgen.formats.binary.tfrecord import calculate_checksum, calculate_checksums, calculate_row_checksums
 from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.formats.trackers import tensorboard as reader
-from reportgen.formats.trackers import tensorboard_events, tensorboard_run
+from reportgen.formats.trackers import tensorboard_events
 from reportgen.read import open_source, read_raw_frame
 from reportgen.settings.loading import load_source_settings
 
@@ -721,7 +721,7 @@ def test_a_huge_record_is_passed_over(tmp_path: Path) -> None:
 
 def test_too_many_values_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It names the metric and says what to do."""
-    monkeypatch.setattr(tensorboard_run, "_MOST_POINTS", 4)
+    monkeypatch.setattr(run_data, "MOST_POINTS", 4)
     write(tmp_path / NAME, SMALL)
     with pytest.raises(UnreadableError, match='"loss" has more than 4 values') as raised:
         read(tmp_path)

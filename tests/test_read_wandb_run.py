@@ -416,6 +416,7 @@ def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         list(RecordLog(log))
     monkeypatch.undo()
     monkeypatch.setattr(wandb_history, "MOST_POINTS", 15)
+    monkeypatch.setattr(run_data, "MOST_POINTS", 15)
     with pytest.raises(UnreadableError, match='the metric "loss" has more than 15 values'):
         read(log)
 

@@ -37,7 +37,7 @@ class Engine:
         # Without GLOBAL only this connection would have it, and none of its cursors. A cursor never shows a
         # progress bar, and DuckDB lets nobody set that in a notebook without ipywidgets.
         self._connection.execute("SET GLOBAL TimeZone = 'UTC'")
-        # From here on no statement changes what is said above, whatever it came to hold.
+        # From here on no statement changes these settings.
         self._connection.execute("SET lock_configuration = true")
 
     def open_cursor(self) -> duckdb.DuckDBPyConnection:

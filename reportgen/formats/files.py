@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -15,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats.binary import zstd
 from reportgen.formats.limits import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS, format_mebibytes
+from reportgen.formats.text_files import is_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,9 +55,8 @@ def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
 
 _MAGIC: Final = {"gzip": b"\x1f\x8b", "zstd": zstd.MAGIC}
 _ENDINGS: Final = {"gzip": ".gz", "zstd": ".zst"}
-_LFS: Final = b"version https://git-lfs"
-_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
-BOM: Final = b"\xef\xbb\xbf"
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+BOM: Final = codecs.BOM_UTF8
 _CHUNK_SIZE: Final = 1 << 20
 
 
@@ -69,24 +70,14 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A data file.
-
-    Attributes:
-        path: where it is.
-        name: the same relative to the project, for messages.
-        compression: ``gzip``, ``zstd`` or nothing.
-    """
+    """A data file, its name relative to the project, and ``gzip``, ``zstd`` or nothing."""
 
     path: Path
     name: str
     compression: str
 
     def read_head(self, size: int) -> Head:
-        """At least one line and, if there are as many, the first ``size`` bytes.
-
-        Raises:
-            ReportError: it cannot be read, or shows that it is not what its name says.
-        """
+        """At least one line and, if there are as many, the first ``size`` bytes; see ``check``."""
         self.check()
         with self.open() as file:
             data = bytearray(file.read(size))
@@ -97,20 +88,15 @@ class Content:
             return Head(bytes(data), complete=not file.read(1))
 
     def read_all(self) -> bytes:
-        """All bytes of a file that is one value.
-
-        Raises:
-            ReportError: it cannot be read, or holds more than ``LARGEST_DOCUMENT`` bytes.
-        """
+        """All bytes of a file that is one value; at most ``LARGEST_DOCUMENT``."""
         data = bytearray()
         with self.open() as file:
             while piece := file.read(_CHUNK_SIZE):
                 data += piece
                 if len(data) > LARGEST_DOCUMENT:
                     message = f"the file holds more than {format_mebibytes(LARGEST_DOCUMENT)} of JSON"
-                    raise self.make_error(
-                        message, "Write JSON Lines, which are read line by line, or Parquet"
-                    )
+                    advice = "Write JSON Lines, which are read line by line, or Parquet"
+                    raise self.make_error(message, advice)
         return bytes(data)
 
     def make_length_error(self, line: int) -> ReportError:
@@ -120,11 +106,7 @@ class Content:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """The decompressed bytes.
-
-        Raises:
-            ReportError: the file cannot be read or decompressed, also while it is read.
-        """
+        """The decompressed bytes; errors of reading and decompressing become ``ReportError``."""
         try:
             if self.compression == "zstd":
                 with self.path.open("rb") as packed, zstd.open_unpacked(packed) as unpacked_file:
@@ -136,11 +118,9 @@ class Content:
                 with self.path.open("rb") as file:
                     yield file
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise self.make_error(
-                "the gzip stream is damaged or ends early", "Write the file again"
-            ) from None
+            raise self._make_stream_error("gzip") from None
         except zstd.ZstdError:
-            raise self._make_zstd_error() from None
+            raise self._make_stream_error("zstd") from None
         except OSError as error:
             message = f"the file cannot be read: {error.strerror or error}"
             raise self.make_error(message, "Check that it exists and may be read") from None
@@ -153,9 +133,9 @@ class Content:
         """A problem of this file."""
         return Diagnostic(SourceLocation(self.name, line), message, next_step, Stage.DATA)
 
-    def make_warning(self, message: str, line: int | None = None) -> Diagnostic:
-        """Something of this file that was handled, to be told."""
-        return Diagnostic(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
+    def make_warning(self, message: str, line: int | None = None) -> Problem:
+        """A warning about this file."""
+        return Problem(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
 
     def check(self) -> None:
         """Look at the first bytes.
@@ -169,8 +149,8 @@ class Content:
             first = file.read(64)
             cut = self.compression == "zstd" and first.startswith(zstd.MAGIC) and not zstd.is_whole(file)
         if cut:
-            raise self._make_zstd_error()
-        if first.startswith(_LFS):
+            raise self._make_stream_error("zstd")
+        if is_pointer(first):
             advice = "Run git lfs pull, and check out with LFS where the site is built"
             raise self.make_error("it is a Git LFS pointer, not the data themselves", advice)
         if not first:
@@ -186,9 +166,8 @@ class Content:
         if not magic and first.startswith(_UTF16):
             raise self.make_error("the text is UTF-16, not UTF-8", "Save it as UTF-8", 1)
 
-    def _make_zstd_error(self) -> ReportError:
-        message = "the zstd stream is damaged or ends early"
-        return self.make_error(message, "Write the file again")
+    def _make_stream_error(self, kind: str) -> ReportError:
+        return self.make_error(f"the {kind} stream is damaged or ends early", "Write the file again")
 
 
 def make_columns_error(file: str, count: int) -> ReportError:
@@ -248,7 +227,7 @@ def sample_lines(content: Content, head: Head) -> list[bytes]:
 
 
 def find_last_line(content: Content, head: Head) -> LastLine | None:
-    """The last line if it has no end and can be had without reading the whole file."""
+    """The last line if it has no end and can be found without reading the whole file."""
     if head.complete:
         data, before = head.data, 0
     elif content.compression:
@@ -298,9 +277,7 @@ def decode_text(content: Content, data: bytes) -> str:
 def read_lines(content: Content, keep: int | None = None) -> Iterator[str]:
     """Every line with its end, without a byte order mark; bytes that are not UTF-8 as surrogates.
 
-    Args:
-        content: the file.
-        keep: bytes that count, when the rest is torn off.
+    Only the first ``keep`` bytes count, where the rest is torn off.
     """
     with content.open() as file:
         bounded = cast("IO[bytes]", _LimitedFile(content, file))
@@ -308,7 +285,7 @@ def read_lines(content: Content, keep: int | None = None) -> Iterator[str]:
         try:
             yield from _take_lines(keep, text)
         finally:
-            # Otherwise it would close the file a second time, and be told off for it.
+            # Otherwise it would close the file a second time, which is an error.
             text.detach()
 
 

@@ -12,7 +12,8 @@ from pydantic_core import from_json
 
 from reportgen.core.words import format_count
 from reportgen.formats.runs import Finding, UnreadableError
-from reportgen.formats.text_files import Decoder, read_head, read_lines, read_whole
+from reportgen.formats.text_files import Count, Decoder, read_head, read_lines, read_whole
+from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,15 @@ _COLON: Final = re.compile(r"\s*:\s*")
 _BETWEEN: Final = re.compile(r"\}\s*,\s*(?=\{)")
 _PIECE: Final = 1 << 18
 _DEEPEST: Final = 20
+_decode: Final = json.JSONDecoder().raw_decode
+
+
+def parse_or_none(text: str | bytes) -> Any:  # noqa: ANN401 - JSON can be anything
+    """The value of a JSON text; None where it is none, or nested too deeply."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def parse_object(text: str) -> dict[str, Any] | None:
@@ -32,24 +42,8 @@ def parse_object(text: str) -> dict[str, Any] | None:
         item = from_json(text)
     except ValueError:
         # Half characters and deep nesting are refused there alone; three times as fast with all else.
-        item = _loaded(text)
+        item = parse_or_none(text)
     return item if isinstance(item, dict) else None
-
-
-def _loaded(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def is_whole(text: str) -> bool:
-    """Whether a text is one JSON value."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 class JsonListItems:
@@ -58,7 +52,7 @@ class JsonListItems:
     Attributes:
         at: where the next item, the end of the list, or what is no item stands.
         count: items so far.
-        ended: whether the end of the list was met.
+        ended: whether the end of the list was reached.
     """
 
     def __init__(self, text: str, at: int) -> None:
@@ -68,7 +62,6 @@ class JsonListItems:
         self.ended = False
 
     def __iter__(self) -> Iterator[Any]:
-        decode = json.JSONDecoder().raw_decode
         one_by_one_until = 0
         while True:
             self.at = skip_gap(self._text, self.at)
@@ -85,7 +78,7 @@ class JsonListItems:
                 self.ended = True
                 return
             try:
-                item, self.at = decode(self._text, self.at)
+                item, self.at = _decode(self._text, self.at)
             except (ValueError, RecursionError):
                 return
             self.count += 1
@@ -97,14 +90,10 @@ class JsonListItems:
         None where the place looked like the end of an item but stands inside one: then what is unbalanced
         before it does not parse.
         """
-        found = _BETWEEN.search(self._text, self.at + _PIECE)
-        if not found:
+        between = _BETWEEN.search(self._text, self.at + _PIECE)
+        if not between:
             return None, len(self._text)
-        try:
-            many = json.loads(f"[{self._text[self.at : found.start() + 1]}]")
-        except (ValueError, RecursionError):
-            return None, found.end()
-        return many, found.end()
+        return parse_or_none(f"[{self._text[self.at : between.start() + 1]}]"), between.end()
 
 
 def parse_beginning(text: str) -> dict[str, Any] | None:
@@ -125,11 +114,9 @@ def skip_gap(text: str, at: int) -> int:
 def iterate_cells(
     item: Mapping[str, Any], wrappers: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, Any]]:
-    """Cells and their names, those within joined by ``/``, in the order of writing; a list is a cell.
+    """Cells and their names, nested ones joined by ``/``, in the order of writing; a list is a cell.
 
-    Args:
-        item: what was parsed.
-        wrappers: objects directly in ``item`` whose own names are left out.
+    The names of ``wrappers``, objects directly in ``item``, are left out.
     """
     waiting = [(key, value, 1) for key, value in reversed(list(item.items()))]
     while waiting:
@@ -142,11 +129,10 @@ def iterate_cells(
 
 
 def _parse_cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    decoder = json.JSONDecoder()
+    item: dict[str, Any] = {}
     while text[(at := skip_gap(text, at)) : at + 1] == '"':
         try:
-            key, at = decoder.raw_decode(text, at)
+            key, at = _decode(text, at)
         except ValueError:
             break
         colon = _COLON.match(text, at)
@@ -154,12 +140,12 @@ def _parse_cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
             break
         at = colon.end()
         try:
-            found[key], at = decoder.raw_decode(text, at)
+            item[key], at = _decode(text, at)
         except (ValueError, RecursionError):
             if text[at : at + 1] == "{" and depth < _DEEPEST:
-                found[key] = _parse_cut_off(text, at + 1, depth + 1)
+                item[key] = _parse_cut_off(text, at + 1, depth + 1)
             break
-    return found
+    return item
 
 
 _LONGEST_TEXT: Final = 200
@@ -195,13 +181,13 @@ def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
     place = _skip_space(text, 0)
     if text[place : place + 1] != "[":
         raise UnreadableError(path, "a list is expected in the file", "Check its format")
-    decoder, sign = json.JSONDecoder(), ","
+    sign = ","
     place = _skip_space(text, place + 1)
     if text[place : place + 1] == "]":
         place, sign = place + 1, "]"
     while sign == ",":
         with _explain_errors(path):
-            item, place = decoder.raw_decode(text, _skip_space(text, place))
+            item, place = _decode(text, _skip_space(text, place))
         place = _skip_space(text, place)
         sign, place = text[place : place + 1], place + 1
         with _explain_errors(path):
@@ -216,19 +202,16 @@ def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
 def read_json_object(
     path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 ) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """What a JSON file holds that has to be an object; see ``read_json``.
+    """The object in a JSON file; see ``read_json``.
 
-    Args:
-        path: the file.
-        reduced: what to keep of each object in it, so that not everything is in memory at once.
+    ``reduced`` shortens each object in it as it is parsed, so that not everything is in memory at once.
     """
     decoding = Decoder(path)
     value = parse_json(path, decoding.decode(read_whole(path)), reduced=reduced)
     findings = tuple(decoding.list_findings())
     if not isinstance(value, dict):
-        raise UnreadableError(
-            path, f"an object is expected, and it holds {_describe_kind(value)}", "Check its format"
-        )
+        kind = {list: "a list", str: "a text", type(None): "null"}.get(type(value), "a single value")
+        raise UnreadableError(path, f"an object is expected, and it holds {kind}", "Check its format")
     return value, findings
 
 
@@ -249,13 +232,13 @@ def parse_json(
 
 @contextmanager
 def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
-    """Turn what the parser says into what a user is told."""
+    """Turn an error of the parser into ``UnreadableError``."""
     try:
         yield
     except json.JSONDecodeError as error:
         # Python ends some of its words with "at": "Unterminated string starting at".
-        said = error.msg.removesuffix(" at")
-        message = f"{what} is not whole JSON: {said} at line {error.lineno}, column {error.colno}"
+        reason = error.msg.removesuffix(" at")
+        message = f"{what} is not whole JSON: {reason} at line {error.lineno}, column {error.colno}"
         raise UnreadableError(path, message, "Write it again, or leave it out", error.lineno) from error
     except (ValueError, RecursionError) as error:
         message = f"{what} is JSON that cannot be read: it is nested too deeply or has an endless number"
@@ -263,56 +246,40 @@ def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
 
 
 def _skip_space(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
+    space = _SPACE.match(text, place)
+    return space.end() if space else place
 
 
 @dataclass(slots=True)
 class JsonLines:
-    """The objects of a JSON Lines file, in order; what is none is counted.
-
-    Attributes:
-        path: the file.
-        bad: lines that are no JSON object.
-        first_bad: the first of them, 1-based.
-        torn: the last line, if it is not whole and lacks its end.
-    """
+    """The objects of a JSON Lines file, in order; lines that are none are counted."""
 
     path: Path
-    bad: int = 0
-    first_bad: int | None = None
-    torn: int | None = None
-    _decoding: Decoder | None = field(default=None, repr=False)
+    _bad: Count = field(default_factory=Count)
+    _torn: int | None = None
+    _decoding: Decoder | None = None
 
     def read_objects(self) -> Iterator[dict[str, Any]]:
-        """Every object; afterwards ``list_findings`` is complete.
-
-        Raises:
-            UnreadableError: the file cannot be read, or has a line that is too long.
-        """
+        """Every object; afterwards ``list_findings`` is complete. Raises what ``read_lines`` raises."""
         self._decoding = Decoder(self.path)
         for number, data in read_lines(self.path):
             if not data.strip():
                 continue
-            try:
-                value = json.loads(self._decoding.decode(data, number))
-            except (ValueError, RecursionError):
-                value = None
+            value = parse_or_none(self._decoding.decode(data, number))
             if isinstance(value, dict):
                 yield value
             elif not data.endswith(b"\n"):
-                self.torn = number
+                self._torn = number
             else:
-                self.bad += 1
-                self.first_bad = self.first_bad or number
+                self._bad.add(number)
 
     def list_findings(self) -> Iterator[Finding]:
         """What was irregular."""
-        if self.bad:
-            message = f"{format_count(self.bad, 'line is', 'lines are')} no JSON object: left out"
-            yield Finding(self.path, message, self.first_bad)
-        if self.torn:
-            yield Finding(self.path, "the last line is torn off: left out", self.torn)
+        if self._bad.number:
+            message = f"{format_count(self._bad.number, 'line is', 'lines are')} no JSON object: left out"
+            yield Finding(self.path, message, self._bad.line)
+        if self._torn:
+            yield Finding(self.path, "the last line is torn off: left out", self._torn)
         if self._decoding:
             yield from self._decoding.list_findings()
 
@@ -333,8 +300,7 @@ def as_word(value: object) -> str:
 
 def shorten_cell(value: object, most: int = 80) -> str:
     """A cell inside a message: one line, not too long."""
-    text = " ".join(as_word(value).split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return shorten(as_word(value), most)
 
 
 def as_answer(value: object) -> str | None:
@@ -343,7 +309,3 @@ def as_answer(value: object) -> str | None:
         return as_answer(value[0])
     text = as_word(value)
     return text if text and len(text) <= _LONGEST_TEXT else None
-
-
-def _describe_kind(value: object) -> str:
-    return {list: "a list", str: "a text", type(None): "null"}.get(type(value), "a single value")

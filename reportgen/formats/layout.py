@@ -40,9 +40,9 @@ class FileLayout:
         path: relative to the project.
         format: a key of ``formats.FORMATS``.
         compression: ``gzip``, ``zstd`` or nothing.
-        columns: names as written, in order; empty where a column has none.
+        columns: names as written, in order; empty where a column has no name.
         types: the SQL types that they are read as; ``VARCHAR`` in most text formats.
-        variant: what the format needs beside that: the delimiter, or the shape of JSON.
+        variant: what else the format needs: the delimiter, or the shape of JSON.
         skip: bytes left out at the beginning.
         keep: bytes that count from the beginning, when the rest is torn off.
         even_ends: False where lines end now with one sign, now with two.

@@ -21,16 +21,8 @@ _LONGEST: Final = 60
 
 
 def suggest_names(word: str, known: Sequence[str], says: str) -> str:
-    """A next step: the name that was most likely meant, and what names there are.
-
-    Args:
-        word: the unknown name.
-        known: the names there are.
-        says: how the list begins, such as "It has".
-    """
-    if not known:
-        return ""
-    return f"{suggest_name(word, known)}{says} {list_names(known)}"
+    """A next step for an unknown name: the nearest one, and all names after ``says``, such as "It has"."""
+    return f"{suggest_name(word, known)}{says} {list_names(known)}" if known else ""
 
 
 def list_names(words: Iterable[str]) -> str:
@@ -42,24 +34,22 @@ def list_names(words: Iterable[str]) -> str:
     return join_words(shown)
 
 
-# So many are told one by one.
+# So many files are named one by one.
 _MOST_FILES: Final = 3
 
 
-def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Problems, each that more than three files have only for the first of them, with how many others."""
-    groups: dict[tuple[str, ...], list[Diagnostic]] = defaultdict(list)
+def merge_problems(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Problems; one that more than three files have is given for the first, with the number of others."""
+    groups: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
     for problem in problems:
         groups[problem.message, problem.next_step, problem.stage, problem.severity].append(problem)
-    for found in groups.values():
-        files = list(dict.fromkeys(problem.location.file for problem in found))
+    for group in groups.values():
+        files = list(dict.fromkeys(problem.place.file for problem in group))
         if len(files) > _MOST_FILES:
-            message = (
-                f"{found[0].message}; the same in {len(files) - 1:,} more: {join_names(files[1:], most=2)}"
-            )
-            yield replace(found[0], message=message)
+            others = f"the same in {len(files) - 1:,} more: {join_names(files[1:], most=2)}"
+            yield replace(group[0], message=f"{group[0].message}; {others}")
         else:
-            yield from found
+            yield from group
 
 
 _MOST_PROBLEMS: Final = 5
@@ -67,8 +57,8 @@ _MOST_PROBLEMS: Final = 5
 
 def limit_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The first problems of a file, and how many more there are."""
-    found = list(problems)
-    shown, rest = found[:_MOST_PROBLEMS], found[_MOST_PROBLEMS:]
+    every = list(problems)
+    shown, rest = every[:_MOST_PROBLEMS], every[_MOST_PROBLEMS:]
     if rest:
         message = f"there are {len(rest)} more problems like these in this file"
         shown.append(replace(rest[0], message=message, next_step="Mend these first"))

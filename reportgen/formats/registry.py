@@ -1,7 +1,7 @@
 """The formats of loggers and harnesses, and which files of a folder belong to which of their units.
 
-A new format is a module with ``NAME``, ``TITLE``, ``units`` and ``read`` (see ``runs``), and a line
-below. Its module is imported only where the name of a file lets it be of that format.
+A new format is a module as ``Reader`` describes it, and a line below. A module is imported only where the
+name of a file matches.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class UnitFormat:
         name: what ``format:`` of a source says.
         module: where its reader is.
         patterns: file names that may be of this format, in small letters; some of a unit's files have one.
-        weak: whether it is passed over, unless asked for, where there are tables that it does not read:
-            console output repeats them, and lists of answers may be cells of theirs.
+        weak: whether it is left out, unless ``format:`` names it, where there are tables that it does not
+            read: console output repeats them, and lists of answers may be cells of theirs.
     """
 
     name: str
@@ -48,41 +48,36 @@ class Reader(Protocol):
         """The files of this format, grouped."""
 
     def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
-        """What a unit holds."""
+        """What a unit holds; raises ``UnreadableError`` where none of it can be read."""
 
 
-def _make_logger(name: str, *patterns: str, weak: bool = False) -> UnitFormat:
-    return UnitFormat(name, f"reportgen.formats.trackers.{name}", patterns, weak)
-
-
-def _make_harness(name: str, *patterns: str, module: str = "", weak: bool = False) -> UnitFormat:
-    return UnitFormat(name, f"reportgen.formats.evaluations.{module or name}", patterns, weak)
+def _make_format(module: str, *patterns: str, name: str = "", weak: bool = False) -> UnitFormat:
+    return UnitFormat(name or module.rpartition(".")[2], f"reportgen.formats.{module}", patterns, weak)
 
 
 _DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
-# Where runs were logged in several formats, the first of them here is read: those that keep the most come
-# first, those that are told by little come last. The Trainer logs for TensorBoard, too, into folders that say
-# nothing of the run.
+# Where runs were logged in several formats, the first of them here is read: the most complete first, the
+# least certain last. The Trainer logs for TensorBoard, too, into folders that say nothing of the run.
 LOGGERS: tuple[UnitFormat, ...] = (
-    _make_logger("wandb", "*.wandb"),
-    _make_logger("trainer_state", "*.json"),
-    _make_logger("tensorboard", "*tfevents*"),
-    _make_logger("mlflow_sqlite", *_DATABASES),
-    _make_logger("mlflow_files", "meta.yaml"),
-    _make_logger("trackio", *_DATABASES),
-    _make_logger("dvclive", "*.tsv", "metrics.json"),
-    _make_logger("metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
-    _make_logger("step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
-    _make_logger("console", "*.log", "*.txt", "*.out", "*.err", weak=True),
+    _make_format("trackers.wandb", "*.wandb"),
+    _make_format("trackers.trainer_state", "*.json"),
+    _make_format("trackers.tensorboard", "*tfevents*"),
+    _make_format("trackers.mlflow_sqlite", *_DATABASES),
+    _make_format("trackers.mlflow_files", "meta.yaml"),
+    _make_format("trackers.trackio", *_DATABASES),
+    _make_format("trackers.dvclive", "*.tsv", "metrics.json"),
+    _make_format("trackers.metrics_csv", "*.csv", "*.tsv", "*.log", "*.txt"),
+    _make_format("trackers.step_json", "*.jsonl", "*.ndjson", "*.json", "*.log"),
+    _make_format("trackers.console", "*.log", "*.txt", "*.out", "*.err", weak=True),
 )
 HARNESSES: tuple[UnitFormat, ...] = (
-    _make_harness("inspect", "*.eval", "*.json", module="inspect_logs"),
-    _make_harness("lm_eval", "*.json", "*.jsonl"),
-    _make_harness("lighteval", "*.json"),
-    _make_harness("helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
-    _make_harness("promptfoo", "*.json", "*.jsonl", "*.ndjson"),
-    _make_harness("mt_bench", "*.jsonl", "*.ndjson"),
-    _make_harness("answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
+    _make_format("evaluations.inspect_logs", "*.eval", "*.json", name="inspect"),
+    _make_format("evaluations.lm_eval", "*.json", "*.jsonl"),
+    _make_format("evaluations.lighteval", "*.json"),
+    _make_format("evaluations.helm", "run_spec.json", "stats.json", "per_instance_stats.json"),
+    _make_format("evaluations.promptfoo", "*.json", "*.jsonl", "*.ndjson"),
+    _make_format("evaluations.mt_bench", "*.jsonl", "*.ndjson"),
+    _make_format("evaluations.answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
 )
 # The endings of tables, which are data without any of these formats.
 _TABLES: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|json|parquet)(\.(gz|zst))?", re.IGNORECASE)
@@ -137,29 +132,30 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
     Args:
         files: all files, in natural order.
         form: the only format to look for.
-        named: whether the user named just these files: with ``form``, each is a unit then, whatever its name.
+        named: whether the user named just these files: with ``form``, each is a unit, whatever its name.
     """
     from reportgen.formats.runs import Unit  # noqa: PLC0415 - numpy is not needed to list sources
 
     found: dict[str, tuple[Unit, ...]] = {}
-    for one in list_formats():
-        if form not in {None, one.name} or not (form or any(_is_match(file.name, one) for file in files)):
+    for candidate in [find_format(form)] if form else list_formats():
+        if candidate is None or not (form or any(_is_match(file.name, candidate) for file in files)):
             continue
-        units = load_reader(one).find_units(files)
-        taken = {file for unit in units for file in unit.files}
-        if one.weak and not form and any(_ROWS.fullmatch(file.name) for file in files if file not in taken):
+        units = load_reader(candidate).find_units(files)
+        used = {file for unit in units for file in unit.files}
+        others = [file for file in files if file not in used]
+        if candidate.weak and not form and any(_ROWS.fullmatch(file.name) for file in others):
             continue
         if form and named:
-            units += tuple(Unit(one.name, file, (file,)) for file in files if file not in taken)
+            units += tuple(Unit(candidate.name, file, (file,)) for file in others)
         if units:
-            found[one.name] = units
+            found[candidate.name] = units
     if not found:
         return FoundUnits()
-    weak = {one.name for one in list_formats() if one.weak}
+    weak = {candidate.name for candidate in list_formats() if candidate.weak}
     most = max(len(units) for name, units in found.items() if name not in weak or weak.issuperset(found))
     first = next(name for name, units in found.items() if 2 * len(units) >= most)
-    others = tuple((name, len(units)) for name, units in found.items() if name != first)
-    return FoundUnits(found[first], others)
+    left_out = tuple((name, len(units)) for name, units in found.items() if name != first)
+    return FoundUnits(found[first], left_out)
 
 
 def _is_match(name: str, form: UnitFormat) -> bool:

@@ -6,19 +6,22 @@ import json
 import math
 import re
 from array import array
-from typing import TYPE_CHECKING, Any, Final
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from reportgen.core.errors import Diagnostics
 from reportgen.core.words import format_count, join_names
+from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.runs import Finding, Points, UnreadableError
 from reportgen.formats.text_files import Decoder, read_whole
-from reportgen.settings.text import normalise_text
+from reportgen.settings.text import normalise_text, shorten
 from reportgen.settings.yaml_tree import Origin, parse, to_values
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.model import FloatArray
@@ -27,8 +30,11 @@ if TYPE_CHECKING:
 
 MOST_POINTS: Final = 10_000_000
 MOST_METRICS: Final = 100_000
-_FEW: Final = 3
+FEW_NAMES: Final = 3
+"""So many metrics are named in a finding."""
 _LONGEST_NAME: Final = 60
+# Fewer rows of one shape on average are not worth arrays.
+_FEWEST_OF_SHAPE: Final = 8
 
 
 def parse_number(cell: object) -> float | None:
@@ -53,21 +59,58 @@ def parse_number_text(text: str) -> float | None:
     return value if text.isascii() and "_" not in text else None
 
 
-def check_metric_count(metrics: int, path: Path) -> None:
-    """See that a run has not too many metrics, as where each step has names of its own.
+def number_or_nan(cell: object) -> float:
+    """A cell as a number; NaN where it is none."""
+    value = parse_number(cell)
+    return math.nan if value is None else value
 
-    Raises:
-        UnreadableError: it has.
-    """
+
+def parse_time(cell: object) -> float | None:
+    """A text of ISO 8601 as milliseconds since 1970 UTC; a time without a zone is UTC."""
+    if not isinstance(cell, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(cell)
+        return 1000 * (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def check_metric_count(metrics: int, path: Path) -> None:
+    """Raise ``UnreadableError`` for too many metrics, as where each step has names of its own."""
     if metrics > MOST_METRICS:
         message = f"the run has more than {MOST_METRICS:,} metrics"
         raise UnreadableError(path, message, "Name those to be read with metrics: in source.yml")
 
 
-class MetricsBuilder:
-    """The metrics of one run.
+def check_value_count(values: int, path: Path, name: str) -> None:
+    """Raise ``UnreadableError`` for a metric with too many values."""
+    if values > MOST_POINTS:
+        message = f"the metric {quote_metric(name)} has more than {MOST_POINTS:,} values"
+        raise UnreadableError(path, message, "Thin it out before it is read")
 
-    ``add`` takes one value, ``extend`` many of one metric; ``count_dropped`` counts a cell that is no number.
+
+def describe_dropped(path: Path, dropped: Mapping[str, int]) -> Iterator[Finding]:
+    """At most one finding: cells that are no numbers, counted by metric."""
+    if dropped:
+        cells = format_count(sum(dropped.values()), "value that is no number", "values that are no numbers")
+        names = join_names([quote_metric(name) for name in dropped], most=FEW_NAMES)
+        yield Finding(path, f"{cells} in {names}: left out")
+
+
+def quote_metric(name: str) -> str:
+    """The name of a metric for a message: one line, not too long."""
+    return f'"{shorten(name, _LONGEST_NAME)}"'
+
+
+Row: TypeAlias = "tuple[float, float, Mapping[str, Any]]"
+"""Step, time and cells of a row, which may be nested."""
+
+
+class MetricsBuilder:
+    """The metrics of one run: ``add`` appends one value, ``extend`` many of one metric.
+
+    All raise ``UnreadableError`` where a metric has too many values or the run too many metrics.
     """
 
     def __init__(self, path: Path, selected: Collection[str] | None = None, *, timed: bool = False) -> None:
@@ -81,15 +124,11 @@ class MetricsBuilder:
         return len(self._columns)
 
     def is_selected(self, name: str) -> bool:
-        """Whether somebody asked for this metric."""
+        """Whether this metric is to be read."""
         return self._selected is None or name in self._selected
 
     def add(self, name: str, step: float, value: float, time: float = math.nan) -> None:
-        """Put a value behind the others of its metric.
-
-        Raises:
-            UnreadableError: the metric has too many, or the run has too many metrics.
-        """
+        """Append a value to its metric."""
         column = self._columns.get(name)
         if column is None:
             if not self.is_selected(name):
@@ -101,18 +140,49 @@ class MetricsBuilder:
         if self._timed:
             column[2].append(time)
         if len(column[0]) > MOST_POINTS:
-            raise self._describe_excess(name)
+            check_value_count(len(column[0]), self._path, name)
 
-    def extend(self, name: str, steps: FloatArray, values: FloatArray) -> None:
-        """Put values behind the others of their metric, in a log without times; see ``add``."""
+    def add_cell(self, name: str, step: float, cell: object, time: float = math.nan) -> None:
+        """Append a cell as a number; one that is none is counted, one that is null is left out."""
+        value = parse_number(cell)
+        if value is not None:
+            self.add(name, step, value, time)
+        elif cell is not None:
+            self.count_dropped(name)
+
+    def add_rows(self, rows: Sequence[Row], wrappers: frozenset[str] = frozenset()) -> None:
+        """Append the cells of rows, nested names as ``iterate_cells`` joins them.
+
+        Rows are taken column by column where many have the same keys and all cells are numbers.
+        """
+        columns = _build_columns(rows, wrappers)
+        if columns is None:
+            for step, time, cells in rows:
+                for name, cell in iterate_cells(cells, wrappers):
+                    self.add_cell(name, step, cell, time)
+            return
+        for name, pieces in columns.items():
+            (_, steps, times), values = pieces[0]
+            if len(pieces) > 1:
+                places, steps, times = np.concatenate([positions for positions, _ in pieces], axis=1)
+                order = np.argsort(places, kind="stable")
+                steps, times = steps[order], times[order]
+                values = np.concatenate([column for _, column in pieces])[order]
+            self.extend(name, steps, values, times)
+
+    def extend(
+        self, name: str, steps: FloatArray, values: FloatArray, times: FloatArray | None = None
+    ) -> None:
+        """Append values to their metric; a log with times needs ``times``."""
         if not self.is_selected(name) or not len(values):
             return
         column = self._columns.setdefault(name, (array("d"), array("d"), array("d")))
         check_metric_count(len(self._columns), self._path)
         column[0].frombytes(steps.tobytes())
         column[1].frombytes(values.tobytes())
-        if len(column[0]) > MOST_POINTS:
-            raise self._describe_excess(name)
+        if self._timed and times is not None:
+            column[2].frombytes(times.tobytes())
+        check_value_count(len(column[0]), self._path, name)
 
     def count_dropped(self, name: str, count: int = 1) -> None:
         """Count cells of a metric that are no numbers."""
@@ -133,25 +203,45 @@ class MetricsBuilder:
     def list_findings(self) -> Iterator[Finding]:
         """At most one: cells that are no numbers in metrics that have some; a column of words is no fault."""
         mixed = {name: count for name, count in self._dropped.items() if name in self._columns}
-        if mixed:
-            cells = format_count(sum(mixed.values()), "value that is no number", "values that are no numbers")
-            names = join_names([_quote(name) for name in mixed], most=_FEW)
-            yield Finding(self._path, f"{cells} in {names}: left out")
+        yield from describe_dropped(self._path, mixed)
 
-    def _describe_excess(self, name: str) -> UnreadableError:
-        message = f"the metric {_quote(name)} has more than {MOST_POINTS:,} values"
-        return UnreadableError(self._path, message, "Thin it out before it is read")
+
+def _build_columns(
+    rows: Sequence[Row], wrappers: frozenset[str]
+) -> dict[str, list[tuple[FloatArray, FloatArray]]] | None:
+    """For each metric, a piece for each set of keys: indices, steps and times (3, n), and values (n,).
+
+    None where rows are too different, or a cell is no number: a text, a list, null, a number beyond a double,
+    or objects within objects.
+    """
+    shapes: dict[tuple[Any, ...], list[int]] = {}
+    for index, (_, _, cells) in enumerate(rows):
+        nested = dict in map(type, cells.values())
+        inner = [(name, *cell) for name, cell in cells.items() if isinstance(cell, dict)] if nested else ()
+        shapes.setdefault((nested, *cells, *inner), []).append(index)
+    if len(rows) < _FEWEST_OF_SHAPE * len(shapes):
+        return None
+    columns: dict[str, list[tuple[FloatArray, FloatArray]]] = {}
+    for (nested, *_), members in shapes.items():
+        names = [name for name, _ in iterate_cells(rows[members[0]][2], wrappers)]
+        numbers = chain.from_iterable(rows[index][2].values() for index in members)
+        if nested:
+            numbers = chain.from_iterable(
+                cell.values() if isinstance(cell, dict) else (cell,) for cell in numbers
+            )
+        try:
+            table = np.array(array("d", numbers)).reshape(len(members), len(names))
+        except (TypeError, OverflowError, ValueError):
+            return None
+        positions = np.array([(index, *rows[index][:2]) for index in members], np.float64).T
+        for place, name in enumerate(names):
+            columns.setdefault(name, []).append((positions, table[:, place]))
+    return columns
 
 
 def _finite(steps: FloatArray) -> FloatArray:
     steps[np.isinf(steps)] = np.nan
     return steps
-
-
-def _quote(name: str) -> str:
-    """A name for a message: one line, not too long."""
-    line = " ".join(name.split())
-    return f'"{line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"}"'
 
 
 _LONGEST: Final = 2_000_000
@@ -180,9 +270,9 @@ def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
 
 def flatten(tree: object) -> dict[str, Setting]:
     """Nested names joined by dots, lists, NaN and infinities as JSON; what is null or empty is left out."""
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     waiting: list[tuple[str, Any]] = [("", tree)]
-    while waiting and len(found) < _MOST_SETTINGS:
+    while waiting and len(settings) < _MOST_SETTINGS:
         name, value = waiting.pop()
         if isinstance(value, dict):
             children = [(f"{name}.{key}" if name else str(key), child) for key, child in value.items()]
@@ -190,10 +280,10 @@ def flatten(tree: object) -> dict[str, Setting]:
         elif isinstance(value, list):
             # A list of lists of lists may be deeper than Python recurses; nobody compares runs by one.
             if name and value and not any(isinstance(item, list | dict) for item in value):
-                found[name] = json.dumps(value, ensure_ascii=False)
+                settings[name] = json.dumps(value, ensure_ascii=False)
         elif name and isinstance(value, str | int | float) and value != "":
-            found[name] = as_json_setting(value)
-    return found
+            settings[name] = as_json_setting(value)
+    return settings
 
 
 def as_json_setting(value: Setting) -> Setting:
@@ -210,11 +300,11 @@ def _parse_json(path: Path, text: str, problems: list[Finding]) -> object:
 
 
 def _parse_yaml(path: Path, text: str, problems: list[Finding]) -> object:
-    problems_found = Diagnostics()
-    with problems_found.collecting():
+    collected = Problems()
+    with collected.collecting():
         tree = parse(_NAMED.sub(r"\1", normalise_text(text)), Origin(path.name), any_tag=True)
         return to_values(tree) if tree else None
-    first = problems_found.found[0]
+    first = collected.found[0]
     message = f"{first.message}; the settings in this file are left out"
     problems.append(Finding(path, message, first.location.line))
     return None

@@ -17,13 +17,9 @@ Setting: TypeAlias = str | int | float | bool
 
 
 class UnreadableError(Exception):
-    """A file that is not what it was taken for, or that goes beyond a limit; told to the user at its place.
+    """A file that is not of its format, or goes beyond a limit; the user reads it with its location.
 
-    Attributes:
-        path: the file.
-        message: what was found, a sentence without its full stop.
-        next_step: what to do about it, a sentence without its full stop; may be empty.
-        line: 1-based, in a text file.
+    Message and next step are sentences without a full stop, the next step may be empty; lines count from 1.
     """
 
     def __init__(self, path: Path, message: str, next_step: str = "", line: int | None = None) -> None:
@@ -33,12 +29,12 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Files that belong together and are read in one go: a run's folder, a store, a results file.
+    """Files that are read together: a run's folder, a store, a results file.
 
     Attributes:
-        format: the name of the format, as ``format:`` of a source says it.
+        format: the name of the format, as in ``format:`` of a source.
         path: the folder or file that a user would name.
-        files: every file that decides what is read, in a stable order.
+        files: every file that is read, in a stable order.
     """
 
     format: str
@@ -48,12 +44,9 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something irregular that was handled, to be told.
+    """Something irregular in a file and how it was handled: a sentence with a count, without a full stop.
 
-    Attributes:
-        path: where it was found.
-        message: what was found and what was done about it, a sentence without its full stop, with a count.
-        line: 1-based, in a text file.
+    Lines count from 1.
     """
 
     path: Path
@@ -108,8 +101,8 @@ class Total:
     Attributes:
         metric: its name, with the filter or scorer that it belongs to: ``acc``, ``exact_match (strict)``.
         value, stderr: as given; ``stderr`` is None where there is none.
-        n: number of problems; None where it is not said.
-        higher_is_better: None where it is not said.
+        n: number of problems; None where unknown.
+        higher_is_better: None where unknown.
     """
 
     metric: str
@@ -124,7 +117,7 @@ class ScoredAnswer:
     """One answer of a model to one problem.
 
     Attributes:
-        problem: what tells it from others of the benchmark: an id, otherwise a number.
+        problem: what identifies it in the benchmark: an id, otherwise a number.
         score: None where the harness has none.
         sample: the epoch or repeat.
         metric: the scorer, metric or filter that gave the score.
@@ -152,10 +145,10 @@ class Evaluation:
         path: its file or folder.
         model: what was evaluated.
         benchmark: task or benchmark.
-        run: what tells this evaluation from others of the same model: a date or id.
+        run: what distinguishes this evaluation from others of the same model: a date or id.
         seed: as written; None where unknown.
         protocol: how it was measured, in the keys of ``settings.source.Protocol`` where they fit.
-        answers: per problem; empty where the harness kept totals only.
+        answers: per problem; empty where the harness has totals only.
         totals: for the whole benchmark.
         finished: False where the evaluation was cancelled or failed.
         findings: what was irregular.

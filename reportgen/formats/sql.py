@@ -104,7 +104,7 @@ def is_one_of(expression: str, words: Iterable[str]) -> str:
 
 
 def is_equal(expression: str, kind: str, cell: CellValue | tuple[CellValue, ...]) -> str:
-    """Whether a cell is the one that is asked for, or one of them: numbers by value, words by letter."""
+    """Whether a cell is the given one, or one of the given ones: numbers by value, words by letter."""
     cells = cell if isinstance(cell, tuple) else (cell,)
     words = as_text(expression, kind)
     tests = [_is_equal(expression, words, item) for item in cells]

@@ -1,13 +1,14 @@
 """Text files as trainers leave them: still growing, torn at the end, now and then not UTF-8.
 
 UTF-16, which Windows PowerShell writes where output is sent to a file, is recognised by its byte order
-mark and the zeros behind it, and handed over as UTF-8.
+mark and the zeros behind it, and decoded to UTF-8.
 """
 
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import format_count
@@ -17,32 +18,32 @@ from reportgen.formats.runs import Finding, UnreadableError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
 
 HEAD: Final = 4 << 10
 
-_BOM: Final = b"\xef\xbb\xbf"
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _BEGINNING: Final = 64
+TORN_LINE: Final = "the last line is torn: the writer was killed, or still writes; those before it are read"
+NOTHING_LOGGED: Final = "the file is empty, nothing was logged into it yet"
 _TABLES: Final = frozenset((".csv", ".tsv", ".jsonl", ".ndjson"))
-_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+_POINTER: Final = b"version https://git-lfs"
 
 
 def read_head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
-    """Some bytes to recognise a file by; nothing where it cannot be read, which is told when it is read."""
+    """Some bytes to recognise a file by; nothing where it cannot be read, which ``read_lines`` reports."""
     try:
         with path.open("rb") as file:
             wide = _detect_utf16(file.read(_BEGINNING))
             file.seek(at - at % 2 if wide else at)
             data = file.read(size)
-            return _decode_utf16(data, wide) if wide else data.removeprefix(_BOM)
+            return _decode_utf16(data, wide) if wide else data.removeprefix(codecs.BOM_UTF8)
     except OSError:
         return b""
 
 
 def get_size(path: Path) -> int:
-    """Bytes of a file; 0 where it cannot be asked."""
+    """Bytes of a file; 0 where they are unknown."""
     try:
         return path.stat().st_size
     except OSError:
@@ -53,20 +54,17 @@ def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
     """All bytes of a file without a byte order mark.
 
     Raises:
-        UnreadableError: it cannot be read, is a Git LFS pointer, or is longer than that.
+        UnreadableError: it cannot be read, is a Git LFS pointer, or has more than ``longest`` bytes.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(longest + 1)
-    except OSError as error:
-        raise _describe_os_error(path, error) from error
-    _refuse_pointer(path, data)
+    with explain_os_errors(path), path.open("rb") as file:
+        data = file.read(longest + 1)
+    refuse_pointer(path, data)
     if len(data) > longest:
         message = f"the file is larger than {format_mebibytes(longest)}, which is more than is read at once"
         raise UnreadableError(path, message, "Log fewer values, or convert it to Parquet")
     if wide := _detect_utf16(data[:_BEGINNING]):
         return _decode_utf16(data, wide)
-    return data.removeprefix(_BOM)
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
@@ -75,34 +73,31 @@ def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, b
     Raises:
         UnreadableError: it cannot be read, is a Git LFS pointer, or has a line longer than that.
     """
-    try:
-        with path.open("rb") as file:
-            wide = _detect_utf16(file.read(_BEGINNING))
-            file.seek(0)
-            found = _split_wide_lines(path, wide, longest) if wide else _split_lines(file, longest)
-            for number, line in enumerate(found, 1):
-                if number == 1:
-                    _refuse_pointer(path, line)
-                if len(line) > longest:
-                    message = f"the line is longer than {format_mebibytes(longest)}"
-                    raise UnreadableError(path, message, "Check that this is a text file", number)
-                yield number, line.removeprefix(_BOM) if number == 1 else line
-    except OSError as error:
-        raise _describe_os_error(path, error) from error
+    with explain_os_errors(path), path.open("rb") as file:
+        wide = _detect_utf16(file.read(_BEGINNING))
+        file.seek(0)
+        lines = iter(lambda: file.readline(longest + 1), b"")
+        if wide:
+            lines = _split_wide_lines(path, wide, longest)
+        for number, line in enumerate(lines, 1):
+            if number == 1:
+                refuse_pointer(path, line)
+            if len(line) > longest:
+                message = f"the line is longer than {format_mebibytes(longest)}"
+                raise UnreadableError(path, message, "Check that this is a text file", number)
+            yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
 def find_unfilled(files: Sequence[Path], found: Collection[Path]) -> list[Path]:
-    """Tables in the folders of files that were found, with their endings, that hold no whole line.
+    """Tables without a whole line in the folders of ``found``, with the endings of the files there.
 
-    Empty files, pointers of Git LFS, and first lines that break off: nothing tells that they are of another
-    format, and whoever reads them says what they are.
+    They may be of the same format; reading them reports what they are.
     """
-    kinds = {(file.parent, file.suffix.lower()) for file in found}
-    candidates = (file for file in files if (file.parent, file.suffix.lower()) in kinds)
+    kinds = {(file.parent, ending) for file in found if (ending := file.suffix.lower()) in _TABLES}
     return [
         file
-        for file in candidates
-        if file not in found and file.suffix.lower() in _TABLES and is_unfilled(file)
+        for file in files
+        if (file.parent, file.suffix.lower()) in kinds and file not in found and is_unfilled(file)
     ]
 
 
@@ -111,68 +106,81 @@ def is_unfilled(file: Path) -> bool:
     beginning = read_head(file)
     if not beginning:
         return file.is_file() and not get_size(file)
-    return beginning.startswith(_POINTER) or (b"\n" not in beginning and get_size(file) < HEAD)
+    return is_pointer(beginning) or (b"\n" not in beginning and get_size(file) < HEAD)
 
 
 def check_filled(path: Path) -> None:
-    """See that a file has a whole line.
-
-    Raises:
-        UnreadableError: it has none, or is a Git LFS pointer.
-    """
+    """Raise ``UnreadableError`` for a file without a whole line, or that is a Git LFS pointer."""
     if is_unfilled(path):
         beginning = read_head(path)
-        _refuse_pointer(path, beginning)
-        torn = "its first line breaks off, so it holds no whole value yet"
-        raise UnreadableError(
-            path, torn if beginning else "the file is empty, nothing was logged into it yet"
-        )
+        refuse_pointer(path, beginning)
+        torn, empty = "its first line breaks off, so it holds no whole value yet", NOTHING_LOGGED
+        raise UnreadableError(path, torn if beginning else empty)
 
 
 def report_left_out(error: UnreadableError, what: str = "left out") -> Finding:
-    """What to tell of a file that cannot be read where the rest of its run can."""
+    """The finding about a file that cannot be read where the rest of its run can."""
     advice = f". {error.next_step}" if error.next_step else ""
     return Finding(error.path, f"{error.message}: {what}{advice}", error.line)
 
 
 @dataclass(slots=True)
-class Decoder:
-    """Bytes to text; what is not UTF-8 is replaced and counted.
+class Count:
+    """How many lines are irregular in one way, and the first of them, 1-based."""
 
-    Attributes:
-        path: the file, for the finding.
-        replaced: how many pieces were not UTF-8.
-        first: the line of the first of them.
-    """
+    number: int = 0
+    line: int | None = None
+
+    def add(self, line: int | None) -> None:
+        """Count a line."""
+        self.number += 1
+        self.line = self.line or line
+
+
+@dataclass(slots=True)
+class Decoder:
+    """Bytes to text; what is not UTF-8 is replaced and counted."""
 
     path: Path
-    replaced: int = 0
-    first: int | None = None
+    _replaced: Count = field(default_factory=Count)
 
     def decode(self, data: bytes, line: int | None = None) -> str:
         """The text, with U+FFFD in place of what is not UTF-8."""
         try:
             return data.decode()
         except UnicodeDecodeError:
-            self.first = self.first or line
-            self.replaced += 1
+            self._replaced.add(line)
             return data.decode(errors="replace")
 
     def list_findings(self) -> Iterator[Finding]:
         """At most one: what was not UTF-8."""
-        if self.replaced and self.first:
-            lines_ = format_count(self.replaced, "line")
-            message = f"{lines_} with bytes that are not UTF-8: a replacement mark stands for them"
-            yield Finding(self.path, message, self.first)
-        elif self.replaced:
-            yield Finding(
-                self.path, "some bytes of the file are not UTF-8: a replacement mark stands for them"
-            )
+        replaced = self._replaced
+        if replaced.number:
+            where = f"{format_count(replaced.number, 'line')} with" if replaced.line else "some"
+            are = "bytes that are" if replaced.line else "bytes of the file are"
+            message = f"{where} {are} not UTF-8: a replacement mark stands for them"
+            yield Finding(self.path, message, replaced.line)
 
 
-def _split_lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
-    while line := file.readline(longest + 1):
-        yield line
+def is_pointer(beginning: bytes) -> bool:
+    """Whether a file that begins so is a pointer of Git LFS."""
+    return beginning.startswith(_POINTER)
+
+
+def refuse_pointer(path: Path, beginning: bytes, what: str = "the data themselves") -> None:
+    """Raise ``UnreadableError`` for a pointer of Git LFS, which stands for ``what``."""
+    if is_pointer(beginning):
+        raise UnreadableError(path, f"it is a Git LFS pointer, not {what}", "Run git lfs pull")
+
+
+@contextmanager
+def explain_os_errors(path: Path) -> Iterator[None]:
+    """Turn an error of the operating system into ``UnreadableError``."""
+    try:
+        yield
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror or error}"
+        raise UnreadableError(path, message, "Check that it exists and may be read") from error
 
 
 def _split_wide_lines(path: Path, wide: str, longest: int) -> Iterator[bytes]:
@@ -188,15 +196,4 @@ def _detect_utf16(beginning: bytes) -> str:
 
 def _decode_utf16(data: bytes, wide: str) -> bytes:
     """UTF-16 as UTF-8 without a byte order mark."""
-    return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(_BOM)
-
-
-def _describe_os_error(path: Path, error: OSError) -> UnreadableError:
-    message = f"the file cannot be read: {error.strerror or error}"
-    return UnreadableError(path, message, "Check that it exists and may be read")
-
-
-def _refuse_pointer(path: Path, data: bytes) -> None:
-    if data.startswith(_POINTER):
-        message = "it is a Git LFS pointer, not the data themselves"
-        raise UnreadableError(path, message, "Run git lfs pull")
+    return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(codecs.BOM_UTF8)

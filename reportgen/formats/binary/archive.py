@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.formats.binary import zstd
 from reportgen.formats.limits import LARGEST_PART, format_mebibytes
 from reportgen.formats.runs import UnreadableError
-from reportgen.formats.text_files import read_head
+from reportgen.formats.text_files import explain_os_errors, read_head, refuse_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,10 +38,9 @@ _ZIP64: Final = 0xFFFFFFFF
 
 
 def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
-    """The whole members from the beginning on, in memory, as an archive with a list; and how many there are.
+    """The whole members of an archive whose list cannot be read, as one with a list; and how many there are.
 
-    Args:
-        file: an archive whose list cannot be read; beyond 128 MiB it has no members here.
+    An archive beyond 128 MiB has no members here.
     """
     content = BytesIO()
     file.seek(0)
@@ -86,8 +85,6 @@ EXPANSION_COUNTS_FROM: Final = 16 << 20
 _ZSTANDARD: Final = 93
 _METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD}
 _ENCRYPTED: Final = 1
-_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
-_LOCAL_SIGNATURE: Final = b"PK\x03\x04"
 _DAMAGE: Final = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(ValueError, OverflowError, NotImplementedError),
@@ -95,7 +92,6 @@ _DAMAGE: Final = (
 _PIECE: Final = 1 << 16
 # zipfile unpacks what it has taken in of a Zstandard member without a bound, so it is given little at a time.
 _PIECE_OF_ZIPFILE: Final = 1 << 12
-_POINTER: Final = b"version https://git-lfs"
 
 
 class Archive:
@@ -118,8 +114,7 @@ class Archive:
         """The content of a member.
 
         Raises:
-            UnreadableError: there is no such member, or it is encrypted, damaged, of an unknown kind, or
-                beyond a limit.
+            UnreadableError: it is missing, encrypted, damaged, packed by an unknown method or beyond a limit.
         """
         if name not in self.names:
             raise UnreadableError(self.path, f"the archive has no {name}", "Write it again")
@@ -130,19 +125,16 @@ class Archive:
         if info.compress_type not in _METHODS:
             message = f"{name} in the archive is packed by method {info.compress_type}, which is not read"
             raise UnreadableError(self.path, message, "Pack it with deflate or Zstandard")
+        by_zstandard = info.compress_type == _ZSTANDARD and sys.version_info < (3, 14)
+        content = BytesIO()
         try:
-            return self._unpack(info)
+            for piece in self._read_by_zstandard(info) if by_zstandard else self._read_by_zipfile(info):
+                content.write(piece)
+                self._unpacked += len(piece)
+                self._check_limits(info, content.tell())
         except _DAMAGE as error:
             message = f"{name} in the archive is damaged"
             raise UnreadableError(self.path, message, "Copy or write the file again") from error
-
-    def _unpack(self, info: zipfile.ZipInfo) -> bytes:
-        pieces = self._read_by_zstandard(info) if _needs_zstandard(info) else self._read_by_zipfile(info)
-        content = io.BytesIO()
-        for piece in pieces:
-            content.write(piece)
-            self._unpacked += len(piece)
-            self._check_limits(info, content.tell())
         return content.getvalue()
 
     def _check_limits(self, info: zipfile.ZipInfo, size: int) -> None:
@@ -159,7 +151,7 @@ class Archive:
         raise UnreadableError(self.path, message, "Leave it out if it is not yours; log less if it is")
 
     def _read_by_zipfile(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
-        """The content in pieces; its checksum is held at the end."""
+        """The content in pieces; its checksum is compared at the end."""
         with self._zip.open(info) as member:
             while piece := member.read(_PIECE_OF_ZIPFILE):
                 yield piece
@@ -167,11 +159,11 @@ class Archive:
     def _read_by_zstandard(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
         """As ``_read_by_zipfile``, for a member that zipfile of this Python cannot unpack."""
         self._file.seek(info.header_offset)
-        signature, name, extra = _LOCAL_HEADER.unpack(self._file.read(_LOCAL_HEADER.size))
-        if signature != _LOCAL_SIGNATURE:
+        signature, *_, name, extra = _LOCAL.unpack(self._file.read(_LOCAL.size))
+        if signature != _MEMBER_SIGNATURE:
             raise zipfile.BadZipFile("a member does not begin where it should")
         self._file.seek(name + extra, io.SEEK_CUR)
-        packed = io.BytesIO(self._file.read(min(info.compress_size, LARGEST_PART)))
+        packed = BytesIO(self._file.read(min(info.compress_size, LARGEST_PART)))
         checksum = 0
         try:
             with zstd.open_unpacked(packed) as member:
@@ -191,13 +183,9 @@ def open_archive(path: Path) -> Iterator[Archive]:
     Raises:
         UnreadableError: it cannot be read, is none, was cut off in its first member, or has too many members.
     """
-    if read_head(path, len(_POINTER)) == _POINTER:
-        raise UnreadableError(path, "it is a Git LFS pointer, not the data themselves", "Run git lfs pull")
-    try:
+    refuse_pointer(path, read_head(path))
+    with explain_os_errors(path):
         file = path.open("rb")
-    except OSError as error:
-        message = f"the file cannot be read: {error.strerror or error}"
-        raise UnreadableError(path, message, "Check that it exists and may be read") from error
     with file:
         zipped, whole = _open_zip(path, file)
         with zipped:
@@ -219,7 +207,3 @@ def _open_zip(path: Path, file: IO[bytes]) -> tuple[zipfile.ZipFile, int]:
         message = "it is no whole zip archive: its list of members is missing or damaged"
         advice = "Wait until it is written; if its program was killed, recover the log with its own tool"
         raise UnreadableError(path, message, advice) from error
-
-
-def _needs_zstandard(info: zipfile.ZipInfo) -> bool:
-    return info.compress_type == _ZSTANDARD and sys.version_info < (3, 14)

@@ -1,7 +1,7 @@
 """Protocol Buffers on the wire: the fields of a message, one after the other, without a schema.
 
-Source: "Encoding" of the Protocol Buffers documentation. A message is a sequence of tags and values; what a
-number means is known to whoever asks. Nothing is copied: a field's content is a slice of the message.
+Source: "Encoding" of the Protocol Buffers documentation. A message is a sequence of tags and values. Nothing
+is copied: a field's content is a slice of the message.
 """
 
 from __future__ import annotations
@@ -31,11 +31,7 @@ class MalformedError(ValueError):
 
 
 def read_varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
-    """The unsigned number (64 bits) that begins at ``at``, and where it ends.
-
-    Raises:
-        MalformedError: it goes beyond the data or beyond ten bytes.
-    """
+    """The unsigned number (64 bits) that begins at ``at``, and where it ends; see ``MalformedError``."""
     value = shift = 0
     for place in range(at, min(at + _LONGEST_VARINT, len(data))):
         byte = data[place]
@@ -49,11 +45,8 @@ def read_varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
 def iterate_spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[int, int, int, int, int]]:
     """Number, wire type, start and stop of the content of every field of ``message[start:stop]``.
 
-    The fifth is the value of a ``VARINT`` (see ``as_signed``), otherwise 0. What was yielded before an error
-    was whole.
-
-    Raises:
-        MalformedError: the rest is no message.
+    The fifth is the value of a ``VARINT`` (see ``as_signed``), otherwise 0. What was yielded before a
+    ``MalformedError`` was whole.
     """
     at = start
     while at < stop:
@@ -80,21 +73,14 @@ def iterate_fields(message: memoryview) -> Iterator[tuple[int, int, int | memory
     """Number, wire type and value of every field, in the order of writing.
 
     The value is an int for ``VARINT`` (see ``as_signed``), the bare bytes for ``FIXED64``, ``FIXED32`` and
-    ``DELIMITED``.
-
-    Raises:
-        MalformedError: as ``iterate_spans``.
+    ``DELIMITED``. Errors as those of ``iterate_spans``.
     """
     for number, wire, start, stop, value in iterate_spans(message, 0, len(message)):
         yield number, wire, value if wire == VARINT else message[start:stop]
 
 
 def iterate_delimited(message: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Number and content of every field with a length: texts, bytes, messages within; the rest is passed.
-
-    Raises:
-        MalformedError: as ``iterate_fields``.
-    """
+    """Number and content of every field with a length: texts, bytes, messages within; others are left out."""
     for number, wire, value in iterate_fields(message):
         if isinstance(value, memoryview) and wire == DELIMITED:
             yield number, value

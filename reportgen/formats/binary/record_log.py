@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.core.words import format_count
 from reportgen.formats.limits import LARGEST_PART, format_mebibytes
 from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.formats.text_files import explain_os_errors, is_pointer, refuse_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,6 @@ _CHUNK: Final = Struct("<IHB")
 _SEEDS: Final = {kind: zlib.crc32(bytes([kind])) for kind in (FULL, FIRST, MIDDLE, LAST)}
 # So much is read at once; a multiple of a block.
 _PIECE: Final = 128 * BLOCK
-_LFS: Final = b"version https://git-lfs"
 # Where a chunk may say its kind; in so many damaged places the next whole chunk is looked for byte by byte.
 _ANY_KIND: Final = re.compile(rb"[\x01-\x04]")
 _MOST_SEARCHES: Final = 100
@@ -41,15 +41,11 @@ _MOST_SEARCHES: Final = 100
 def is_log(start: bytes) -> bool:
     """Whether a file that begins so is a log, or was meant to be one: empty, cut, or a pointer of Git LFS."""
     begun = start[: len(_MAGIC)]
-    return _MAGIC.startswith(begun) or start.startswith(_LFS)
+    return _MAGIC.startswith(begun) or is_pointer(start)
 
 
 class RecordLog:
-    """The records of a file in the order of writing; what was wrong is known after the last one.
-
-    Attributes:
-        records: how many whole records were handed over so far.
-    """
+    """The whole records of a file in the order of writing; ``records`` counts those read so far."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -66,11 +62,7 @@ class RecordLog:
         self._read = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """Every whole record.
-
-        Raises:
-            UnreadableError: the file is no log of wandb, or a record is too large.
-        """
+        """Every whole record; raises ``UnreadableError`` for what is no log, and for a record too large."""
         base = 0
         for piece in self._read_pieces():
             at = 0 if base else self._check_header(piece)
@@ -81,11 +73,11 @@ class RecordLog:
 
     @property
     def torn(self) -> bool:
-        """Whether the end of the file is torn or damaged; to be asked for after the last record."""
+        """Whether the end of the file is torn or damaged; known after the last record."""
         return self._lost_from is not None or bool(self._parts) or 0 < self._read < len(HEADER)
 
     def list_findings(self) -> Iterator[Finding]:
-        """What is torn or damaged; to be asked for after the last record."""
+        """What is torn or damaged; complete after the last record."""
         if self._gaps:
             places = format_count(len(self._gaps), "place")
             lost = format_count(sum(map(len, self._gaps)), "byte")
@@ -98,36 +90,28 @@ class RecordLog:
             if self._lost_from is not None and not self._cut:
                 left = format_count(self._read - self._lost_from, "byte")
                 message = f"a record is damaged, and the last {left} of the file cannot be read"
-            yield Finding(self._path, f"{message}; {self._describe_read()}")
-
-    def _describe_read(self) -> str:
-        """How much could be read."""
-        if not self.records:
-            return "no whole one stands before it"
-        return (
-            f"the {self.records:,} whole ones before it are read"
-            if self.records > 1
-            else "the one before it is read"
-        )
+            before = "no whole one stands before it"
+            if self.records:
+                several = self.records > 1
+                before = (
+                    f"the {self.records:,} whole ones before it are read"
+                    if several
+                    else "the one before it is read"
+                )
+            yield Finding(self._path, f"{message}; {before}")
 
     def _read_pieces(self) -> Iterator[bytes]:
         """Blocks, many at once; the last one may be short."""
-        try:
-            with self._path.open("rb") as file:
-                piece = file.read(_PIECE)
+        with explain_os_errors(self._path), self._path.open("rb") as file:
+            piece = file.read(_PIECE)
+            yield piece
+            # A short piece is the end, also of a file that grows meanwhile.
+            while len(piece) == _PIECE and (piece := file.read(_PIECE)):
                 yield piece
-                # A short piece is the end, also of a file that grows meanwhile.
-                while len(piece) == _PIECE and (piece := file.read(_PIECE)):
-                    yield piece
-        except OSError as error:
-            message = f"the file cannot be read: {error.strerror or error}"
-            raise UnreadableError(self._path, message, "Check that it exists and may be read") from error
 
     def _check_header(self, start: bytes) -> int:
         """Where the first chunk begins."""
-        if start.startswith(_LFS):
-            message = "it is a Git LFS pointer, not the run itself"
-            raise UnreadableError(self._path, message, "Run git lfs pull")
+        refuse_pointer(self._path, start, "the run itself")
         header = start[: len(HEADER)]
         if HEADER.startswith(header):
             return len(header)

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.core.errors import DISK_FULL, ReportError, diagnose_disk_error
 from reportgen.formats.engine import get_engine
 from reportgen.formats.limits import LARGEST_DOCUMENT
-from reportgen.formats.runs import Finding, UnreadableError
-from reportgen.formats.text_files import HEAD, Decoder, get_size, read_head, read_whole
+from reportgen.formats.runs import Finding, Unit, UnreadableError
+from reportgen.formats.text_files import HEAD, Decoder, explain_os_errors, get_size, read_head, refuse_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 
 SUFFIXES: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
@@ -42,12 +42,7 @@ _GUARDS: Final = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = 
 
 @dataclass(frozen=True, slots=True)
 class SqliteStore:
-    """An open database: the tables that are really tables, and rows in portions.
-
-    Attributes:
-        path: the original.
-        columns: the columns of every ordinary table, in lower case.
-    """
+    """An open database; ``columns`` are those of every ordinary table, in lower case."""
 
     path: Path
     columns: dict[str, frozenset[str]]
@@ -67,11 +62,7 @@ class SqliteStore:
         return f'{table}."{name}"' if name in self.columns.get(table, ()) else otherwise
 
     def check_columns(self, table: str, columns: Collection[str], title: str) -> None:
-        """Make sure that a table has these columns.
-
-        Raises:
-            UnreadableError: it has not.
-        """
+        """Raise ``UnreadableError`` where a table has not these columns."""
         if not self.columns.get(table, frozenset()) >= set(columns):
             message = f"the database has no table {table} as a {title} has it"
             raise UnreadableError(self.path, message, "Check the format of the source")
@@ -84,7 +75,19 @@ class SqliteStore:
             yield Finding(self.path, message)
 
 
-def find_columns(path: Path, table: str) -> frozenset[str] | None:
+def find_stores(
+    form: str, files: Sequence[Path], columns: Collection[str], is_usual: Callable[[Path], bool]
+) -> tuple[Unit, ...]:
+    """A unit for each database with these columns of a table ``metrics``; a damaged one by its usual name."""
+    units = []
+    for file in files:
+        found = _find_columns(file, "metrics")
+        if is_usual(file) if found is None else found >= set(columns):
+            units.append(Unit(form, file, (file, *find_sidecars(file))))
+    return tuple(units)
+
+
+def _find_columns(path: Path, table: str) -> frozenset[str] | None:
     """The columns of a table, to recognise a store by; None where the file should be a database and is none.
 
     Empty for a file with another ending, an empty file, and a database without the table.
@@ -96,18 +99,18 @@ def find_columns(path: Path, table: str) -> frozenset[str] | None:
         return frozenset()
     if not beginning.startswith(_HEADER):
         return None
-    found = None
+    columns = None
     with suppress(UnreadableError), _open_in_place(path) as store:
-        found = store.columns.get(table, frozenset())
-    if not found and (found is None or find_sidecars(path)):
+        columns = store.columns.get(table, frozenset())
+    if not columns and (columns is None or find_sidecars(path)):
         # A store that was begun a moment ago has its tables in the -wal only, or is just being written to.
         with suppress(UnreadableError), open_store(path) as store:
-            found = store.columns.get(table, frozenset())
-    return found
+            columns = store.columns.get(table, frozenset())
+    return columns
 
 
 def find_sidecars(path: Path) -> tuple[Path, ...]:
-    """The files beside a database that hold a part of it."""
+    """The files next to a database that hold a part of it."""
     candidates = (path.with_name(path.name + ending) for ending in _SIDECARS)
     return tuple(file for file in candidates if get_size(file))
 
@@ -121,7 +124,10 @@ def open_store(path: Path) -> Iterator[SqliteStore]:
     """
     real = path.resolve()
     if not read_head(real).startswith(_HEADER):
-        raise _describe_no_database(path, real)
+        with explain_os_errors(real), real.open("rb") as file:
+            refuse_pointer(real, file.read(HEAD))
+        message = "this does not begin as a SQLite database does: it is damaged or encrypted"
+        raise UnreadableError(path, message, "Copy it again from where the run wrote it")
     if get_size(real) > _SMALL and not find_sidecars(real):
         with _open_in_place(path) as store:
             yield store
@@ -140,7 +146,7 @@ def _open_in_place(path: Path) -> Iterator[SqliteStore]:
 
 @contextmanager
 def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[SqliteStore]:
-    """An open connection; whatever SQLite stumbles over is told as the file's."""
+    """An open connection; an error of SQLite becomes one of the file."""
     decoding = Decoder(path)
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
@@ -199,21 +205,10 @@ def _read_state(path: Path) -> tuple[object, ...]:
 
 
 def _read_stamp(file: Path) -> tuple[int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
-
-
-def _describe_no_database(path: Path, real: Path) -> UnreadableError:
-    try:
-        read_whole(real, HEAD)
-    except UnreadableError as error:
-        if "larger" not in error.message:
-            return error
-    message = "this does not begin as a SQLite database does: it is damaged or encrypted"
-    return UnreadableError(path, message, "Copy it again from where the run wrote it")
+    with suppress(OSError):
+        stat = file.stat()
+        return stat.st_mtime_ns, stat.st_size
+    return None
 
 
 def _describe_error(path: Path, error: Exception, *, changed: bool) -> UnreadableError:
@@ -221,8 +216,7 @@ def _describe_error(path: Path, error: Exception, *, changed: bool) -> Unreadabl
         message = "the database changed while it was read, and does not fit together"
         return UnreadableError(path, message, "Read it again, or when the run has ended")
     if isinstance(error, sqlite3.OperationalError) and "lock" in str(error):
-        return UnreadableError(
-            path, "another program has locked the database", "Read it when the run has ended"
-        )
+        message = "another program has locked the database"
+        return UnreadableError(path, message, "Read it when the run has ended")
     message = f"the database is damaged or cut short ({error})"
     return UnreadableError(path, message, "Copy it again from where the run wrote it")

@@ -25,6 +25,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from reportgen.core.words import format_count
 from reportgen.formats.limits import LARGEST_PART
 from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.formats.text_files import NOTHING_LOGGED, refuse_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,10 +78,9 @@ def calculate_row_checksums(rows: Bytes) -> Registers:
         width = _BLOCK_LENGTH << ((length - 1) >> _BLOCK_BITS).bit_length()
         padded = np.zeros((count, width), np.uint8)
         padded[:, width - length :] = rows
-        registers = _reduce_rows(padded)
-    else:
-        registers = _reduce_rows(rows)
-    return encode_registers(registers ^ _append_zeros(np.array([_ONES], np.uint32), np.array([length])))
+        rows = padded
+    ones = _append_zeros(np.array([_ONES], np.uint32), np.array([length]))
+    return encode_registers(_reduce_rows(rows) ^ ones)
 
 
 def encode_registers(registers: Registers) -> Registers:
@@ -196,8 +196,6 @@ _BLOCK: Final = 8 << 20
 _LENGTH: Final = Struct("<Q")
 _CHECKSUM: Final = Struct("<I")
 _GZIP: Final = b"\x1f\x8b"
-LFS: Final = b"version https://git-lfs"
-"""How a pointer of Git LFS begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +229,24 @@ def is_record_header(header: bytes) -> bool:
     return _parse_length(header[:HEADER]) is not None
 
 
+def find_messages(beginning: bytes) -> Iterator[memoryview]:
+    """The messages of the records that are whole in the beginning of a file; checksums are not checked."""
+    at = 0
+    while at + HEADER < len(beginning):
+        start = at + HEADER
+        stop = start + _LENGTH.unpack_from(beginning, at)[0]
+        at = stop + _CHECKSUM.size
+        if at > len(beginning):
+            return
+        yield memoryview(beginning)[start:stop]
+
+
 def read_blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
-    """All whole records; ``findings`` then tells of others.
+    """All whole records; others are added to ``findings``.
 
-    A message that is damaged, or beyond 128 MiB, is passed over. The length of a message tells where the next
-    record begins: where that is damaged, the rest of the file is not read.
-
-    Raises:
-        UnreadableError: the file does not begin with a record.
+    A message that is damaged, or beyond 128 MiB, is left out. The length of a message says where the next
+    record begins: where that is damaged, the rest of the file is not read. A file that does not begin with a
+    record raises ``UnreadableError``.
     """
     with path.open("rb") as file:
         scan = _Scan(path, file, findings)
@@ -249,7 +257,7 @@ def read_blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
 
 
 class _Scan:
-    """Where in a file the reading is: ``rest`` was read and not yet used, from byte ``base`` on."""
+    """The state of reading a file: ``rest`` was read and not yet used, and begins at byte ``base``."""
 
     def __init__(self, path: Path, file: BufferedReader, findings: list[Finding]) -> None:
         self.path, self.file, self.findings = path, file, findings
@@ -282,7 +290,13 @@ class _Scan:
     def _report_lost(self) -> None:
         """Stop where nothing says how long a record is."""
         if not self.base:
-            _refuse(self.path, self.rest)
+            refuse_pointer(self.path, self.rest)
+            if self.rest.startswith(_GZIP):
+                raise UnreadableError(
+                    self.path, "it is compressed, as no event file is", "Unpack it with gunzip"
+                )
+            message = "it does not begin with a record, as an event file does"
+            raise UnreadableError(self.path, message, "Copy it again, or leave it out with files:")
         self._stop()
         left = format_count(self._get_size() - self.base, "byte")
         message = f"record {self.count + 1:,} is damaged (the checksum of its length is wrong)"
@@ -294,7 +308,7 @@ class _Scan:
             message = f"record {self.count + 1:,}, the last one, is torn: the run still writes or was killed"
             self._report(message)
         elif not self.base:
-            self.findings.append(Finding(self.path, "the file is empty, nothing was logged into it yet"))
+            self.findings.append(Finding(self.path, NOTHING_LOGGED))
 
     def _stop(self) -> None:
         self.going = False
@@ -307,13 +321,12 @@ class _Scan:
             self.findings.append(Finding(self.path, f"{message}, the first of them {first}"))
 
     def _report(self, message: str) -> None:
-        """Say what ends the reading, and how much stands before it."""
+        """Add a finding with what ends the reading, and how much stands before it."""
         whole = self.count - self.damaged - self.passed
-        before = format_count(whole, "record")
-        remainder = (
-            f"{before} before it {'is' if whole == 1 else 'are'} read" if whole else "none is before it"
-        )
-        self.findings.append(Finding(self.path, f"{message}; {remainder}"))
+        before = "none is before it"
+        if whole:
+            before = f"{format_count(whole, 'record')} before it {'is' if whole == 1 else 'are'} read"
+        self.findings.append(Finding(self.path, f"{message}; {before}"))
 
     def _get_size(self) -> int:
         """The file may grow while it is read."""
@@ -327,9 +340,8 @@ class _Scan:
             return
         self.count += 1
         self.passed += 1
-        self.findings.append(
-            Finding(self.path, f"record {self.count:,} has {length >> 20:,} MiB and is passed over")
-        )
+        message = f"record {self.count:,} has {length >> 20:,} MiB and is passed over"
+        self.findings.append(Finding(self.path, message))
         self.file.seek(following)
         self.rest, self.base = b"", following
 
@@ -396,13 +408,3 @@ def _group_by_length(lengths: Places) -> list[Places]:
     """Which records share a length, each in the order of writing."""
     order = np.argsort(lengths, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
-
-
-def _refuse(path: Path, beginning: bytes) -> None:
-    """Raise the error for a file that does not begin with a record."""
-    if beginning.startswith(LFS):
-        raise UnreadableError(path, "it is a Git LFS pointer, not the data themselves", "Run git lfs pull")
-    if beginning.startswith(_GZIP):
-        raise UnreadableError(path, "it is compressed, as no event file is", "Unpack it with gunzip")
-    message = "it does not begin with a record, as an event file does"
-    raise UnreadableError(path, message, "Copy it again, or leave it out with files:")

@@ -1,4 +1,4 @@
-"""Console logs of trainers: verl, rllm, OpenRLHF, transformers, Megatron and others that print alike.
+"""Console logs of trainers: verl, rllm, OpenRLHF, transformers, Megatron and others that print similar lines.
 
 SCHEMA: see ``console_lines`` for the lines. Before training, verl prints its configuration as a Python
 dict over many lines (volcengine/verl, verl/trainer/main_ppo.py: ``pprint(OmegaConf.to_container(config,
@@ -12,13 +12,14 @@ from __future__ import annotations
 import ast
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
+from reportgen.formats.json_files import as_mapping
 from reportgen.formats.run_data import MetricsBuilder, flatten
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import Decoder, get_size, read_head, read_lines
+from reportgen.formats.text_files import TORN_LINE, Count, Decoder, get_size, read_head, read_lines
 from reportgen.formats.trackers.console_lines import STEP_SIGN, is_continuation, parse_line, strip_colours
 
 if TYPE_CHECKING:
@@ -37,11 +38,7 @@ _FEWEST_GROUPS: Final = 2
 
 
 class PrintedConfig:
-    """Takes the lines of a log until a whole configuration has been met.
-
-    Attributes:
-        tree: what was printed; empty until it is whole.
-    """
+    """Takes the lines of a log until a whole configuration was read; until then ``tree`` is empty."""
 
     def __init__(self) -> None:
         self.tree: Mapping[str, Any] = {}
@@ -51,23 +48,23 @@ class PrintedConfig:
         self._open = 0
 
     @property
-    def waits(self) -> bool:
-        """Whether the beginning was met, but not the end."""
+    def is_open(self) -> bool:
+        """Whether the beginning was read, but not the end."""
         return bool(self._lines)
 
     def add_line(self, line: str) -> None:
-        """Take a line without colours; one that another process says in between is passed over."""
-        found = _WHO.match(line)
-        who, said = (found[1], line[found.end() :]) if found else ("", line)
+        """Take a line without colours; one that another process wrote in between is left out."""
+        prefix = _WHO.match(line)
+        who, text = (prefix[1], line[prefix.end() :]) if prefix else ("", line)
         if not self._lines:
-            if not said.lstrip().startswith("{'"):
+            if not text.lstrip().startswith("{'"):
                 return
             self._who, self._length, self._open = who, 0, 0
         elif who != self._who:
             return
-        self._lines.append(said.strip())
-        self._length += len(said)
-        self._open += said.count("{") - said.count("}")
+        self._lines.append(text.strip())
+        self._length += len(text)
+        self._open += text.count("{") - text.count("}")
         if self._open <= 0:
             self._parse()
         elif self._length > _LONGEST or len(self._lines) > _MOST_LINES:
@@ -79,10 +76,10 @@ class PrintedConfig:
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             tree = None
         self._lines = []
-        groups = (
-            [value for value in tree.values() if isinstance(value, dict)] if isinstance(tree, dict) else []
-        )
-        if len(groups) >= _FEWEST_GROUPS:
+        if (
+            isinstance(tree, dict)
+            and sum(isinstance(value, dict) for value in tree.values()) >= _FEWEST_GROUPS
+        ):
             self.tree = tree
 
 
@@ -98,18 +95,14 @@ _STEP, _EPOCH = "step", "epoch"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Every text file that tells steps at its beginning, at its end or at places between."""
+    """Every text file that shows steps at its beginning, at its end or at places between."""
     return tuple(
         Unit(NAME, file, (file,)) for file in files if file.suffix.lower() in _ENDINGS and _has_steps(file)
     )
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a file.
-
-    Raises:
-        UnreadableError: no line of it tells a step.
-    """
+    """The run of a file."""
     (path,) = unit.files
     log = _Log(path, selected)
     for place, raw in read_lines(path):
@@ -125,81 +118,76 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             "verl writes step:1 - loss:0.5, OpenRLHF Global step 1: {…}, transformers {'loss': …, 'epoch': …}"
         )
         raise UnreadableError(path, "no line of it tells the values of a step", advice)
-    trainer = log.config.tree.get("trainer")
-    name, group = (_text(trainer, key) for key in ("experiment_name", "project_name"))
+    trainer = as_mapping(log.config.tree.get("trainer"))
+    texts = (trainer.get(key) for key in ("experiment_name", "project_name"))
+    name, group = (text if isinstance(text, str) else "" for text in texts)
     config = flatten(log.config.tree)
     findings = (*values.list_findings(path), *log.list_findings())
-    yield LoggedRun(path, name, "", group, config, values.growing.build(), step_name, findings)
+    yield LoggedRun(path, name, "", group, config, values.builder.build(), step_name, findings)
 
 
 @dataclass(slots=True)
 class _Values:
-    """The values that lines of one kind told so far.
+    """The values of the lines of one kind so far.
 
     Attributes:
         lines: how many there were.
         commas: values with a comma as their decimal mark.
-        broken: lines that end in the middle, and the first of them.
-        back: how often the step was smaller than the one before, and in which line first.
-        again: lines by epoch that told a metric at the epoch of the line before, and the first of them.
+        broken: lines that end in the middle.
+        back: lines whose step is smaller than the one before.
+        again: lines by epoch with a metric of the line before at the same epoch.
     """
 
-    growing: MetricsBuilder
+    builder: MetricsBuilder
     lines: int = 0
     commas: int = 0
-    broken: int = 0
-    first_broken: int | None = None
     step: float = -math.inf
     names: frozenset[str] = frozenset()
-    back: int = 0
-    first_back: int | None = None
-    again: int = 0
-    first_again: int | None = None
+    broken: Count = field(default_factory=Count)
+    back: Count = field(default_factory=Count)
+    again: Count = field(default_factory=Count)
 
     def add_line(self, values: LineValues, line: int) -> None:
         """Take the values of a line."""
         self.lines += 1
         self.commas += values.commas
         if values.broken:
-            self.broken += 1
-            self.first_broken = self.first_broken or line
+            self.broken.add(line)
         if values.step < self.step:
-            self.back += 1
-            self.first_back = self.first_back or line
+            self.back.add(line)
         if values.by_epoch:
             names = frozenset(name for name, _ in values.values)
             if values.step == self.step and names & self.names:
-                self.again += 1
-                self.first_again = self.first_again or line
+                self.again.add(line)
             self.names = names | (self.names if values.step == self.step else frozenset())
         self.step = values.step
         for name, value in values.values:
-            self.growing.add(name, values.step, value)
+            self.builder.add(name, values.step, value)
         for name in values.wrong:
-            self.growing.count_dropped(name)
+            self.builder.count_dropped(name)
 
     def list_findings(self, path: Path) -> Iterator[Finding]:
         """What was irregular."""
-        yield from self.growing.list_findings()
+        yield from self.builder.list_findings()
         if self.commas:
             message = f"{format_count(self.commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(path, message)
-        if self.broken:
-            found = format_count(self.broken, "line of a step breaks off", "lines of steps break off")
-            message = f"{found} before a value, as in text copied from a terminal: what follows is not read"
-            yield Finding(path, message, self.first_broken)
-        if self.back:
-            times = format_count(self.back, "time")
+        if broken := self.broken.number:
+            lines = format_count(broken, "line of a step breaks off", "lines of steps break off")
+            message = f"{lines} before a value, as in text copied from a terminal: what follows is not read"
+            yield Finding(path, message, self.broken.line)
+        if back := self.back.number:
+            times = format_count(back, "time")
             message = f"the steps go back {times}: the run was resumed, or another one began in the same file"
-            yield Finding(path, message, self.first_back)
-        if self.again:
-            same = format_count(self.again, "line has", "lines have")
+            yield Finding(path, message, self.back.line)
+        if again := self.again.number:
+            same = format_count(again, "line has", "lines have")
             message = f"{same} the epoch of the line before: the Trainer rounds epochs and prints no steps"
-            yield Finding(path, f"{message}; its trainer_state.json has both", self.first_again)
+            yield Finding(path, f"{message}; its trainer_state.json has both", self.again.line)
 
 
 class _Log:
-    """What was met in a log so far."""
+    """What was found in a log so far."""
 
     def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.config = PrintedConfig()
@@ -210,9 +198,7 @@ class _Log:
         self._bar: LineValues | None = None
         # The last line of a step and its number, until it is known whether the next one goes on with it.
         self._held: tuple[LineValues, int] | None = None
-        # Pieces of lines by epoch, and the first of them.
-        self._pieces = 0
-        self._first_piece: int | None = None
+        self._pieces = Count()  # of lines by epoch
         self._torn: int | None = None
         self._decoding = Decoder(path)
 
@@ -225,12 +211,13 @@ class _Log:
         if values and not whole and not values.progress_bar:
             self._torn = line
         elif values:
-            self.add_values(values, line)
+            self._add_values(values, line)
             if piece.rstrip().endswith((b"}", b"|")):
                 self.complete_step()
         # The configuration stands before the first step.
-        if (not values or math.isnan(values.step)) and not self.config.tree and not self._by_step.lines:
-            self._take_config(piece)
+        before_steps = (not values or math.isnan(values.step)) and not self._by_step.lines
+        if before_steps and not self.config.tree and (self.config.is_open or b"{'" in piece):
+            self.config.add_line(strip_colours(piece.decode(errors="replace")))
 
     def complete_step(self, *, half: bool = False) -> None:
         """Take the values of the last line of a step, the last of them only if it is no half one."""
@@ -241,19 +228,14 @@ class _Log:
             self._by_step.add_line(values, line)
         self._held = None
 
-    def _take_config(self, piece: bytes) -> None:
-        if self.config.waits or b"{'" in piece:
-            self.config.add_line(strip_colours(piece.decode(errors="replace")))
-
-    def add_values(self, values: LineValues, line: int) -> None:
+    def _add_values(self, values: LineValues, line: int) -> None:
         if values.progress_bar:
             # A bar is drawn again and again: the numbers belong to the last step that they are shown at.
             if self._bar and self._bar.progress_bar != values.progress_bar:
                 self.complete_bar()
             self._bar = values
         elif math.isnan(values.step):
-            self._pieces += 1
-            self._first_piece = self._first_piece or line
+            self._pieces.add(line)
         elif values.by_epoch:
             self._by_epoch.add_line(values, line)
         else:
@@ -267,33 +249,28 @@ class _Log:
 
     def choose_values(self) -> tuple[_Values, str]:
         """The values of the log, and what its steps are."""
-        # Where lines tell the steps, bars only repeat some of their numbers.
+        # Where lines have steps, bars only repeat some of their numbers.
         if self._by_step.lines or not self._by_epoch.lines:
             return self._by_step if self._by_step.lines else self._by_bar, _STEP
         return self._by_epoch, _EPOCH
 
     def list_findings(self) -> Iterator[Finding]:
-        """What was irregular beside the values."""
+        """What was irregular apart from the values."""
         if self._by_step.lines and self._by_epoch.lines:
-            message = (
-                f"{format_count(self._by_epoch.lines, 'line')} with an epoch and no step, "
-                "beside those with one"
-            )
-            yield Finding(self._path, f"{message}: left out")
-        elif self._pieces and self._by_epoch.lines:
-            pieces = format_count(self._pieces, "piece of a line", "pieces of lines")
+            lines = format_count(self._by_epoch.lines, "line")
+            message = f"{lines} with an epoch and no step, beside those with one: left out"
+            yield Finding(self._path, message)
+        elif self._pieces.number and self._by_epoch.lines:
+            pieces = format_count(self._pieces.number, "piece of a line", "pieces of lines")
             message = f"{pieces} of the Trainer's, as where a progress bar was written between: left out"
-            yield Finding(self._path, message, self._first_piece)
+            yield Finding(self._path, message, self._pieces.line)
         if self._torn:
-            message = (
-                "the last line is torn: the writer was killed, or still writes; those before it are read"
-            )
-            yield Finding(self._path, message, self._torn)
+            yield Finding(self._path, TORN_LINE, self._torn)
         yield from self._decoding.list_findings()
 
 
 def _has_steps(file: Path) -> bool:
-    """Whether a step is told in a small file, or in one of the windows over a large one."""
+    """Whether a step stands in a small file, or in one of the windows over a large one."""
     length = get_size(file)
     if length <= _WINDOW * _WINDOWS:
         return _has_values(read_head(file, length))
@@ -307,8 +284,3 @@ def _has_values(data: bytes) -> bool:
     pieces = data.replace(b"\r", b"\n").split(b"\n")
     found = (piece.decode(errors="replace") for piece in pieces if STEP_SIGN.search(piece))
     return any((values := parse_line(strip_colours(line))) and values.values for line in found)
-
-
-def _text(tree: Any, key: str) -> str:  # noqa: ANN401 - whatever was printed
-    value: object = tree.get(key) if isinstance(tree, dict) else None
-    return value if isinstance(value, str) else ""

@@ -47,7 +47,7 @@ class PrintedDict:
     """A dict of a line.
 
     Attributes:
-        x: the epoch, or the step where it tells one; None for a piece of a line that was torn apart.
+        x: the epoch, or the step where it has one; None for a piece of a line that was torn apart.
         by_epoch: whether ``x`` is an epoch.
         pairs: names and values as texts, without what ``x`` is.
     """
@@ -78,7 +78,7 @@ STEP_SIGN: Final = re.compile(
     rb"(?=[slETiS'])(?:step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d|"
     rb"iteration:? +\d+[^|]{0,40}\||Step \d+ \| |" + DICT_SIGN + rb")"
 )
-"""Stands in every line that tells numbers, and in few others."""
+"""Stands in every line that has numbers, and in few others."""
 
 # Colours and movements of a terminal (ECMA-48, sections 5.3 to 5.6), and titles of its window.
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -110,14 +110,14 @@ _WORDS: Final = {"True": 1.0, "False": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class LineValues:
-    """What a line tells.
+    """The values of a line.
 
     Attributes:
         step: of all its values.
         values: names and numbers, in the order of writing.
         wrong: names whose values are no numbers.
         commas: how many values have a comma as their decimal mark.
-        progress_bar: the progress bar that shows them, with its text; empty for a line that is told once.
+        progress_bar: the progress bar that shows them, with its text; empty for a line that is printed once.
         broken: whether the line ends before the value of its last name: a terminal broke it in two.
         by_epoch: whether the step is an epoch; NaN for a piece of a line that a progress bar tore apart.
     """
@@ -142,60 +142,34 @@ def is_continuation(line: str) -> bool:
 
 
 def parse_line(line: str) -> LineValues | None:
-    """What a line without colours tells; None where it is any other line."""
-    kinds = (
-        _parse_key_line,
-        _parse_dict_line,
-        _parse_bar_line,
-        _parse_pipe_line,
-        _parse_space_line,
-        _parse_epoch_line,
-    )
-    return next((values for kind in kinds if (values := kind(line))), None)
+    """The values of a line without colours; None where it is any other line."""
+    if match := _BY_KEY.search(line):
+        mark = line.rfind("[repeated ", match.end())
+        end = mark if mark >= 0 and _REPEATED.fullmatch(line, mark) else len(line)
+        return _parse_pairs(int(match[1]), list(_split_at_dashes(line[match.end() : end])))
+    if match := _BY_DICT.search(line):
+        return _parse_pairs(int(match[1]), _PAIR.findall(line, match.end()))
+    if match := _BY_BAR.search(line):
+        return _parse_bar(match)
+    if match := _BY_PIPES.search(line):
+        prefix = f"{match['set'] or 'validation'}/" if match["valid"] else ""
+        return _parse_pairs(int(match["step"]), _split_at_colons(line[match.end() :].split("|"), prefix))
+    if match := _BY_SPACES.match(line):
+        return _parse_pairs(int(match[1]), _split_at_colons(line[match.end() :].split()))
+    return _parse_epoch_line(line)
 
 
-def _parse_key_line(line: str) -> LineValues | None:
-    found = _BY_KEY.search(line)
-    if not found:
-        return None
-    mark = line.rfind("[repeated ", found.end())
-    end = mark if mark >= 0 and _REPEATED.fullmatch(line, mark) else len(line)
-    return _parse_pairs(int(found[1]), list(_split_at_dashes(line[found.end() : end])))
+def _parse_bar(bar: re.Match[str]) -> LineValues:
+    before = int(bar["episode"]) - 1 if bar["episode"] else int(bar["epoch"])
+    step = before * int(bar["all"]) + int(bar["done"])
+    pairs = [pair.partition("=") for pair in bar["shown"].split(", ")]
+    shown = f"{bar['bar']} {bar['shown']}"
+    return _parse_pairs(step, [(name.strip(), value) for name, _, value in pairs], shown)
 
 
-def _parse_dict_line(line: str) -> LineValues | None:
-    found = _BY_DICT.search(line)
-    return _parse_pairs(int(found[1]), _PAIR.findall(line, found.end())) if found else None
-
-
-def _parse_bar_line(line: str) -> LineValues | None:
-    found = _BY_BAR.search(line)
-    if not found:
-        return None
-    before = int(found["episode"]) - 1 if found["episode"] else int(found["epoch"])
-    step = before * int(found["all"]) + int(found["done"])
-    pairs = [pair.partition("=") for pair in found["shown"].split(", ")]
-    bar = f"{found['bar']} {found['shown']}"
-    return _parse_pairs(step, [(name.strip(), value) for name, _, value in pairs], bar)
-
-
-def _parse_pipe_line(line: str) -> LineValues | None:
-    found = _BY_PIPES.search(line)
-    if not found:
-        return None
-    prefix = f"{found['set'] or 'validation'}/" if found["valid"] else ""
-    pairs = [pair.rpartition(":") for pair in line[found.end() :].split("|")]
-    return _parse_pairs(
-        int(found["step"]), [(prefix + name.strip(), value) for name, colon, value in pairs if colon]
-    )
-
-
-def _parse_space_line(line: str) -> LineValues | None:
-    found = _BY_SPACES.match(line)
-    if not found:
-        return None
-    pairs = [pair.rpartition(":") for pair in line[found.end() :].split()]
-    return _parse_pairs(int(found[1]), [(name, value) for name, colon, value in pairs if colon])
+def _split_at_colons(texts: Iterable[str], prefix: str = "") -> list[tuple[str, str]]:
+    pairs = (text.rpartition(":") for text in texts)
+    return [(prefix + name.strip(), value) for name, colon, value in pairs if colon]
 
 
 def _parse_epoch_line(line: str) -> LineValues | None:
@@ -209,7 +183,11 @@ def _parse_epoch_line(line: str) -> LineValues | None:
 def _parse_pairs(step: float, pairs: Iterable[tuple[str, str]], bar: str = "") -> LineValues:
     texts = [(name, value.strip()) for name, value in pairs]
     with_comma = [text for _, text in texts if "," in text and _WITH_COMMA.fullmatch(text)]
-    points = bool(with_comma) and any(_has_decimal_point(text) for _, text in texts)
+    # A value with a decimal point shows that commas part thousands.
+    points = bool(with_comma) and any(
+        ("." in text and parse_number_text(text) is not None) or _WITH_THOUSANDS.fullmatch(text)
+        for _, text in texts
+    )
     cells = [(name, _number(text, decimal_comma=not points)) for name, text in texts]
     values = tuple((name, value) for name, value in cells if value is not None)
     wrong = tuple(name for name, value in cells if value is None)
@@ -229,13 +207,6 @@ def _split_at_dashes(rest: str) -> Iterator[tuple[str, str]]:
             name_parts.append(part)
     if name_parts:
         yield " - ".join(name_parts), ""
-
-
-def _has_decimal_point(text: str) -> bool:
-    """Whether a value shows that its line writes decimals with a point, so that commas part thousands."""
-    return ("." in text and parse_number_text(text) is not None) or _WITH_THOUSANDS.fullmatch(
-        text
-    ) is not None
 
 
 def _number(text: str, *, decimal_comma: bool) -> float | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object
-from reportgen.formats.run_data import MetricsBuilder, parse_number, parse_number_text, read_settings
+from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import (
     Decoder,
@@ -64,12 +64,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a folder.
-
-    Raises:
-        UnreadableError: a table of it cannot be read, or nothing was logged into any.
-    """
-    growing = MetricsBuilder(unit.path, selected, timed=True)
+    """The run of a folder."""
+    builder = MetricsBuilder(unit.path, selected, timed=True)
     config: dict[str, Setting] = {}
     findings: list[Finding] = []
     logged: set[str] = set()
@@ -83,22 +79,21 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 refused.append(error)
                 continue
             logged.add(name)
-            if growing.is_selected(name):
-                findings += _read_table(file, name, growing)
+            if builder.is_selected(name):
+                findings += _read_table(file, name, builder)
     for file in unit.files:
         if file.name == _LAST_VALUES:
-            findings += _read_last_values(file, logged, growing)
+            findings += _read_last_values(file, logged, builder)
         elif file.name == _PARAMETERS:
             config, problems = read_settings(file)
             findings += problems
         elif file.suffix != _TABLE:
-            raise UnreadableError(
-                file, "its name is none that DVCLive gives", "Name the folder of a run instead"
-            )
-    if refused and not growing:
+            message = "its name is none that DVCLive gives"
+            raise UnreadableError(file, message, "Name the folder of a run instead")
+    if refused and not builder:
         raise refused[0]
-    findings += [*map(report_left_out, refused), *growing.list_findings()]
-    yield LoggedRun(unit.path, "", "", "", config, growing.build(), _STEP, tuple(findings))
+    findings += [*map(report_left_out, refused), *builder.list_findings()]
+    yield LoggedRun(unit.path, "", "", "", config, builder.build(), _STEP, tuple(findings))
 
 
 def _read_header(file: Path) -> tuple[str, ...] | None:
@@ -141,7 +136,7 @@ def _is_unfilled(file: Path) -> bool:
     return any(pair == ("metrics", "plots") for pair in pairwise(above)) and is_unfilled(file)
 
 
-def _read_table(file: Path, name: str, growing: MetricsBuilder) -> Iterator[Finding]:
+def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Finding]:
     columns = _read_header(file)
     if columns is None:
         advice = "Check that DVCLive wrote this file"
@@ -163,19 +158,15 @@ def _read_table(file: Path, name: str, growing: MetricsBuilder) -> Iterator[Find
         if len(cells) != width:
             strange += 1
             continue
-        value = parse_number_text(cells[-1])
-        if value is None:
-            growing.count_dropped(name)
-            continue
-        step = parse_number_text(cells[step_at]) if step_at is not None else None
-        time = parse_number_text(cells[time_at]) if time_at is not None else None
-        growing.add(name, math.nan if step is None else step, value, math.nan if time is None else time)
+        step = math.nan if step_at is None else number_or_nan(cells[step_at])
+        time = math.nan if time_at is None else number_or_nan(cells[time_at])
+        builder.add_cell(name, step, cells[-1], time)
     if strange:
         yield Finding(file, f"{format_count(strange, 'line')} with another number of columns: left out")
     yield from decoding.list_findings()
 
 
-def _read_last_values(file: Path, logged: Collection[str], growing: MetricsBuilder) -> Iterator[Finding]:
+def _read_last_values(file: Path, logged: Collection[str], builder: MetricsBuilder) -> Iterator[Finding]:
     """Metrics that have no table: their last value, as the only one."""
     decoding = Decoder(file)
     item = parse_object(decoding.decode(read_whole(file)))
@@ -183,11 +174,10 @@ def _read_last_values(file: Path, logged: Collection[str], growing: MetricsBuild
     if item is None:
         yield Finding(file, "the last values are torn or no JSON: left out")
         return
-    at = parse_number(item.pop(_STEP, None))
-    only = [(name, value) for name, value in iterate_cells(item) if name not in logged]
-    for name, cell in only:
-        value = parse_number(cell)
-        if value is not None:
-            growing.add(name, math.nan if at is None else at, value)
-    if any(parse_number(cell) is not None and growing.is_selected(name) for name, cell in only):
+    step = number_or_nan(item.pop(_STEP, None))
+    cells = ((name, parse_number(cell)) for name, cell in iterate_cells(item) if name not in logged)
+    only = [(name, value) for name, value in cells if value is not None]
+    for name, value in only:
+        builder.add(name, step, value)
+    if any(builder.is_selected(name) for name, _ in only):
         yield Finding(file, "metrics without a table of their own have their last value only")

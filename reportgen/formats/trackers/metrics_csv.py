@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -80,14 +80,10 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a file.
-
-    Raises:
-        UnreadableError: it has no column for the step.
-    """
+    """The run of a file."""
     path = unit.files[0]
-    growing = MetricsBuilder(path, selected)
-    step_name, findings = _read_rows(path, growing)
+    builder = MetricsBuilder(path, selected)
+    step_name, findings = _read_rows(path, builder)
     config: dict[str, Setting] = {}
     for file in unit.files[1:]:
         config, problems = read_settings(file)
@@ -95,8 +91,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     name = path.parent.name if _is_versioned(path) else ""
     group = path.parent.parent.name if name else ""
     group = "" if group == _DEFAULT_NAME else group
-    findings += growing.list_findings()
-    yield LoggedRun(unit.path, name, "", group, config, growing.build(), step_name, tuple(findings))
+    findings += builder.list_findings()
+    yield LoggedRun(unit.path, name, "", group, config, builder.build(), step_name, tuple(findings))
 
 
 def _is_versioned(file: Path) -> bool:
@@ -141,9 +137,9 @@ def _is_keras(columns: Sequence[str]) -> bool:
     return set(validated) <= set(trained) if validated else len(trained) > 1 and trained == sorted(trained)
 
 
-def _read_rows(path: Path, growing: MetricsBuilder) -> tuple[str, list[Finding]]:
-    """The name of the step, and what was irregular; values go to ``growing``."""
-    table = _Table(path)
+def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]:
+    """The name of the step, and what was irregular; values are added to ``builder``."""
+    table = _Table(path, Decoder(path))
     rows = table.read_rows()
     header = next(rows, [])
     step_name = next((name for name in (_STEP, _EPOCH) if name in header), "")
@@ -159,12 +155,12 @@ def _read_rows(path: Path, growing: MetricsBuilder) -> tuple[str, list[Finding]]
         steps, stepped = table.parse_numbers(columns[at])
         table.without += len(steps) - int(np.count_nonzero(stepped))
         for place, name in enumerate(header):
-            if place != at and name and growing.is_selected(name):
+            if place != at and name and builder.is_selected(name):
                 values, there = table.parse_numbers(columns[place])
-                growing.extend(name, steps[there], values[there])
+                builder.extend(name, steps[there], values[there])
                 if not there.all():
                     empty = sum(cell in _NONE for cell in columns[place])
-                    growing.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
+                    builder.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
     findings = list(table.list_findings())
     if not table.count and not findings:
         findings.append(Finding(path, "the file has a header and no rows, nothing was logged into it yet"))
@@ -173,26 +169,15 @@ def _read_rows(path: Path, growing: MetricsBuilder) -> tuple[str, list[Finding]]
 
 @dataclass(slots=True)
 class _Table:
-    """The lines of a file as rows of cells, and what was irregular in them.
-
-    Attributes:
-        strange: rows with another number of cells than the header.
-        commas: cells with a comma as their decimal mark.
-        without: rows that have no step.
-        count: rows behind the header.
-        torn: the last line, if it has no end.
-    """
+    """The lines of a file as rows of cells, and what was irregular in them."""
 
     path: Path
-    strange: int = 0
-    commas: int = 0
-    without: int = 0
-    count: int = 0
-    torn: int | None = None
-    decoding: Decoder = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.decoding = Decoder(self.path)
+    decoding: Decoder
+    count: int = 0  # rows after the header
+    strange: int = 0  # rows with another number of cells than the header
+    commas: int = 0  # cells with a comma as their decimal mark
+    without: int = 0  # rows that have no step
+    torn: int | None = None  # the last line, if it has no end
 
     def read_rows(self) -> Iterator[list[str]]:
         """The header, then every row; of a stray quote only its own line suffers."""
@@ -241,10 +226,8 @@ class _Table:
             message = f"{format_count(self.commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(self.path, message)
         if self.strange:
-            message = (
-                f"{format_count(self.strange, 'row')} with another number of cells than the header: left out"
-            )
-            yield Finding(self.path, message)
+            rows = format_count(self.strange, "row")
+            yield Finding(self.path, f"{rows} with another number of cells than the header: left out")
         if self.without:
             yield Finding(self.path, f"{format_count(self.without, 'row')} without a step")
         if self.torn:

@@ -22,7 +22,7 @@ import numpy as np
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.run_data import MOST_POINTS, parse_number_text
 from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
-from reportgen.formats.text_files import Decoder, read_lines, read_whole, report_left_out
+from reportgen.formats.text_files import Count, Decoder, read_lines, read_whole, report_left_out
 from reportgen.formats.trackers.mlflow_run import (
     DELETED,
     META,
@@ -49,27 +49,19 @@ _FEW: Final = 3
 
 
 class MetricFile:
-    """The values of a metric file, and what was irregular in it.
+    """The whole values of a metric file in the order of writing, if any, and what was left out.
 
-    Attributes:
-        points: whole values in the order of writing; None where there is none.
-        findings: what was left out.
+    Reading raises ``UnreadableError`` for a file that cannot be read, a Git LFS pointer and too many values.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read the file.
-
-        Raises:
-            UnreadableError: it cannot be read, is a Git LFS pointer, or has too many values.
-        """
         self._path = path
-        self._faulty: list[int] = []
+        self._faulty = Count()
         self._datasets: dict[str, None] = {}
         self._torn = False
         table = self._read_table()
-        self.points = (
-            Points(table[:, 2].copy(), table[:, 1].copy(), table[:, 0].copy()) if len(table) else None
-        )
+        times, values, steps = table.T.copy()
+        self.points = Points(steps, values, times) if len(table) else None
         self.findings = tuple(self._list_findings(len(table)))
 
     def _read_table(self) -> FloatArray:
@@ -83,52 +75,44 @@ class MetricFile:
                 self._torn = True
                 batch.pop()
             table = _parse_table([line for _, line in batch])
-            tables.append(self._parse_lines(batch) if table is None else table)
+            if table is None:
+                rows = [self._parse_row(number, line) for number, line in batch]
+                table = np.array([row for row in rows if row], np.float64).reshape(-1, 3)
+            tables.append(table)
             total += len(tables[-1])
             if total > MOST_POINTS:
                 message = f"the metric has more than {MOST_POINTS:,} values"
                 raise UnreadableError(self._path, message, "Thin it out before it is read")
         return np.concatenate(tables)
 
-    def _parse_lines(self, batch: Sequence[tuple[int, bytes]]) -> FloatArray:
-        rows = []
-        for number, line in batch:
-            row = self._parse_row(line.decode("utf-8", "replace").split())
-            if row is None:
-                self._faulty.append(number)
-            else:
-                rows.append(row)
-        return np.array(rows, np.float64).reshape(-1, 3)
-
-    def _parse_row(self, parts: Sequence[str]) -> tuple[float, float, float] | None:
-        if len(parts) not in {_OLD, _NEW} and len(parts) < _WITH_DATASET:
-            return None
-        numbers = [parse_number_text(part) for part in parts[:3]]
-        if None in numbers or not math.isfinite(numbers[0] or 0.0):
+    def _parse_row(self, number: int, line: bytes) -> tuple[float, float, float] | None:
+        parts = line.decode("utf-8", "replace").split()
+        numbers = [cell for part in parts[:3] if (cell := parse_number_text(part)) is not None]
+        known = len(parts) in {_OLD, _NEW} or len(parts) >= _WITH_DATASET
+        if not known or len(numbers) < min(len(parts), _NEW) or not math.isfinite(numbers[0]):
+            self._faulty.add(number)
             return None
         if len(parts) == _OLD:
-            return 1000 * (numbers[0] or 0.0), numbers[1] or 0.0, math.nan
+            return 1000 * numbers[0], numbers[1], math.nan
         if len(parts) >= _WITH_DATASET:
             self._datasets[" ".join(parts[3:-1])] = None
-        return numbers[0] or 0.0, numbers[1] or 0.0, numbers[2] or 0.0
+        return numbers[0], numbers[1], numbers[2]
 
-    def _list_findings(self, count: int) -> list[Finding]:
-        found = []
-        if self._faulty:
-            what = format_count(len(self._faulty), "line is", "lines are")
-            message = f"{what} not of the form timestamp, value, step: left out"
-            found.append(Finding(self._path, message, self._faulty[0]))
+    def _list_findings(self, count: int) -> Iterator[Finding]:
+        if faulty := self._faulty.number:
+            lines = format_count(faulty, "line is", "lines are")
+            message = f"{lines} not of the form timestamp, value, step: left out"
+            yield Finding(self._path, message, self._faulty.line)
         if self._torn:
             read = f"the {format_count(count, 'whole one')} before it {'is' if count == 1 else 'are'} read"
             message = f"the last line is torn, as when a run is killed or still writing: {read}"
-            found.append(Finding(self._path, message))
-        if not count and not found:
-            found.append(Finding(self._path, "the file holds no value"))
+            yield Finding(self._path, message)
+        if not count and not self._faulty.number and not self._torn:
+            yield Finding(self._path, "the file holds no value")
         if len(self._datasets) > 1:
             names = join_names([f'"{name}"' for name in self._datasets], most=_FEW)
             message = f"values for {len(self._datasets)} datasets ({names}) stand under one name"
-            found.append(Finding(self._path, f"{message}, as one curve"))
-        return found
+            yield Finding(self._path, f"{message}, as one curve")
 
 
 def _parse_table(batch: Sequence[bytes]) -> FloatArray | None:
@@ -155,7 +139,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each store: the folder that experiments lie in, as far as it is below what was named."""
     experiments, runs = find_folders(files)
     parts = _group_files(files, runs)
-    there = set(files)
+    existing = set(files)
     stores: dict[Path, list[Path]] = {}
     for run, path in runs.items():
         experiment = path.parent
@@ -163,16 +147,17 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         store_files = stores.setdefault(store, [])
         if experiments.pop(os.fspath(experiment), None):
             store_files.append(experiment / META)
-        store_files += [*([path / META] if path / META in there else []), *parts[run]]
-    return tuple(Unit(NAME, _choose_folder(store, files), tuple(found)) for store, found in stores.items())
+        store_files += [*([path / META] if path / META in existing else []), *parts[run]]
+    # The store, unless only a folder within it was named: then the one that holds all files there are.
+    common = Path(os.path.commonpath([file.parent for file in files])) if stores else Path()
+    return tuple(
+        Unit(NAME, common if common.is_relative_to(store) else store, tuple(held))
+        for store, held in stores.items()
+    )
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Every run of the store that is not deleted; of its metrics only those wanted are opened.
-
-    Raises:
-        UnreadableError: every run is deleted, or none has a metric that can be read.
-    """
+    """Every run of the store that is not deleted; of its metrics only the selected ones are opened."""
     experiments, runs = find_folders(unit.files)
     parts = _group_files(unit.files, runs)
     groups = {folder: Meta(path / META, of_run=False) for folder, path in experiments.items()}
@@ -204,8 +189,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 class _Run:
     """A run's folder, and the names of all runs of its store by their ids.
 
-    Attributes:
-        refused: why none of its metrics can be read, where that is so.
+    ``refused`` is set where none of its metrics can be read.
     """
 
     folder: Path
@@ -310,9 +294,3 @@ def _is_deleted(folder: Path, meta: Meta, groups: Mapping[str, Meta]) -> bool:
     group = groups.get(os.fspath(folder.parent))
     stages = {one.entries.get("lifecycle_stage") for one in (meta, group) if one}
     return DELETED in stages or folder.parent.parent.name == _TRASH
-
-
-def _choose_folder(store: Path, files: Sequence[Path]) -> Path:
-    """The store, unless only a folder within it was named: then the one that holds all files there are."""
-    common = Path(os.path.commonpath([file.parent for file in files]))
-    return common if common.is_relative_to(store) else store

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.core.errors import Diagnostics
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.runs import Finding, UnreadableError
-from reportgen.formats.text_files import Decoder, read_head, read_whole, report_left_out
+from reportgen.formats.text_files import Decoder, is_pointer, read_head, read_whole, report_left_out
 from reportgen.settings.text import normalise_text
 from reportgen.settings.yaml_tree import MappingNode as Tree
 from reportgen.settings.yaml_tree import Origin, ScalarNode, parse
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 DELETED: Final = "deleted"
 RUN_NAME: Final = "mlflow.runName"
-PARENT: Final = "mlflow.parentRunId"
-OWN_TAGS: Final = "mlflow."
-"""Tags that MLflow sets itself begin so."""
+_PARENT: Final = "mlflow.parentRunId"
 
 _FEW: Final = 3
 # A file store writes the number, a database the word.
@@ -57,20 +55,14 @@ def parse_setting(text: str) -> Setting:
 def build_config(
     params: Mapping[str, str], tags: Mapping[str, str], runs: Mapping[str, str]
 ) -> dict[str, Setting]:
-    """Parameters by their own names, the user's tags as ``tags.NAME``, and the run above as ``parent``.
-
-    Args:
-        params: as written.
-        tags: as written, with those of MLflow's own.
-        runs: the name of each run of the store by its id.
-    """
-    config = {name: parse_setting(text) for name, text in params.items()}
-    own = {
-        f"tags.{name}": parse_setting(text) for name, text in tags.items() if not name.startswith(OWN_TAGS)
-    }
-    parent = tags.get(PARENT, "")
-    above: dict[str, Setting] = {"parent": runs.get(parent) or parent} if parent else {}
-    return above | own | config
+    """The parent run, the user's tags as ``tags.NAME`` and the parameters; ``runs`` has all names by id."""
+    config: dict[str, Setting] = {}
+    if parent := tags.get(_PARENT):
+        config["parent"] = runs.get(parent) or parent
+    for name, text in tags.items():
+        if not name.startswith("mlflow."):  # MLflow sets these itself
+            config[f"tags.{name}"] = parse_setting(text)
+    return config | {name: parse_setting(text) for name, text in params.items()}
 
 
 def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> tuple[Finding, ...]:
@@ -82,34 +74,29 @@ def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> tuple[Findi
     ]
     if not names:
         return ()
+    values = f"all values of {join_names(names, most=_FEW)} stand at step 0"
     message = (
-        f"all values of {join_names(names, most=_FEW)} stand at step 0, as where log_metric is given no step"
+        f'{values}, as where log_metric is given no step: "x: time" in a block draws them one after the other'
     )
-    return (Finding(path, f'{message}: "x: time" in a block draws them one after the other'),)
+    return (Finding(path, message),)
 
 
 def warn_unfinished(path: Path, status: str) -> tuple[Finding, ...]:
     """At most one: that the run did not come to its end, or not yet."""
     if status in _RUNNING:
-        message = (
-            "MLflow says that the run is still running, as also where it was killed: values may be missing"
-        )
-        return (Finding(path, message),)
+        message = "MLflow says that the run is still running, as also where it was killed"
+        return (Finding(path, f"{message}: values may be missing"),)
     how = _ENDED.get(status)
     return (Finding(path, f"MLflow says that the run {how}: its values end there"),) if how else ()
 
 
 def report_deleted(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
-    """At most one: runs that were deleted in MLflow, which keeps their data.
-
-    Raises:
-        UnreadableError: there is no other run.
-    """
+    """At most one: runs that were deleted in MLflow; raises ``UnreadableError`` where there is no other."""
+    if not total:
+        raise UnreadableError(path, "the store has no run")
     if deleted == total:
-        message = (
-            f"all {format_count(total, 'run')} of this store are deleted" if total else "the store has no run"
-        )
-        raise UnreadableError(path, message, "Restore them with mlflow runs restore" if total else "")
+        message = f"all {format_count(total, 'run')} of this store are deleted"
+        raise UnreadableError(path, message, "Restore them with mlflow runs restore")
     if not deleted:
         return ()
     were = "is" if deleted == 1 else "are"
@@ -126,7 +113,6 @@ _OTHER: Final = re.compile(rb"^(model_id|request_id|trace_id):", re.MULTILINE)
 _RUN_FOLDER: Final = re.compile(r"[0-9a-f]{32}")
 _SEP: Final = re.escape(os.sep)
 _OF_PART: Final = re.compile(rf"(.*?{_SEP}[0-9a-f]{{32}}){_SEP}(?:{'|'.join(PARTS)}){_SEP}")
-_POINTER: Final = b"version https://git-lfs"
 _UNKNOWN: Final = "what it says of the run (its end, whether it was deleted) is unknown"
 _UNKNOWN_GROUP: Final = "what it says of the experiment (its name, whether it was deleted) is unknown"
 
@@ -137,9 +123,9 @@ class Meta:
 
     Attributes:
         path: the file, which may be missing.
-        of_run: whether it is a run's, otherwise it is an experiment's.
-        entries: what it says; empty where it cannot be read.
-        findings: why it says nothing, or not all.
+        of_run: whether it is a run's or an experiment's.
+        entries: empty where it cannot be read.
+        findings: why entries are missing.
     """
 
     path: Path
@@ -204,7 +190,7 @@ def find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path
             continue
         # Written by alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
         cut = _RUN_FOLDER.fullmatch(folder.name)
-        if _OF_RUN.search(beginning) or (cut and beginning.startswith(_POINTER)):
+        if _OF_RUN.search(beginning) or (cut and is_pointer(beginning)):
             runs[os.fspath(folder)] = folder
         elif _OF_EXPERIMENT.search(beginning) and not cut:
             experiments[os.fspath(folder)] = folder

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from reportgen.formats.binary.sqlite import find_columns, find_sidecars, open_store
-from reportgen.formats.run_data import MetricsBuilder, parse_number
-from reportgen.formats.runs import LoggedRun, Points, Unit
+from reportgen.formats.binary.sqlite import find_stores, open_store
+from reportgen.formats.run_data import MetricsBuilder, number_or_nan
+from reportgen.formats.runs import LoggedRun, Points
 from reportgen.formats.trackers.mlflow_run import (
     DELETED,
     RUN_NAME,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from reportgen.formats.binary.sqlite import SqliteStore
+    from reportgen.formats.runs import Unit
 
 
 NAME: Final = "mlflow_sqlite"
@@ -44,21 +45,12 @@ _MOST_VARIABLES: Final = 30_000
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each database with MLflow's tables; what is called ``mlflow.db`` is not passed over."""
-    found = []
-    for file in files:
-        columns = find_columns(file, "metrics")
-        if file.stem == _USUAL_NAME if columns is None else columns >= _METRIC_COLUMNS:
-            found.append(Unit(NAME, file, (file, *find_sidecars(file))))
-    return tuple(found)
+    """One unit for each database with MLflow's tables, and for one called ``mlflow.db`` that is damaged."""
+    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.stem == _USUAL_NAME)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Every run that is not deleted; only the metrics wanted leave the database.
-
-    Raises:
-        UnreadableError: it is no such database, is damaged, or every run is deleted.
-    """
+    """Every run that is not deleted; only the selected metrics leave the database."""
     with open_store(unit.path) as store:
         store.check_columns("runs", {"run_uuid"}, TITLE)
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
@@ -66,20 +58,19 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         alive = [run[:-2] for run in runs if DELETED not in run[-2:]]
         found = report_deleted(unit.path, len(runs) - len(alive), len(runs))
         names = {str(run[1]): str(run[2] or "") for run in runs}
-        every_tag, every_param, every_metric = (
-            _select_texts(store, "tags"),
-            _select_texts(store, "params"),
-            _select_metrics(store, selected),
-        )
+        every_tag, every_param = _select_texts(store, "tags"), _select_texts(store, "params")
+        every_metric = _select_metrics(store, selected)
         for place, run_id, name, status, experiment in alive:
             tags, params = (
                 {str(key): str(value) for key, value in texts.read_run(place)}
                 for texts in (every_tag, every_param)
             )
-            growing = MetricsBuilder(unit.path, selected, timed=True)
+            builder = MetricsBuilder(unit.path, selected, timed=True)
             for key, value, step, time, is_nan in every_metric.read_run(place):
-                _add_value(growing, key, math.nan if is_nan else value, step, time)
-            metrics = {name: _restore_infinities(points) for name, points in growing.build().items()}
+                # What is NULL is no number either, and counted.
+                cell = math.nan if is_nan else "" if value is None else value
+                builder.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
+            metrics = {name: _restore_infinities(points) for name, points in builder.build().items()}
             yield LoggedRun(
                 path=unit.path,
                 name=tags.get(RUN_NAME) or str(name or ""),
@@ -90,7 +81,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 findings=(
                     *found,
                     *warn_unfinished(unit.path, str(status)),
-                    *growing.list_findings(),
+                    *builder.list_findings(),
                     *warn_without_steps(unit.path, metrics),
                     *store.list_findings(),
                 ),
@@ -118,7 +109,7 @@ def _build_run_query(store: SqliteStore) -> str:
 
 
 class _RunRows:
-    """The rows of a table, handed out run by run.
+    """The rows of a table, run by run.
 
     One query for all runs: one for each takes minutes where the table has no index of runs, as that of
     parameters has none in any version.
@@ -150,9 +141,8 @@ def _select_metrics(store: SqliteStore, selected: Collection[str] | None) -> _Ru
     if selected is None or len(selected) >= _MOST_VARIABLES:
         return _select_rows(store, "metrics", columns, "TRUE")
     # With the plus no index of names is taken instead of that of runs.
-    return _select_rows(
-        store, "metrics", columns, f"+metrics.key IN ({', '.join('?' * len(selected))})", sorted(selected)
-    )
+    condition = f"+metrics.key IN ({', '.join('?' * len(selected))})"
+    return _select_rows(store, "metrics", columns, condition, sorted(selected))
 
 
 def _select_rows(
@@ -164,14 +154,6 @@ def _select_rows(
         f"WHERE {condition} ORDER BY runs.rowid, {table}.rowid"
     )
     return _RunRows(store.select(query, values))
-
-
-def _add_value(growing: MetricsBuilder, key: Any, value: Any, step: Any, time: Any) -> None:  # noqa: ANN401 - SQLite is untyped
-    measured, at, when = parse_number(value), parse_number(step), parse_number(time)
-    if measured is None:
-        growing.count_dropped(str(key))
-    else:
-        growing.add(str(key), math.nan if at is None else at, measured, math.nan if when is None else when)
 
 
 def _restore_infinities(points: Points) -> Points:

@@ -3,7 +3,7 @@
 Source: TensorFlow, tensorflow/core/util/event.proto (see ``tensorboard_events``) in TFRecord files (see
 ``tfrecord``). As in TensorBoard, all event files of a folder are one run, the older before the newer, and a
 restart that says its step (``purge_step``) leaves out what earlier files have from there on. Unlike there,
-nothing else is discarded when a run was resumed: its rows are handed over and the overlap is reported.
+nothing else is discarded when a run was resumed: all rows are read and the overlap is reported.
 What ``add_hparams`` writes into a folder of its own below the run's belongs to the run, if there is one such,
 and so do the curves of ``add_scalars``, as the metrics ``MAIN_TAG/TAG``: torch/utils/tensorboard/writer.py of
 pytorch/pytorch and tensorboardX/writer.py of lanpa/tensorboardX, both ``add_scalars(main_tag, {tag:
@@ -18,16 +18,15 @@ under the tag ``MAIN_TAG``. Settings in the folder belong to the run, too: ``hpa
 from __future__ import annotations
 
 import re
-from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.binary.protobuf import MalformedError
-from reportgen.formats.binary.tfrecord import HEADER, LFS, is_record_header
+from reportgen.formats.binary.tfrecord import HEADER, find_messages, is_record_header
 from reportgen.formats.files import natural_key
 from reportgen.formats.run_data import read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import report_left_out
+from reportgen.formats.text_files import is_pointer, report_left_out
 from reportgen.formats.trackers.tensorboard_events import parse_event
 from reportgen.formats.trackers.tensorboard_run import EventRun
 
@@ -38,16 +37,10 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Points, Setting
 
 
-_LENGTH: Final = Struct("<Q")
-# A record is its length, the length's checksum, the message and its checksum.
-_BEFORE, _BEHIND = 12, 4
-
-
 def find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:
     """For folders that ``add_scalars`` wrote: the folder of their run, and the name of their curve.
 
-    Args:
-        beginnings: for each folder with event files, how each of these begins.
+    ``beginnings`` holds the beginning of every event file of each folder.
     """
     found: dict[Path, tuple[Path, str]] = {}
     # From the outside to the inside: no folder of a curve has curves.
@@ -74,14 +67,9 @@ def _find_curve_name(path: str, tag: str) -> str:
 
 def _read_tags(beginning: bytes) -> Iterator[str]:
     """The tags of the scalars whose records are whole in the beginning of an event file."""
-    at = 0
-    while at + _BEFORE < len(beginning):
-        (length,) = _LENGTH.unpack_from(beginning, at)
-        start, at = at + _BEFORE, at + _BEFORE + length + _BEHIND
-        if at > len(beginning):
-            return
+    for message in find_messages(beginning):
         try:
-            parsed = parse_event(memoryview(beginning)[start : start + length])
+            parsed = parse_event(message)
         except MalformedError:
             return
         yield from (scalar.tag.decode("utf-8", "replace") for scalar in parsed.scalars)
@@ -115,36 +103,34 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for folder, (run, _) in find_curve_folders(others).items():
         curves.setdefault(run, []).append(folder)
     within_others = {*below.values(), *(folder for inner in curves.values() for folder in inner)}
-    there = set(files)
+    existing = set(files)
     found = []
     for folder, held in folders.items():
         if folder not in within_others:
             within = [*([below[folder]] if folder in below else []), *curves.get(folder, ())]
             inner = [file for one in within for file in _sort_by_time(folders[one])]
-            settings = [file for name in _SETTINGS if (file := folder / name) in there]
+            settings = [file for name in _SETTINGS if (file := folder / name) in existing]
             found.append(Unit(NAME, folder, (*_sort_by_time(held), *inner, *settings)))
     return tuple(found)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a folder, nameless: TensorBoard calls it by its path.
-
-    Raises:
-        UnreadableError: none of its files is an event file, or a metric has too many values.
-    """
+    """The run of a folder, nameless: TensorBoard calls it by its path."""
     run, hparams_run = EventRun(selected), EventRun(selected)
-    curves = _CurveRuns(unit, selected)
+    curves = _find_curves(unit, selected)
     events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
     refused = []
     for file in events:
         try:
-            (curves.get_run(file) or (run if file.parent == unit.path else hparams_run)).read(file)
+            otherwise = run if file.parent == unit.path else hparams_run
+            curves.get(file.parent, ("", otherwise))[1].read(file)
         except UnreadableError as error:
             refused.append(error)
     if len(refused) == len(events):
         raise refused[0]
     metrics, twice = _merge_metrics(unit.path, run, hparams_run, curves)
-    findings = [*run.findings, *hparams_run.findings, *curves.list_findings(), *twice]
+    of_curves = [finding for _, curve in curves.values() for finding in curve.findings]
+    findings = [*run.findings, *hparams_run.findings, *of_curves, *twice]
     findings += [report_left_out(error, "the file is left out") for error in refused]
     config: dict[str, Setting] = {}
     for file in unit.files[len(events) :]:
@@ -165,15 +151,17 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _merge_metrics(
-    path: Path, run: EventRun, hparams_run: EventRun, curves: _CurveRuns
+    path: Path, run: EventRun, hparams_run: EventRun, curves: Mapping[Path, tuple[str, EventRun]]
 ) -> tuple[dict[str, Points], list[Finding]]:
-    """The metrics of a run, then those beside it that it has not itself; and how many it has, too."""
+    """The metrics of a run, then those of folders below that it lacks itself; and which of them it has."""
     metrics = dict(run.build_metrics())
+    of_curves = {
+        f"{tag}/{name}": points
+        for name, curve in curves.values()
+        for tag, points in curve.build_metrics().items()
+    }
     found = []
-    for writer, more in (
-        ("add_hparams", hparams_run.build_metrics()),
-        ("add_scalars", dict(curves.iterate_metrics())),
-    ):
+    for writer, more in (("add_hparams", hparams_run.build_metrics()), ("add_scalars", of_curves)):
         if both := [name for name in more if name in metrics]:
             which = format_count(len(both), "metric of the run is", "metrics of the run are")
             where = f"in a folder below, too, as {writer} keeps them"
@@ -182,34 +170,18 @@ def _merge_metrics(
     return metrics, found
 
 
-class _CurveRuns:
-    """What ``add_scalars`` wrote into folders below a run's: ``MAIN_TAG/TAG`` of the run itself."""
-
-    def __init__(self, unit: Unit, selected: Collection[str] | None) -> None:
-        files = [file for file in unit.files if "tfevents" in file.name]
-        begin: dict[Path, list[bytes]] = {}
-        for file in files if any(file.parent != unit.path for file in files) else ():
-            begin.setdefault(file.parent, []).append(_read_beginning(file))
-        self._runs: dict[Path, tuple[str, EventRun]] = {}
-        for folder, (_, name) in find_curve_folders(begin).items():
-            end = f"/{name}"
-            inner = selected and {one.removesuffix(end) for one in selected if one.endswith(end)}
-            self._runs[folder] = (name, EventRun(inner))
-
-    def get_run(self, file: Path) -> EventRun | None:
-        """What reads the files of a curve's folder; None for any other file."""
-        return self._runs.get(file.parent, ("", None))[1]
-
-    def iterate_metrics(self) -> Iterator[tuple[str, Points]]:
-        """Every curve under the name that it has as a metric of the run."""
-        for name, run in self._runs.values():
-            for tag, points in run.build_metrics().items():
-                yield f"{tag}/{name}", points
-
-    def list_findings(self) -> Iterator[Finding]:
-        """What was irregular in their files."""
-        for _, run in self._runs.values():
-            yield from run.findings
+def _find_curves(unit: Unit, selected: Collection[str] | None) -> dict[Path, tuple[str, EventRun]]:
+    """For each folder of ``add_scalars`` below a run's: the curve's name, and what reads its files."""
+    files = [file for file in unit.files if "tfevents" in file.name]
+    beginnings: dict[Path, list[bytes]] = {}
+    for file in files if any(file.parent != unit.path for file in files) else ():
+        beginnings.setdefault(file.parent, []).append(_read_beginning(file))
+    curves = {}
+    for folder, (_, name) in find_curve_folders(beginnings).items():
+        end = f"/{name}"
+        tags = selected and {metric.removesuffix(end) for metric in selected if metric.endswith(end)}
+        curves[folder] = (name, EventRun(tags))
+    return curves
 
 
 def _read_beginning(file: Path) -> bytes:
@@ -217,14 +189,14 @@ def _read_beginning(file: Path) -> bytes:
         with file.open("rb") as opened:
             return opened.read(_BEGINNING)
     except OSError:
-        return b""  # told when it is read
+        return b""  # reported when it is read
 
 
 def _is_event_file(file: Path, beginning: bytes) -> bool:
     """Whether a file is an event file, or was meant to be one: torn, damaged, or a pointer of Git LFS."""
     if len(beginning) < HEADER:
         return bool(_WRITTEN.search(file.name))
-    return is_record_header(beginning) or b"\0" in beginning or beginning.startswith(LFS)
+    return is_record_header(beginning) or b"\0" in beginning or is_pointer(beginning)
 
 
 def _find_hparams_folders(beginnings: dict[Path, list[bytes]]) -> dict[Path, Path]:

@@ -63,7 +63,7 @@ _VARINT_LISTS: Final = {7: {"<i4", "|u1", "<i2", "|i1", "<u2"}, 10: {"<i8"}, 11:
 _SCALARS: Final = b"scalars"
 _SUMMARY, _VALUE, _TAG, _SIMPLE, _TENSOR, _METADATA = 5, 1, 1, 2, 8, 9
 _SESSION_LOG: Final = 7
-_WALL_STOP: Final = 9
+_WALL_END: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Event:
         scalars: in the order of writing.
         foreign: tags that a plugin other than ``scalars`` claims.
         sessions: what the plugin ``hparams`` keeps, one message each.
-        strange: values said to be scalars that are no number.
+        strange: values declared as scalars that are no number.
         begins: whether a writer begins here, and TensorBoard forgets what there was from this step on.
         prefix: length of the beginning that holds wall time and step and nothing else, the one in eight bytes
             behind its tag and the other, where it is not 0, as a varint; 0 where the message differs.
@@ -118,7 +118,7 @@ def parse_event(message: memoryview) -> Event:
     for place, (number, wire, start, stop, value) in enumerate(iterate_spans(message, 0, len(message))):
         if number == 1 and wire == FIXED64:
             parsed.wall = decode_double(message[start:stop])
-            parsed.prefix = stop if place == 0 and stop == _WALL_STOP else 0
+            parsed.prefix = stop if place == 0 and stop == _WALL_END else 0
         elif number == 2 and wire == VARINT:  # noqa: PLR2004 - the field's number
             parsed.step = as_signed(value)
             parsed.prefix = stop if place == 1 and parsed.prefix else 0
@@ -207,19 +207,12 @@ def _read_scalar_tensor(message: memoryview, start: int, stop: int) -> Scalar | 
 
 def _count_elements(shape: memoryview) -> int:
     """How many elements a TensorShapeProto speaks of."""
-    sizes = [
-        next(
-            (
-                as_signed(value)
-                for number, wire, _, _, value in iterate_spans(dim, 0, len(dim))
-                if number == 1
-            ),
-            0,
-        )
-        for number, dim in iterate_delimited(shape)
-        if number == 2  # noqa: PLR2004 - the field's number
-    ]
-    return math.prod(sizes)
+    elements = 1
+    for number, dim in iterate_delimited(shape):
+        if number == 2:  # noqa: PLR2004 - the field's number
+            fields = iterate_spans(dim, 0, len(dim))
+            elements *= next((as_signed(value) for inner, *_, value in fields if inner == 1), 0)
+    return elements
 
 
 def _read_number(message: memoryview, place: NumberPlace) -> float:
@@ -230,7 +223,6 @@ def _read_number(message: memoryview, place: NumberPlace) -> float:
 
 
 _WALL, _STEP = 0x09, 0x10  # the tags of wall time and step
-_WALL_END: Final = 9
 _MORE: Final = 0x80
 # Layouts that are tried for messages of one length, and patterns that are kept for one layout.
 _TRIES: Final = 8
@@ -267,7 +259,7 @@ class ScalarRows:
         self._pieces.append((places[0], places[1], cells[0], cells[1], cells[2]))
         tags, written, *columns = (np.concatenate(parts) for parts in zip(*self._pieces, strict=True))
         order = np.lexsort((written, tags))
-        order = order[np.searchsorted(tags[order], 0) :]  # the rest is not wanted
+        order = order[np.searchsorted(tags[order], 0) :]  # the rest is not to be read
         if not len(order):
             return
         tags, written, (steps, walls, values) = tags[order], written[order], (part[order] for part in columns)
@@ -286,8 +278,8 @@ class EventReader:
     """
 
     def __init__(self, tag_number: Callable[[Scalar], int], add_event: Callable[[Event], None]) -> None:
-        """Take what to ask for the number of a tag (negative: not wanted), and what to tell of the rest."""
-        self._tag_number, self._besides = tag_number, add_event
+        """``tag_number`` numbers a tag, negative to leave it out; ``add_event`` takes the rest."""
+        self._tag_number, self._add_event = tag_number, add_event
         self._patterns: dict[tuple[int, int, tuple[NumberPlace, ...]], _Patterns] = {}
         self.malformed = 0
 
@@ -303,22 +295,18 @@ class EventReader:
         self, message: bytes, stop: int, layout: tuple[NumberPlace, ...]
     ) -> tuple[int, ...] | None:
         """The tags of a message whose numbers stand where ``get_layout`` says; None where they do not."""
-        try:
-            parsed = parse_event(memoryview(message))
-        except MalformedError:
+        parsed = _parse_or_none(memoryview(message))
+        if parsed is None or parsed.prefix != stop or parsed.get_layout() != layout:
             return None
-        if parsed.prefix != stop or parsed.get_layout() != layout:
-            return None
-        self._besides(parsed)
+        self._add_event(parsed)
         return tuple(self._tag_number(scalar) for scalar in parsed.scalars)
 
     def _read_record(self, record: int, message: memoryview, rows: ScalarRows) -> None:
-        try:
-            parsed = parse_event(message)
-        except MalformedError:
+        parsed = _parse_or_none(message)
+        if parsed is None:
             self.malformed += 1
             return
-        self._besides(parsed)
+        self._add_event(parsed)
         for place, scalar in enumerate(parsed.scalars):
             tag = self._tag_number(scalar)
             rows.add(tag, (record << 32) + place, float(parsed.step), parsed.wall, scalar.value)
@@ -342,7 +330,8 @@ class EventReader:
         for _ in range(_TRIES):
             if len(records) < FEWEST_IN_ARRAY:
                 break
-            layout = _find_layout(messages[0])
+            first = _parse_or_none(memoryview(messages[0].tobytes()))
+            layout = first.get_layout() if first else None
             if layout is None:
                 fits = np.zeros(len(records), np.bool_)
                 odd.append(records[:1])
@@ -400,9 +389,9 @@ class _Patterns(dict[bytes, int]):
         return np.array(self._tags, np.int64).reshape(-1, len(self._layout))
 
 
-def _find_layout(message: Bytes) -> tuple[NumberPlace, ...] | None:
+def _parse_or_none(message: memoryview) -> Event | None:
     try:
-        return parse_event(memoryview(message.tobytes())).get_layout()
+        return parse_event(message)
     except MalformedError:
         return None
 

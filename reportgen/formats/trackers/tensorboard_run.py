@@ -25,7 +25,7 @@ from reportgen.formats.binary.protobuf import (
     iterate_fields,
 )
 from reportgen.formats.binary.tfrecord import read_blocks
-from reportgen.formats.run_data import as_json_setting, check_metric_count
+from reportgen.formats.run_data import as_json_setting, check_metric_count, check_value_count
 from reportgen.formats.runs import Finding, Points, UnreadableError
 from reportgen.formats.trackers.tensorboard_events import EventReader
 
@@ -79,7 +79,9 @@ def _parse_value(message: memoryview, depth: int) -> object:
         if isinstance(content, int):
             value = bool(content) if number == _BOOL and wire == VARINT else None
         elif number == _NUMBER and wire == FIXED64:
-            value = _as_int(decode_double(content))
+            number_ = decode_double(content)
+            whole = number_.is_integer() and abs(number_) <= _MOST_EXACT
+            value = int(number_) if whole else number_
         elif number == _STRING and wire == DELIMITED:
             value = decode_text(content)
         elif number in {_STRUCT, _LIST} and wire == DELIMITED and depth < _DEEPEST:
@@ -89,10 +91,6 @@ def _parse_value(message: memoryview, depth: int) -> object:
             else:
                 value = [_parse_value(part, depth + 1) for part in inner]
     return value
-
-
-def _as_int(value: float) -> int | float:
-    return int(value) if value.is_integer() and abs(value) <= _MOST_EXACT else value
 
 
 def _flatten(name: str, value: object) -> Iterator[tuple[str, Setting]]:
@@ -105,8 +103,6 @@ def _flatten(name: str, value: object) -> Iterator[tuple[str, Setting]]:
             yield from _flatten(f"{name}.{inner}", part)
 
 
-_MOST_POINTS: Final = 10_000_000
-_MOST_EXACT_STEP: Final = 2.0**53
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -137,10 +133,10 @@ class EventRun:
         self._last: list[float] = []  # the time of the last value of each file, NaN where it has none
 
     def read(self, path: Path) -> None:
-        """Read a file behind those that were read before.
+        """Read a file that follows those read before.
 
         Raises:
-            UnreadableError: it is no event file, cannot be read, or holds too many metrics, or values of one.
+            UnreadableError: it is no event file, cannot be read, or has too many metrics or values of one.
         """
         self._path = path
         self._reader.malformed = self._strange = self._rounded = self._replaced = 0
@@ -167,7 +163,7 @@ class EventRun:
         }
 
     def _number_metric(self, scalar: Scalar) -> int:
-        """Which metric a scalar belongs to, -1 where nobody wants it."""
+        """Which metric a scalar belongs to; -1 for one that is not to be read."""
         if scalar.of_tensor:
             self._of_tensors.add(scalar.tag)
         place = self._numbers.get(scalar.tag)
@@ -199,11 +195,8 @@ class EventRun:
     def _append(self, path: Path, tag: int, steps: FloatArray, values: FloatArray, walls: FloatArray) -> None:
         columns = self._columns[tag]
         self._appeared.setdefault(tag)
-        if len(columns[0]) + len(steps) > _MOST_POINTS:
-            name = list(self._names)[tag]
-            message = f'the metric "{name}" has more than {_MOST_POINTS:,} values'
-            raise UnreadableError(path, message, "Thin it out before it is read")
-        self._rounded += int(np.count_nonzero(np.abs(steps) > _MOST_EXACT_STEP))
+        check_value_count(len(columns[0]) + len(steps), path, list(self._names)[tag])
+        self._rounded += int(np.count_nonzero(np.abs(steps) > _MOST_EXACT))
         with np.errstate(over="ignore"):
             times = np.rint(walls * 1000)
         times[~np.isfinite(times)] = np.nan
@@ -213,15 +206,11 @@ class EventRun:
         self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
 
     def _report_left_out(self, path: Path) -> None:
-        if self._reader.malformed:
-            self._report(
-                path, f"{format_count(self._reader.malformed, 'record')} that cannot be parsed: left out"
-            )
+        if malformed := self._reader.malformed:
+            self._report(path, f"{format_count(malformed, 'record')} that cannot be parsed: left out")
         if self._strange:
-            self._report(
-                path, f"{format_count(self._strange, 'scalar')} without exactly one number: left out"
-            )
-
+            scalars = format_count(self._strange, "scalar")
+            self._report(path, f"{scalars} without exactly one number: left out")
         if self._replaced:
             tags = format_count(self._replaced, "tag that is", "tags that are")
             self._report(path, f"{tags} no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}")
@@ -239,24 +228,20 @@ class EventRun:
             return
         ended = [place for place, last in enumerate(self._last[:-1]) if not last > self._began]
         given_up = [np.empty(0)]
-        for place, column in enumerate(self._columns):
+        for column in self._columns:
             steps, files = np.array(column[0]), np.array(column[3])
             gone = (steps >= self._begins) & np.isin(files, ended)
             if gone.any():
                 given_up.append(steps[gone])
-                remaining = [array("d", np.array(part)[~gone].tobytes()) for part in column[:3]]
-                self._columns[place] = (
-                    remaining[0],
-                    remaining[1],
-                    remaining[2],
-                    array("i", files[~gone].tobytes()),
-                )
+                for part in column:
+                    remaining = np.array(part)[~gone].tobytes()
+                    del part[:]
+                    part.frombytes(remaining)
         steps = np.concatenate(given_up)
         if len(steps):
             which = "step" if steps.min() == steps.max() else "steps"
-            values = (
-                f"{format_count(len(steps), 'value')} of earlier files ({which} {_describe_range(steps)})"
-            )
+            count = format_count(len(steps), "value")
+            values = f"{count} of earlier files ({which} {_describe_range(steps)})"
             restart = f"the run was restarted at step {format_number(float(self._begins), decimals=0)}"
             self._report(path, f"{restart}: left out {values}, logged again or given up, as TensorBoard does")
 
@@ -277,11 +262,8 @@ class EventRun:
         how, rows = "the run was resumed", "the rows of both are kept, the later ones last"
         if at_once:
             how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
-        again = (
-            f"this file goes back over {format_count(len(steps), 'step')} of earlier files "
-            f"({_describe_range(steps)})"
-        )
-        self._report(path, f"{how}: {again}; {rows}")
+        again = f"{format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
+        self._report(path, f"{how}: this file goes back over {again}; {rows}")
 
     def _report(self, path: Path, message: str) -> None:
         self.findings.append(Finding(path, message))

@@ -7,24 +7,23 @@ known by its name only, without ``run_id``. JSON has no NaN and no infinities: t
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.binary.sqlite import find_columns, find_sidecars, open_store
-from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number
-from reportgen.formats.runs import Finding, LoggedRun, Unit
+from reportgen.formats.binary.sqlite import find_stores, open_store
+from reportgen.formats.json_files import parse_or_none
+from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_time
+from reportgen.formats.runs import Finding, LoggedRun
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.formats.binary.sqlite import SqliteStore
-    from reportgen.formats.runs import Setting
+    from reportgen.formats.runs import Setting, Unit
 
 
 NAME: Final = "trackio"
@@ -32,7 +31,7 @@ TITLE: Final = "Trackio store"
 
 _METRIC_COLUMNS: Final = {"run_name", "step", "metrics", "timestamp"}
 _USUAL_FOLDER: Final = "trackio"
-# What Trackio adds to a configuration: who and when is no setting, and the group is told as `group`.
+# What Trackio adds to a configuration: who and when is no setting, and the group is called `group`.
 _ADDED: Final = {"_Username", "_Created", "_Group"}
 # Names that stand in JSON as they are, whatever wrote it.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9 _/:@%+-]+")
@@ -40,21 +39,12 @@ _MOST_CONDITIONS: Final = 50
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each database with Trackio's tables; in a folder ``trackio`` none is passed over."""
-    found = []
-    for file in files:
-        columns = find_columns(file, "metrics")
-        if file.parent.name == _USUAL_FOLDER if columns is None else columns >= _METRIC_COLUMNS:
-            found.append(Unit(NAME, file, (file, *find_sidecars(file))))
-    return tuple(found)
+    """One unit for each database with Trackio's tables, and for damaged ones in a folder ``trackio``."""
+    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.parent.name == _USUAL_FOLDER)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Every run of the project; rows without a metric that is wanted stay in the database.
-
-    Raises:
-        UnreadableError: it is no such database, or is damaged.
-    """
+    """Every run of the project; rows without a selected metric stay in the database."""
     with open_store(unit.path) as store:
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
         for run, name in _read_runs(store).items():
@@ -73,7 +63,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _choose_key(store: SqliteStore, table: str) -> str:
-    """The column that tells runs apart."""
+    """The column that distinguishes runs."""
     return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
 
 
@@ -117,9 +107,9 @@ class _RunRows:
 
     def read_metrics(self, table: str) -> MetricsBuilder:
         """The metrics in a table's JSON, in the order of writing."""
-        growing = MetricsBuilder(self.store.path, self.selected, timed=True)
+        builder = MetricsBuilder(self.store.path, self.selected, timed=True)
         if "metrics" not in self.store.columns.get(table, ()):
-            return growing
+            return builder
         columns = [self.store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
         top = self._list_plain_names()
         contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
@@ -137,12 +127,12 @@ class _RunRows:
                 continue
             if top:
                 record = {name: record[name] for name in top if name in record}
-            at = parse_number(step)
-            _add_record(growing, record, math.nan if at is None else at, _parse_time(time))
-        return growing
+            when = parse_time(time)
+            _add_record(builder, record, number_or_nan(step), math.nan if when is None else when)
+        return builder
 
     def _list_plain_names(self) -> list[str]:
-        """The metrics wanted, where all of them are written in JSON as they are called and not nested."""
+        """The selected metrics, where JSON has all their names as they are and not nested."""
         names = sorted(self.selected or ())
         plain = len(names) <= _MOST_CONDITIONS and all(map(_PLAIN.fullmatch, names))
         return names if plain else []
@@ -155,38 +145,21 @@ class _RunRows:
             yield Finding(self.store.path, f"{rows} {holds} no whole JSON: left out")
 
 
-def _add_record(growing: MetricsBuilder, record: dict[str, Any], step: float, time: float) -> None:
+def _add_record(builder: MetricsBuilder, record: dict[str, Any], step: float, time: float) -> None:
     """Take the numbers of one row; nested names are joined by dots, and media are no metrics."""
     waiting: list[tuple[str, Any]] = list(reversed(record.items()))
     while waiting:
         name, cell = waiting.pop()
-        value = parse_number(cell)
-        if value is not None:
-            growing.add(name, step, value, time)
-        elif isinstance(cell, dict):
+        if isinstance(cell, dict):
             if "_type" not in cell:
                 waiting += [(f"{name}.{key}", child) for key, child in reversed(cell.items())]
-        elif cell is not None and not isinstance(cell, list):
-            growing.count_dropped(name)
+        elif not isinstance(cell, list):
+            builder.add_cell(name, step, cell, time)
 
 
 def _parse_object(text: object) -> dict[str, Any] | None:
     """A JSON object from a cell of text or bytes; None where it is none."""
     if not isinstance(text, str | bytes):
         return None
-    try:
-        found = json.loads(text if isinstance(text, str) else text.decode(errors="replace"))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _parse_time(time: object) -> float:
-    """Milliseconds since 1970 of an ISO 8601 text; without a zone it is taken as UTC."""
-    if not isinstance(time, str):
-        return math.nan
-    try:
-        when = datetime.fromisoformat(time)
-        return 1000 * (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return math.nan
+    item = parse_or_none(text if isinstance(text, str) else text.decode(errors="replace"))
+    return item if isinstance(item, dict) else None

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from reportgen.core.words import format_count
-from reportgen.formats.json_files import JsonListItems, is_whole, iterate_cells, parse_object
-from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number, read_settings
+from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none
+from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import Decoder, read_head, read_whole, report_left_out
 
@@ -28,15 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.core.model import FloatArray
+    from reportgen.formats.run_data import Row
     from reportgen.formats.runs import Points, Setting
 
 
 _STEP: Final = "step"
 # Few enough to stay in the processor's cache between their parsing and their counting.
 _MANY: Final = 1024
-# Rows of one logger have few shapes; beyond these, arrays for each shape cost more than they save.
-_MOST_SHAPES: Final = 256
 
 
 def collect_metrics(
@@ -52,78 +49,25 @@ def collect_metrics(
     Raises:
         UnreadableError: a metric has more values than are read.
     """
-    growing = MetricsBuilder(path, selected)
+    builder = MetricsBuilder(path, selected)
     left, strange, without = iter(rows), 0, 0
     while many := list(islice(left, _MANY)):
-        shapes: dict[tuple[str, ...], list[int]] = {}
-        for place, row in enumerate(many):
-            if isinstance(row, dict):
-                shapes.setdefault(tuple(row), []).append(place)
-            else:
-                strange += 1
-        without += sum(len(places) for shape, places in shapes.items() if shape and _STEP not in shape)
-        tables = _build_tables(many, shapes) if len(shapes) <= _MOST_SHAPES else None
-        if tables is None:
-            _add_cells(many, growing)
-        else:
-            _add_columns(tables, growing)
-    findings = list(growing.list_findings())
+        objects = [row for row in many if isinstance(row, dict)]
+        strange += len(many) - len(objects)
+        without += sum(bool(row) and _STEP not in row for row in objects)
+        builder.add_rows([_split_row(row) for row in objects])
+    findings = list(builder.list_findings())
     if strange:
         message = f"{format_count(strange, 'row that is no object', 'rows that are no objects')}: left out"
         findings.append(Finding(path, message))
     if without:
         findings.append(Finding(path, f"{format_count(without, 'row')} without a step"))
-    return growing.build(), tuple(findings)
+    return builder.build(), tuple(findings)
 
 
-def _add_cells(rows: Sequence[Any], growing: MetricsBuilder) -> None:
-    for row in rows:
-        if not isinstance(row, dict):
-            continue
-        step = parse_number(row.get(_STEP))
-        at = math.nan if step is None else step
-        for name, cell in iterate_cells(row):
-            value = parse_number(cell)
-            if name == _STEP or cell is None:
-                continue
-            if value is None:
-                growing.count_dropped(name)
-            else:
-                growing.add(name, at, value)
-
-
-def _build_tables(
-    rows: Sequence[Any], shapes: Mapping[tuple[str, ...], Sequence[int]]
-) -> list[tuple[tuple[str, ...], FloatArray, FloatArray]] | None:
-    """For each set of keys: the keys, the places of its rows (n,) and their cells (n, keys).
-
-    None where a cell is no number: a text, a list, null, a number beyond a double.
-    """
-    tables = []
-    for shape, places in shapes.items():
-        cells = list(chain.from_iterable(rows[place].values() for place in places))
-        try:
-            table = np.frombuffer(array("d", cells)).reshape(len(places), len(shape))
-        except (TypeError, OverflowError):
-            return None
-        tables.append((shape, np.array(places, np.float64), table))
-    return tables
-
-
-def _add_columns(
-    tables: Sequence[tuple[tuple[str, ...], FloatArray, FloatArray]], growing: MetricsBuilder
-) -> None:
-    """Columns of the same name from several tables are put into the order of writing."""
-    pieces: dict[str, list[tuple[FloatArray, FloatArray, FloatArray]]] = {}
-    for shape, places, table in tables:
-        steps = table[:, shape.index(_STEP)] if _STEP in shape else np.full(len(places), np.nan)
-        for column, name in enumerate(shape):
-            if name != _STEP:
-                pieces.setdefault(name, []).append((places, steps, table[:, column]))
-    for name, found in pieces.items():
-        places, steps, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        order = np.argsort(places) if len(found) > 1 else slice(None)
-        growing.extend(name, steps[order], values[order])
+def _split_row(row: Mapping[str, Any]) -> Row:
+    cells = dict(row)
+    return number_or_nan(cells.pop(_STEP, None)), math.nan, cells
 
 
 NAME: Final = "trainer_state"
@@ -141,7 +85,7 @@ _SETTINGS: Final = re.compile(
 _OTHER: Final = "the file holds other values at the same steps, as of another run in the same folder"
 _TORN: Final = "the file is torn: its JSON breaks off in the middle"
 _EMPTY: Final = "the file is empty"
-# What a run was told to do, among what it has done.
+# Settings of a run among its results.
 _TRAINER_SETTINGS: Final = (
     *("max_steps", "num_train_epochs", "train_batch_size", "logging_steps", "eval_steps", "save_steps"),
     "trial_name",
@@ -153,7 +97,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     runs: dict[Path, list[Path]] = {}
     settings: dict[Path, list[Path]] = {}
     for file in files:
-        if file.suffix == ".json" and _is_state(file):
+        if file.suffix == ".json" and (file.name == _FILE or _HISTORY.search(read_head(file))):
             runs.setdefault(_find_run(file), []).append(file)
         elif _SETTINGS.fullmatch(file.name):
             settings.setdefault(file.parent, []).append(file)
@@ -161,11 +105,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a unit.
-
-    Raises:
-        UnreadableError: no file of it has a history.
-    """
+    """The run of a unit."""
     states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)] or list(unit.files)
     state, findings = _choose_state(states, selected)
     config: dict[str, Setting] = {}
@@ -204,24 +144,18 @@ class _State:
         return step if isinstance(step, int) else -1
 
     def is_different(self, later: _State) -> bool:
-        """Whether the history of a later state does not begin as this one."""
-        return any(
-            _is_different(points, later.metrics[name])
-            for name, points in self.metrics.items()
-            if name in later.metrics
-        )
+        """Whether values differ from a later state's before the steps do.
 
-
-def _is_different(points: Points, later: Points) -> bool:
-    """Whether values differ before the steps do: the end of a training adds a row that a later one lacks."""
-    length = min(len(points.steps), len(later.steps))
-    other = np.flatnonzero(points.steps[:length] != later.steps[:length])
-    same_steps = slice(other[0] if len(other) else length)
-    return not np.array_equal(points.values[same_steps], later.values[same_steps], equal_nan=True)
-
-
-def _is_state(file: Path) -> bool:
-    return file.name == _FILE or bool(_HISTORY.search(read_head(file)))
+        The end of a training adds a row that a later state lacks.
+        """
+        for name in self.metrics.keys() & later.metrics.keys():
+            points, others = self.metrics[name], later.metrics[name]
+            length = min(len(points.steps), len(others.steps))
+            unequal = np.flatnonzero(points.steps[:length] != others.steps[:length])
+            same_steps = slice(unequal[0] if len(unequal) else length)
+            if not np.array_equal(points.values[same_steps], others.values[same_steps], equal_nan=True):
+                return True
+        return False
 
 
 def _find_run(file: Path) -> Path:
@@ -232,7 +166,7 @@ def _find_run(file: Path) -> Path:
 
 
 def _build_unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]) -> Unit:
-    """A run with its settings: those beside its newest state, or beside the folder of checkpoints."""
+    """A run with its settings: those next to its newest state, or next to the folder of checkpoints."""
     states = sorted(states, key=_measure_progress, reverse=True)
     folders = dict.fromkeys((states[0].parent, path if states[0].name == _FILE else states[0].parent))
     settings_files = [file for folder in folders for file in settings.get(folder, ())]
@@ -240,7 +174,7 @@ def _build_unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]
 
 
 def _measure_progress(file: Path) -> float:
-    """How far training was: the state beside the checkpoints is written at the end."""
+    """How far training was: the state next to the checkpoints is written at the end."""
     found = _CHECKPOINT.fullmatch(file.parent.name)
     return int(found[1]) if found and found[1] else float("inf")
 
@@ -257,7 +191,7 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
             refused.append(error)
             continue
         (torn if state.tear else states).append(state)
-        # A state beside checkpoints may be older than they are, where training went on after it.
+        # A state next to checkpoints may be older than they are, where training went on after it.
         if states and _measure_progress(file) <= max(one.last_step for one in states):
             break
     if states:
@@ -292,7 +226,7 @@ def _read_state(path: Path, selected: Collection[str] | None) -> _State:
     items = JsonListItems(text, begin.end() if begin else len(text))
     metrics, findings = collect_metrics(path, items, selected)
     rest = parse_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
-    if begin is None and is_whole(text):
+    if begin is None and (parse_or_none(text) is not None or text.strip() == "null"):
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
     tear = "" if rest is not None else _TORN if text.strip() else _EMPTY
     if rest and not items.count:

@@ -10,7 +10,6 @@ passed over by its tag: summary, console, files, system metrics, telemetry and r
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from filecmp import cmp
@@ -19,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.binary import protobuf
 from reportgen.formats.binary.record_log import RecordLog, is_log
-from reportgen.formats.run_data import flatten, read_settings
+from reportgen.formats.json_files import parse_or_none
+from reportgen.formats.run_data import FEW_NAMES, flatten, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit
 from reportgen.formats.text_files import read_head
 from reportgen.formats.trackers.wandb_history import STEP, TIME, History
-from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -43,17 +42,13 @@ _ID, _PROJECT, _RUN_CONFIG, _GROUP, _DISPLAY_NAME = 1, 3, 4, 6, 8
 _UPDATE, _REMOVE = 1, 2
 _KEY, _NESTED_KEY, _VALUE_JSON = 1, 2, 16
 _NAME, _GLOB, _STEP_METRIC, _FROM_GLOB = 1, 2, 4, 10
-_FEW: Final = 3
-_LONGEST_NAME: Final = 60
 
 
 class RunRecords:
-    """A run as its log tells it, record by record; what is said later counts.
+    """A run as its log describes it, record by record; a later value replaces an earlier one.
 
     Attributes:
         names: texts of the run record by field.
-        config: as nested objects.
-        history: the metrics.
         exit_code: None where the run did not end.
     """
 
@@ -66,27 +61,8 @@ class RunRecords:
         self._axes: dict[str, str] = {}
         self._malformed = 0
 
-    @property
-    def name(self) -> str:
-        """The display name; empty where it has none yet, as in an offline run that was not named."""
-        return self.names.get(_DISPLAY_NAME, "")
-
-    @property
-    def id(self) -> str:
-        """The id of the run, which it keeps when it is resumed."""
-        return self.names.get(_ID, "")
-
-    @property
-    def group(self) -> str:
-        """The group of the run, otherwise its project."""
-        return self.names.get(_GROUP) or self.names.get(_PROJECT, "")
-
     def add(self, record: bytes) -> None:
-        """Take a whole record.
-
-        Raises:
-            UnreadableError: a metric has too many values.
-        """
+        """Take a whole record; raises ``UnreadableError`` where a metric has too many values."""
         try:
             at = 0
             if record[0] == _NUMBERED:
@@ -107,10 +83,9 @@ class RunRecords:
         yield from self.history.list_findings()
         # In the order of names, so that runs of one script say the same in the same words.
         for axis in sorted(set(self._axes.values())) if self.history.rows else ():
-            drawn = join_names(
-                [_quote(name) for name in sorted(self._axes) if self._axes[name] == axis], most=_FEW
-            )
-            message = f"the run draws {drawn} over {_quote(axis)}: steps here are _step"
+            names = [quote_metric(name) for name in sorted(self._axes) if self._axes[name] == axis]
+            drawn = join_names(names, most=FEW_NAMES)
+            message = f"the run draws {drawn} over {quote_metric(axis)}: steps here are _step"
             yield Finding(self._path, f"{message}, {self._suggest_axis(axis)}")
         if self._malformed:
             records = format_count(self._malformed, "record is", "records are")
@@ -121,9 +96,9 @@ class RunRecords:
         if axis == TIME:
             return 'and "x: time" in a block does the same'
         if not self.history.is_selected(axis):
-            return f"and metrics: leaves {_quote(axis)} out"
+            return f"and metrics: leaves {quote_metric(axis)} out"
         if self.history.is_empty(axis):
-            return f"since {_quote(axis)} has no values"
+            return f"since {quote_metric(axis)} has no values"
         return f'and "x: {axis}" in a block does the same'
 
     def _add_other(self, record: memoryview) -> None:
@@ -156,19 +131,16 @@ class RunRecords:
                 if part in {_KEY, _NESTED_KEY}:
                     keys.append(protobuf.decode_text(content))
                 elif part == _VALUE_JSON:
-                    value = _setting(bytes(content))
+                    value = parse_or_none(bytes(content))
             # What wandb notes for itself is no setting of the user's.
-            if keys and keys[0] != "_wandb":
-                self._set(keys, value if field == _UPDATE else None)
-
-    def _set(self, keys: list[str], value: object) -> None:
-        tree = self.config
-        for key in keys[:-1]:
-            below = tree.get(key)
-            if not isinstance(below, dict):
-                below = tree[key] = {}
-            tree = below
-        tree[keys[-1]] = value
+            if not keys or keys[0] == "_wandb":
+                continue
+            tree = self.config
+            for key in keys[:-1]:
+                if not isinstance(tree.get(key), dict):
+                    tree[key] = {}
+                tree = tree[key]
+            tree[keys[-1]] = value if field == _UPDATE else None
 
     def _add_axis(self, message: memoryview) -> None:
         texts: dict[int, str] = {}
@@ -182,53 +154,39 @@ class RunRecords:
             self._axes[name] = texts[_STEP_METRIC]
 
 
-def _setting(text: bytes) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _quote(name: str) -> str:
-    return f'"{shorten(name, _LONGEST_NAME)}"'
-
-
 NAME: Final = "wandb"
 TITLE: Final = "Weights & Biases runs"
 
-_PREFIX: Final = "run-"
-_ENDING: Final = ".wandb"
 _FOLDER: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+")
 _FILE: Final = re.compile(r"run-(.+)\.wandb")
 _LATEST: Final = "latest-run"
-_CONFIG_FILE: Final = ("files", "config.yaml")
 # A line of config.yaml: ``lr: {desc: null, value: 0.001}``.
 _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL)
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every ``.wandb`` file, known by the run's folder where that has its usual name and no other."""
-    logs = [file for file in files if file.suffix == _ENDING and _may_be_log(file)]
+    # W&B called a file so, even if its beginning is damaged, or it begins as a log does.
+    logs = [
+        file
+        for file in files
+        if file.suffix == ".wandb" and (file.name.startswith("run-") or is_log(read_head(file)))
+    ]
     logs = [log for log in logs if not _is_copy(log, logs)]
     logs_in = Counter(file.parent for file in logs)
-    there = set(files)
-    found = []
+    existing = set(files)
+    units = []
     for log in logs:
         folder = log.parent
         own = bool(_FOLDER.fullmatch(folder.name)) and logs_in[folder] == 1
-        config = folder.joinpath(*_CONFIG_FILE)
-        extra = (config,) if own and config in there else ()
-        found.append(Unit(NAME, folder if own else log, (log, *extra)))
-    return tuple(found)
-
-
-def _may_be_log(file: Path) -> bool:
-    """Whether W&B called a file so, even if its beginning is damaged, or it begins as a log does."""
-    return file.name.startswith(_PREFIX) or is_log(read_head(file))
+        config = folder / "files" / "config.yaml"
+        extra = (config,) if own and config in existing else ()
+        units.append(Unit(NAME, folder if own else log, (log, *extra)))
+    return tuple(units)
 
 
 def _is_copy(log: Path, logs: Sequence[Path]) -> bool:
-    """Whether a log is that of a run beside it: a copied folder often has one for a link."""
+    """Whether a log is that of a run next to it: a copied folder often has one for a link."""
     return log.parent.name == _LATEST and any(
         other.name == log.name
         and other.parent.parent == log.parent.parent
@@ -239,11 +197,7 @@ def _is_copy(log: Path, logs: Sequence[Path]) -> bool:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a unit.
-
-    Raises:
-        UnreadableError: the file is no log of wandb, or goes beyond a limit.
-    """
+    """The run of a unit."""
     path, *config_files = unit.files
     log, records = RecordLog(path), RunRecords(path, selected)
     for record in log:
@@ -260,20 +214,15 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         findings.append(Finding(path, f"{rows} no numbers, but images, tables, texts or the like"))
     yield LoggedRun(
         path=unit.path,
-        name=records.name,
-        id=records.id or _id_in(path),
-        group=records.group,
+        # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
+        name=records.names.get(_DISPLAY_NAME, ""),
+        id=records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else ""),
+        group=records.names.get(_GROUP) or records.names.get(_PROJECT, ""),
         config=config,
         metrics=metrics,
         step_name=STEP,
         findings=tuple(findings),
     )
-
-
-def _id_in(path: Path) -> str:
-    """The id of a run by the name of its file; empty where the file has another name."""
-    match = _FILE.fullmatch(path.name)
-    return match[1] if match else ""
 
 
 def _report_ending(
@@ -287,12 +236,11 @@ def _report_ending(
             yield Finding(path, "the log has no end: the run was killed, or is still running")
         return
     if log.torn and not log.records:
-        return  # already told
-    ended = records.exit_code is not None
+        return  # already reported
     remainder = f"; {format_count(len(config), 'setting')} of it can be read" if config else ""
-    how = (
-        "ended without logging anything" if ended else "was killed before it logged anything, or just starts"
-    )
+    how = "was killed before it logged anything, or just starts"
+    if records.exit_code is not None:
+        how = "ended without logging anything"
     yield Finding(path, f"the run {how}{remainder}")
 
 

@@ -16,11 +16,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import format_count
 from reportgen.formats.binary import protobuf
-from reportgen.formats.run_data import MOST_POINTS, check_metric_count, parse_number
-from reportgen.formats.runs import Finding, Points, UnreadableError
-from reportgen.settings.text import shorten
+from reportgen.formats.run_data import (
+    MOST_POINTS,
+    check_metric_count,
+    check_value_count,
+    describe_dropped,
+    parse_number,
+)
+from reportgen.formats.runs import Finding, Points
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -57,9 +62,9 @@ class Column:
 
     def expand(self, count: int) -> FloatArray:
         """A value for each of so many rows; NaN where this column has none, the last where it has several."""
-        found = np.full(count, math.nan)
-        found[np.frombuffer(self.rows, np.uint32)] = np.frombuffer(self.values, np.float64)
-        return found
+        values = np.full(count, math.nan)
+        values[np.frombuffer(self.rows, np.uint32)] = np.frombuffer(self.values, np.float64)
+        return values
 
 
 def decode_value(field: int, content: int | memoryview) -> object:
@@ -97,20 +102,12 @@ _KEY, _NESTED_KEY = 1, 2
 _ROW_STEP: Final = 0x12
 _TWO_BYTES: Final = 0x80
 _MILLISECONDS: Final = 1000.0
-_FEW: Final = 3
-_LONGEST_NAME: Final = 60
-
 
 _NO_COLUMN: Final = Column("")
 
 
 class History:
-    """The metrics of one run, which grow row by row.
-
-    Args:
-        path: the file, for messages.
-        wanted: only these metrics; None: all.
-    """
+    """The metrics of one run, which grow row by row."""
 
     def __init__(self, path: Path, selected: Collection[str] | None = None) -> None:
         self.rows = 0
@@ -126,18 +123,14 @@ class History:
         self._malformed = self._selected_count = 0
 
     def add(self, record: bytes, at: int, end: int) -> None:
-        """Take a row: the ``HistoryRecord`` that stands in ``record`` from ``at`` up to ``end``.
-
-        Raises:
-            UnreadableError: a metric has too many values, or the run has too many metrics.
-        """
+        """Take a row: the ``HistoryRecord`` in ``record[at:end]``; errors as those of ``MetricsBuilder``."""
         row, known, stepped = self.rows, self._known, self._step.rows
         self.rows += 1
         try:
             while at < end:
                 size = record[at + 1]
                 if record[at] != _ITEM or size >= _TWO_BYTES:
-                    # The row's own step, which comes last, mostly says again what the item said.
+                    # The row's own step, which comes last, mostly repeats that of the item.
                     known_step = record[at] == _ROW_STEP and stepped and stepped[-1] == row
                     at = (
                         end if known_step and at + 2 + size == end else self._read_field(record, at, end, row)
@@ -177,22 +170,18 @@ class History:
         return found
 
     def is_selected(self, name: str) -> bool:
-        """Whether somebody asked for this metric."""
+        """Whether this metric is to be read."""
         return self._selected is None or name in self._selected
 
     def is_empty(self, name: str) -> bool:
-        """Whether a metric has no value, or none that was asked for."""
+        """Whether a metric has no value that is read."""
         column = self._columns.get(name)
         return column is None or not column.values
 
     def list_findings(self) -> Iterator[Finding]:
         """What was irregular in the rows."""
-        mixed = [column for column in self._list_metrics() if column.dropped]
-        if mixed:
-            count = sum(column.dropped for column in mixed)
-            cells = format_count(count, "value that is no number", "values that are no numbers")
-            where = join_names([_quote(column.name) for column in mixed], most=_FEW)
-            yield Finding(self._path, f"{cells} in {where}: left out")
+        dropped = {column.name: column.dropped for column in self._list_metrics() if column.dropped}
+        yield from describe_dropped(self._path, dropped)
         if stepless := int(np.isnan(self._build_steps()).sum()):
             yield Finding(self._path, f"{format_count(stepless, 'row')} without a step")
         if self._strange:
@@ -232,14 +221,12 @@ class History:
         if tag == _ITEM:
             self._read_item(record[at : at + size], row)
         elif tag == _ROW_STEP:
-            self._add_row_step(memoryview(record)[at : at + size], row)
+            fields = protobuf.iterate_fields(memoryview(record)[at : at + size])
+            # A number that is left out is 0.
+            step = next((value for _, _, value in fields if isinstance(value, int)), 0)
+            self._given_steps.put_value(float(protobuf.as_signed(step)))
+            self._given_steps.put_row(row)
         return at + size
-
-    def _add_row_step(self, message: memoryview, row: int) -> None:
-        # A number that is left out is 0.
-        step = next((value for _, _, value in protobuf.iterate_fields(message) if isinstance(value, int)), 0)
-        self._given_steps.put_value(float(protobuf.as_signed(step)))
-        self._given_steps.put_row(row)
 
     def _read_item(self, item: bytes, row: int) -> None:
         """Take an item of any kind."""
@@ -283,7 +270,7 @@ class History:
                 metric.put_row(row)
 
     def _get_column(self, name: str) -> Column | None:
-        """The column of a metric; None where nobody asked for it."""
+        """The column of a metric; None where it is not to be read."""
         if name not in self._columns:
             selected = name in {STEP, TIME} or self.is_selected(name)
             # Old logs have nested metrics in one object.
@@ -301,10 +288,4 @@ class History:
 
     def _check_size(self) -> None:
         for column in self._list_metrics():
-            if len(column.values) > MOST_POINTS:
-                message = f"the metric {_quote(column.name)} has more than {MOST_POINTS:,} values"
-                raise UnreadableError(self._path, message, "Thin it out before it is read")
-
-
-def _quote(name: str) -> str:
-    return f'"{shorten(name, _LONGEST_NAME)}"'
+            check_value_count(len(column.values), self._path, column.name)
