@@ -133,9 +133,9 @@ class Content:
         """A problem of this file."""
         return Diagnostic(SourceLocation(self.name, line), message, next_step, Stage.DATA)
 
-    def make_warning(self, message: str, line: int | None = None) -> Problem:
+    def make_warning(self, message: str, line: int | None = None) -> Diagnostic:
         """A warning about this file."""
-        return Problem(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
+        return Diagnostic(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
 
     def check(self) -> None:
         """Look at the first bytes.

@@ -38,9 +38,9 @@ def list_names(words: Iterable[str]) -> str:
 _MOST_FILES: Final = 3
 
 
-def merge_problems(problems: Iterable[Problem]) -> Iterator[Problem]:
+def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Problems; one that more than three files have is given for the first, with the number of others."""
-    groups: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[Diagnostic]] = defaultdict(list)
     for problem in problems:
         groups[problem.message, problem.next_step, problem.stage, problem.severity].append(problem)
     for group in groups.values():

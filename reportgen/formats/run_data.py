@@ -300,7 +300,7 @@ def _parse_json(path: Path, text: str, problems: list[Finding]) -> object:
 
 
 def _parse_yaml(path: Path, text: str, problems: list[Finding]) -> object:
-    collected = Problems()
+    collected = Diagnostics()
     with collected.collecting():
         tree = parse(_NAMED.sub(r"\1", normalise_text(text)), Origin(path.name), any_tag=True)
         return to_values(tree) if tree else None
