@@ -123,7 +123,7 @@ class RecordCounts:
 
 @dataclass(frozen=True, slots=True)
 class GradedAnswer:
-    """One answer before problems are told apart.
+    """One answer before problems are separated.
 
     Attributes:
         sample_name: the sample's name as written; empty where it has none.
@@ -180,7 +180,7 @@ def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]
         counts.ungraded += 1
         return
     scores = record.lists.get("score", [record.cells.get("score")])
-    # A list of another length, such as all accepted answers, tells nothing of a sample.
+    # A list of another length, such as all accepted answers, says nothing of a sample.
     columns = {part: cells for part, cells in record.lists.items() if len(cells) == len(scores)}
     if len(record.scored_by) > 1:
         counts.several |= dict.fromkeys(record.scored_by)
@@ -260,13 +260,13 @@ _SEVERAL: Final = 2
 
 
 def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
-    """Answers whose problem and sample tell each from every other, and what had to be assumed for it.
+    """Answers each with a problem and sample of its own, and what had to be assumed for it.
 
     A list's samples are numbered by place. Where a problem stands in several records, these are its samples,
     in the order of writing unless they say which; where problems are numbered as 1, 1.1, 1.2, the number
     behind the point is the sample's. That is so if every problem is a number with one answer, some have a
     point, most numbers before it stand at least twice, and the gold answer is the same for all of one:
-    sections of a book are numbered alike, and are different problems.
+    sections of a book are numbered so, too, and are different problems.
     """
     decimal = _is_decimal(graded)
     times: Counter[tuple[str, str]] = Counter()

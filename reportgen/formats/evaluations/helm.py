@@ -45,7 +45,7 @@ NAME: Final = "helm"
 TITLE: Final = "runs of HELM"
 
 _SPEC, _STATS, _INSTANCES = "run_spec.json", "stats.json", "per_instance_stats.json"
-# What tells a file from others of its name.
+# What distinguishes a file from others of its name.
 _MARKS: Final = {
     _SPEC: re.compile(r'"(?:scenario|adapter)_spec"'),
     _STATS: re.compile(r'\[\s*\{\s*"name"\s*:\s*\{\s*"name"\s*:'),
@@ -86,7 +86,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
-    """The run, on each of its splits; metrics that tell how a run went are read only if named."""
+    """The run, on each of its splits; metrics of how a run went are read only if named."""
     parts = {path.name: path for path in unit.files}
     if not parts.keys() & _MARKS.keys():
         message = f"a run of HELM has a {_SPEC}, {_STATS} or {_INSTANCES}, and none of them is there"

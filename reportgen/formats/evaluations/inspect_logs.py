@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from reportgen.core.words import format_count
 from reportgen.formats.binary.archive import Archive, open_archive
 from reportgen.formats.evaluations.inspect_samples import (
-    TaskScore,
     build_answers,
     build_reduced_answers,
     build_scores,
@@ -82,13 +81,13 @@ _OUTCOMES: Final = {
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each log, together with those that earlier attempts at the same task left beside it."""
-    found: dict[tuple[Path, str], list[Path]] = defaultdict(list)
+    """Each log, together with those that earlier attempts at the same task left there."""
+    tasks: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in files:
         if _is_log(path):
             named = _NAMED.fullmatch(path.stem)
-            found[path.parent, named["task"] if named else path.name].append(path)
-    attempts = (sorted(paths) for paths in found.values())
+            tasks[path.parent, named["task"] if named else path.name].append(path)
+    attempts = (sorted(paths) for paths in tasks.values())
     return tuple(Unit(NAME, paths[-1], tuple(paths)) for paths in attempts)
 
 
@@ -103,7 +102,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     damaged: list[UnreadableError] = []
     for path in unit.files:
         try:
-            log = _read_log(path)
+            archived = read_head_text(path).startswith(_ARCHIVES)
+            log = _read_archive(path) if archived else _read_json_log(path)
         except UnreadableError as error:
             damaged.append(error)
             continue
@@ -170,10 +170,6 @@ def _is_log(path: Path) -> bool:
         return read_head_text(path).startswith(_ARCHIVES)
     text = read_head_text(path) if path.suffix == ".json" else ""
     return _STATUS.search(text) is not None and _EVAL.search(text) is not None
-
-
-def _read_log(path: Path) -> _Log:
-    return _read_archive(path) if read_head_text(path).startswith(_ARCHIVES) else _read_json_log(path)
 
 
 def _read_json_log(path: Path) -> _Log:
@@ -251,7 +247,9 @@ def _build_evaluation(
     if selected is not None:
         answers = tuple(answer for answer in answers if answer.metric in selected)
         scores = [score for score in scores if {score.label, score.total.metric} & set(selected)]
-    found = (*reduced, *_report_outcome(log, answers), *irregular, *strange)
+    means = {score.label: score.total for score in scores if score.is_mean}
+    checks = check_totals(answers, [*means.items()], repeats=log.epochs, partial=True, what="samples")
+    outcome = (*reduced, *_report_outcome(log, answers), *irregular, *strange)
     seed, created = log.generation.get("seed"), as_word(setup.get("created"))
     return Evaluation(
         path=log.path,
@@ -267,7 +265,7 @@ def _build_evaluation(
         findings=(
             *make_findings(log.path, messages),
             *log.findings,
-            *make_findings(log.path, (*found, *_check_scores(log, answers, scores))),
+            *make_findings(log.path, (*outcome, *checks, *warn_equal_answers(answers))),
         ),
     )
 
@@ -302,12 +300,6 @@ def _report_outcome(log: _Log, answers: Sequence[ScoredAnswer]) -> Iterator[str]
     completed, total = (parse_count(log.results.get(key)) for key in ("completed_samples", "total_samples"))
     if total and not answers and (completed or 0) < total:
         yield f"{completed or 0:,} of {format_count(total, 'sample')} count in the scores"
-
-
-def _check_scores(log: _Log, answers: Sequence[ScoredAnswer], scores: Sequence[TaskScore]) -> Iterator[str]:
-    means = {score.label: score.total for score in scores if score.is_mean}
-    yield from check_totals(answers, [*means.items()], repeats=log.epochs, partial=True, what="samples")
-    yield from warn_equal_answers(answers)
 
 
 def _build_protocol(log: _Log) -> dict[str, str]:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 NAME: Final = "lm_eval"
 TITLE: Final = "results of the Language Model Evaluation Harness (lm-eval)"
 
-# In the order of GeneralConfigTracker._get_model_name: adapters stand beside the model that they change.
+# In the order of GeneralConfigTracker._get_model_name: adapters stand with the model that they change.
 _MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
 _MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_length")
 _ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")

@@ -1,4 +1,4 @@
-"""Answers that lm-eval kept, and whether what its results file says of a task can be true and fits them.
+"""Answers that lm-eval wrote, and whether what its results file says of a task can be true and fits them.
 
 A row is a document and filter, with a column for each metric. In older files a row does not name its filter:
 all rows of the first stand before those of the second.
@@ -187,7 +187,7 @@ class ResultsFile:
         return as_mapping(self.get("configs", task))
 
     def count_problems(self, task: str, key: str) -> int | None:
-        """How many problems a task has (``original``), or was asked (``effective``)."""
+        """How many problems a task has (``original``), or was given (``effective``)."""
         return parse_count(as_mapping(self.get("n-samples", task)).get(key))
 
     def list_subtasks(self, task: str) -> list[str] | None:

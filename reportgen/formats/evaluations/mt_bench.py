@@ -3,7 +3,7 @@
 Schema: repository lm-sys/FastChat, ``fastchat/llm_judge/common.py`` (play_a_match_single) writes
 ``data/BENCH/model_judgment/JUDGE_single.jsonl``. Its ``show_result.py`` leaves out ratings of -1, which stand
 for a judgment without one, and averages over both turns. The turns of a question are answers to one problem
-here, so that an interval is over questions; a slice tells them apart.
+here, so that an interval is over questions; a slice separates them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NAME: Final = "mt_bench"
 TITLE: Final = "judgments of MT-Bench"
 SCORE_RANGE: Final = (1.0, 10.0)
-"""The lowest and the highest rating that judges are asked for."""
+"""The lowest and the highest rating that judges may give."""
 
 _JUDGMENT: Final = re.compile(r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:')
 _FOLDER: Final = "model_judgment"

@@ -1,4 +1,4 @@
-"""A chart that W&B exported as a source: its columns are runs, whose names tell series and seed."""
+"""A chart that W&B exported as a source: its columns are runs, whose names give series and seed."""
 
 from __future__ import annotations
 
@@ -55,13 +55,7 @@ def detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look
 def survey_chart(
     layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
 ) -> Survey:
-    """The survey of charts.
-
-    Args:
-        layout: columns and what they hold, of which some file is a chart.
-        looks: what was seen of each file.
-        settings: what ``source.yml`` says.
-        place: where problems of the whole source are told.
+    """The survey of files of which some is a chart.
 
     Raises:
         ReportError: other tables are among the files, or the charts do not have the same x.
@@ -135,7 +129,7 @@ def _set_types(file: FileLayout, kinds: Mapping[str, Kind], names: Collection[st
 
 
 def _warn_joined(look: Look) -> Iterator[Problem]:
-    """Which lines are means, though nothing tells of how many values."""
+    """Which lines are means, though nothing says of how many values."""
     if joined := delimited.find_joined(look.file.columns, look.rows):
         runs = list_names(dict.fromkeys(one.run for one in joined.values()))
         message = (
@@ -146,7 +140,7 @@ def _warn_joined(look: Look) -> Iterator[Problem]:
 
 
 def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Problem]:
-    """How series and seeds were guessed, and which runs are alike."""
+    """How series and seeds were guessed, and which runs cannot be distinguished."""
     if naming.guessed:
         series = list_names(dict.fromkeys(name.series for name in naming.names))
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
