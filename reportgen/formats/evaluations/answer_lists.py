@@ -299,7 +299,8 @@ def _has_answers(path: Path) -> bool:
     if path.suffix not in {*_LINES, ".json"}:
         return False
     text = read_head_text(path)
-    if path.suffix == ".json" and _is_report(text):
+    patterns = (_TESTED.search, _RESOLVED.search, _TRUTHS.match)
+    if path.suffix == ".json" and any(pattern(text) for pattern in patterns):
         return True
     if not text.lstrip().startswith(("{", "[")) or _OTHERS.search(text):
         return False
@@ -319,8 +320,3 @@ def _is_answer(text: str) -> bool:
     every = {keys.normalize_key(key) for key in _ANY_KEY.findall(text)}
     parts = (keys.PROBLEM, (*keys.RESPONSES, *keys.ANSWERS), _NO_TABLE)
     return all(not every.isdisjoint(names) for names in parts) and every.isdisjoint(_OF_TABLES)
-
-
-def _is_report(text: str) -> bool:
-    """Whether the beginning of a file is one of these reports, or lists of true and false."""
-    return any(pattern.search(text) for pattern in (_TESTED, _RESOLVED)) or bool(_TRUTHS.match(text))

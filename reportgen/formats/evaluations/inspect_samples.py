@@ -127,7 +127,12 @@ def build_answers(samples: Sequence[Any], model: str) -> tuple[tuple[ScoredAnswe
     answers = []
     for sample, scores in zip(valid, scored, strict=True):
         problem, gold = as_word(sample.get("id")), as_answer(sample.get("target"))
-        tokens, seconds = _count_tokens(sample, model), _find_seconds(sample)
+        # Time without waiting for others, where it is known.
+        times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
+        tokens, seconds = (
+            _count_tokens(sample, model),
+            next((time for time in times if time is not None), None),
+        )
         for label in labels:
             value, answer = scores.get(label, (None, None))
             score = parse_score(value)
@@ -207,9 +212,3 @@ def _count_tokens(sample: Mapping[str, Any], model: str) -> float | None:
     usage = as_mapping(sample.get("model_usage"))
     own = usage.get(model) or (next(iter(usage.values())) if len(usage) == 1 else None)
     return parse_number(as_mapping(own).get("output_tokens"))
-
-
-def _find_seconds(sample: Mapping[str, Any]) -> float | None:
-    """Time without waiting for others, where it is known."""
-    times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
-    return next((time for time in times if time is not None), None)

@@ -29,11 +29,13 @@ from reportgen.formats.evaluations.scores import (
     build_protocol,
     check_accuracy,
     compare_means,
+    find_date,
     list_shortened,
     make_findings,
     parse_count,
     parse_score,
     parse_total,
+    strip_date,
     warn_group_scores,
     warn_limit,
     warn_no_scores,
@@ -60,7 +62,6 @@ TITLE: Final = "results of lighteval"
 
 _GENERAL: Final = re.compile(r'\s*\{\s*"config_general"\s*:\s*\{')
 _KEYS: Final = re.compile(r'"(?:lighteval_sha|num_fewshot_seeds|model_name|max_samples)"\s*:')
-_DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
 _STDERR: Final = "_stderr"
 _ALL, _AVERAGE = "all", ":_average"
 _DAY: Final = 10
@@ -75,8 +76,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     units = []
     for path in files:
         if path.suffix == ".json" and _has_results(path):
-            date = _find_date(path)
-            details_of_date = [other for other in details if date and _find_date(other) == date]
+            date = find_date(path)
+            details_of_date = [other for other in details if date and find_date(other) == date]
             units.append(Unit(NAME, path, (path, *details_of_date)))
     return tuple(units)
 
@@ -91,7 +92,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     if not results:
         raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
     # Details are called details_TASK_DATE.parquet.
-    details = {_DATE.sub("", other.stem).removeprefix("details_"): other for other in unit.files[1:]}
+    details = {strip_date(other).removeprefix("details_"): other for other in unit.files[1:]}
     if strangers := [other.name for task, other in details.items() if task not in results]:
         count = format_count(len(strangers), "details file is", "details files are")
         message = f"{count} of no task in the results: {list_shortened(strangers)}"
@@ -183,7 +184,7 @@ def _build_evaluation(task: _Task, selected: Collection[str] | None, details: Pa
         path=task.path,
         model=model or as_word(task.path.absolute().parent.name),
         benchmark="",
-        run=_find_date(task.path),
+        run=find_date(task.path),
         seed=None if isinstance(seed, bool) else as_word(seed) or None,
         protocol=_build_protocol(task),
         answers=answers,
@@ -203,7 +204,7 @@ def _build_protocol(task: _Task) -> dict[str, str]:
             "prompt": f"{task.shots}-shot" if task.shots else None,
             "harness": "lighteval",
             "version": general.get("lighteval_version") or general.get("lighteval_sha"),
-            "date": _find_date(task.path)[:_DAY],
+            "date": find_date(task.path)[:_DAY],
             "task version": as_mapping(task.document.get("versions")).get(task.key),
             "limit": general.get("max_samples"),
             SUBTASKS: task.subtasks if task.is_mean else None,
@@ -239,11 +240,6 @@ def _find_directions(config: Mapping[str, Any]) -> dict[str, bool]:
             directions[name] = better
         directions |= {key: value for key, value in as_mapping(better).items() if isinstance(value, bool)}
     return directions
-
-
-def _find_date(path: Path) -> str:
-    match = _DATE.search(path.stem)
-    return match["date"] if match else ""
 
 
 def _has_results(path: Path) -> bool:

@@ -26,9 +26,11 @@ from reportgen.formats.evaluations.lm_eval_samples import (
 from reportgen.formats.evaluations.scores import (
     SUBTASKS,
     build_protocol,
+    find_date,
     make_findings,
     parse_count,
     parse_total,
+    strip_date,
     warn_group_scores,
 )
 from reportgen.formats.json_files import as_mapping, as_word, read_head_text, read_json_object, shorten_cell
@@ -50,7 +52,6 @@ _ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
 _MAIN: Final = "main"
 _DAY: Final = 10
 _LAST_SECOND: Final = 253_402_300_799
-_DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
 _RESULTS: Final = re.compile(r'\s*\{\s*"results"\s*:\s*\{')
 _MARKS: Final = re.compile(r'_stderr[",]|,none"|"alias"\s*:')
 _PARTS: Final = re.compile(r'"(?:results|groups|group_subtasks|configs|n-shot|versions)"\s*:')
@@ -66,12 +67,12 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     samples = [path for path in files if path.suffix == ".jsonl" and _SAMPLES.match(read_head_text(path))]
     samples_by_date: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in samples:
-        samples_by_date[path.parent, _find_date(path)].append(path)
+        samples_by_date[path.parent, find_date(path)].append(path)
     results_in = Counter(path.parent for path in results)
     units = []
     for path in results:
-        mine = samples_by_date.pop((path.parent, _find_date(path)), [])
-        if results_in[path.parent] == 1 and not _find_date(path):
+        mine = samples_by_date.pop((path.parent, find_date(path)), [])
+        if results_in[path.parent] == 1 and not find_date(path):
             for key in [key for key in samples_by_date if key[0] == path.parent]:
                 mine += samples_by_date.pop(key)
         units.append(Unit(NAME, path, (path, *mine)))
@@ -96,7 +97,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     else:
         message = "there is no results file of this date: the model is named after the folder"
         findings = (Finding(unit.path, message),)
-    run = ResultsFile(paths[0] if paths else unit.path, document, _find_date((paths or unit.files)[0]))
+    run = ResultsFile(paths[0] if paths else unit.path, document, find_date((paths or unit.files)[0]))
     samples: dict[str, Path] = {}
     for path in (path for path in unit.files if path.suffix == ".jsonl"):
         task = _find_task(path, run)
@@ -287,14 +288,9 @@ def _has_results(path: Path) -> bool:
     return bool((_RESULTS.match(text) and (named or _MARKS.search(text))) or (named and _MARKS.search(text)))
 
 
-def _find_date(path: Path) -> str:
-    match = _DATE.search(path.stem)
-    return match["date"] if match else ""
-
-
 def _find_task(path: Path, run: ResultsFile) -> str:
     """The task whose answers a file holds, by its name: ``samples_TASK_DATE.jsonl``."""
-    stem = _DATE.sub("", path.stem)
+    stem = strip_date(path)
     tasks = as_mapping(run.document.get("results"))
     fitting = [task for task in tasks if stem in {f"samples_{task}", task} or stem.endswith(f"_{task}")]
     return max(fitting, key=len) if fitting else stem.removeprefix("samples_")

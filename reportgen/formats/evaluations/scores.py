@@ -109,6 +109,20 @@ def _format_entry(key: str, value: object) -> str:
     return as_word(value)
 
 
+_DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
+
+
+def find_date(path: Path) -> str:
+    """The date at the end of a file's name, such as ``2026-01-31T12-00-00.5``; empty without one."""
+    match = _DATE.search(path.stem)
+    return match["date"] if match else ""
+
+
+def strip_date(path: Path) -> str:
+    """A file's name without its date and ending."""
+    return _DATE.sub("", path.stem)
+
+
 def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterator[Finding]:
     """Messages as findings in a file, each after the task that it is about."""
     prefix = f"{shorten_cell(task)}: " if task else ""

@@ -19,10 +19,10 @@ from reportgen.read.tables.columns import find_wide_metrics, get_mapped_columns,
 from reportgen.read.tables.layout import Roles, RunColumn, Survey
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout, Look
+    from reportgen.formats.layout import Look
     from reportgen.read.runs.names import Naming
     from reportgen.read.tables.layout import Layout
     from reportgen.settings.source import SourceSettings
@@ -72,9 +72,14 @@ def survey_chart(
     spread, naming = _build_spread(layout, looks, settings)
     raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
     read = {*spread, *(end for one in spread.values() for end in (one.low, one.high))}
+    # A chart has millions of cells, so that columns of numbers are read as such at once.
+    numeric = {name for name in (*read, step) if layout.kinds.get(name) is not Kind.TIME}
+    types = [
+        tuple("DOUBLE" if name in numeric else sql.TEXT for name in file.columns) for file in layout.files
+    ]
     layout = replace(
         layout,
-        files=tuple(_set_types(file, layout.kinds, {*read, step}) for file in layout.files),
+        files=tuple(replace(file, types=own) for file, own in zip(layout.files, types, strict=True)),
         spread=spread,
         metrics={
             name: tuple(column for column, one in spread.items() if one.metric in known)
@@ -119,13 +124,6 @@ def _build_spread(
         ends = delimited.name_extremes(name) if name in several else ("", "")
         spread[name] = RunColumn(name_of_run.series, name_of_run.run, name_of_run.seed, metric, *ends)
     return spread, naming
-
-
-def _set_types(file: FileLayout, kinds: Mapping[str, Kind], names: Collection[str]) -> FileLayout:
-    """The file with columns of numbers that are read as such at once: a chart has millions of cells."""
-    numeric = {name for name in names if kinds.get(name) is not Kind.TIME}
-    types = tuple("DOUBLE" if name in numeric else sql.TEXT for name in file.columns)
-    return replace(file, types=types)
 
 
 def _warn_joined(look: Look) -> Iterator[Problem]:
