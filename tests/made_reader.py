@@ -28,12 +28,12 @@ TITLE: Final = "Made runs"
 READ: list[str] = []
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each file that ends in ``.made``."""
     return tuple(Unit(NAME, file, (file,)) for file in files if file.suffix == ".made")
 
 
-def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
     """The runs or evaluations that a file lists.
 
     Raises:
@@ -47,14 +47,14 @@ def read(unit: Unit, wanted: Collection[str] | None = None) -> Iterator[LoggedRu
     for run in runs if isinstance(runs, list) else [runs]:
         if "unreadable" in run:
             raise UnreadableError(unit.path, run["unreadable"], "Copy it again")
-        yield _evaluated(unit, run) if "model" in run else _logged(unit, run, wanted)
+        yield _evaluated(unit, run) if "model" in run else _logged(unit, run, selected)
 
 
-def _logged(unit: Unit, run: dict[str, Any], wanted: Collection[str] | None) -> LoggedRun:
+def _logged(unit: Unit, run: dict[str, Any], selected: Collection[str] | None) -> LoggedRun:
     metrics = {
         name: _points(rows)
         for name, rows in run.get("metrics", {}).items()
-        if wanted is None or name in wanted
+        if selected is None or name in selected
     }
     return LoggedRun(
         unit.path,

@@ -67,6 +67,11 @@ class Head:
     data: bytes
     complete: bool
 
+    @property
+    def bom(self) -> int:
+        """How many bytes its byte order mark has."""
+        return len(BOM) if self.data.startswith(BOM) else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -252,6 +257,12 @@ def find_line_number(content: Content, offset: int) -> int:
             returns += piece.count(b"\r")
             left -= len(piece)
     return (ends or returns) + 1
+
+
+def warn_torn_line(content: Content, torn: LastLine) -> Problem:
+    """That the last line was left out."""
+    line = find_line_number(content, torn.offset)
+    return content.make_warning("the last line is torn off and was left out", line)
 
 
 def has_even_ends(pieces: list[bytes]) -> bool:

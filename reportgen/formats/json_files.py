@@ -289,6 +289,11 @@ def as_mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def as_list(value: object) -> list[Any]:
+    """A value that should be a list; an empty one where it is none."""
+    return value if isinstance(value, list) else []
+
+
 def as_word(value: object) -> str:
     """A cell as a name or a word: one that can be written as UTF-8; empty where there is none."""
     if isinstance(value, str):

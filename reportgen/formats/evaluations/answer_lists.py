@@ -21,13 +21,13 @@ model and a benchmark that stand around the list are those of all its records. R
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import format_count
 from reportgen.formats.evaluations import answer_records as keys
 from reportgen.formats.evaluations.answer_records import (
     GradedAnswer,
@@ -37,9 +37,11 @@ from reportgen.formats.evaluations.answer_records import (
     score_record,
 )
 from reportgen.formats.evaluations.scores import (
+    add_to_first,
     build_protocol,
     compare_means,
     find_slices,
+    make_findings,
     parse_count,
     parse_score,
     parse_total,
@@ -48,123 +50,18 @@ from reportgen.formats.evaluations.scores import (
 )
 from reportgen.formats.json_files import (
     JsonLines,
+    as_list,
     as_mapping,
     as_word,
     read_head_text,
     read_json,
     read_json_items,
-    shorten_cell,
 )
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
-
-
-_TESTED: Final = re.compile(r'"eval"\s*:\s*\{\s*"[^"\\\n]+"\s*:\s*\[\s*\{\s*"task_id"')
-_RESOLVED: Final = re.compile(r'"resolved_(?:instances|ids)"\s*:')
-_TRUTHS: Final = re.compile(r"\s*\[\s*\[\s*(?:true|false)\b")
-# What became of an instance of SWE-bench, and its score.
-_ENDS: Final[Mapping[str, float | None]] = {
-    "resolved_ids": 1.0,
-    "unresolved_ids": 0.0,
-    "empty_patch_ids": 0.0,
-    "error_ids": 0.0,
-    "incomplete_ids": None,
-}
-# Where an object has one of these, its lists are columns of a table.
-_COLUMNS: Final = frozenset((*keys.PROBLEM, *keys.SCORES, *keys.ANSWERS, *keys.TOKENS, *keys.SECONDS))
-_GOOD: Final = "pass"
-
-
-@dataclass(slots=True)
-class Report:
-    """What a report holds.
-
-    Attributes:
-        records: as ``answer_lists`` reads them.
-        totals: what it says of each benchmark as a whole.
-        findings: what was irregular.
-    """
-
-    records: list[dict[str, Any]]
-    totals: dict[str, Total] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-
-
-def is_report(text: str) -> bool:
-    """Whether the beginning of a file is one of these reports, or lists of true and false."""
-    return any(pattern.search(text) for pattern in (_TESTED, _RESOLVED)) or bool(_TRUTHS.match(text))
-
-
-def parse_report(path: Path, value: object) -> Report | None:
-    """What a file holds, if it has one of these shapes."""
-    if isinstance(value, dict):
-        if isinstance(value.get("resolved_ids"), list):
-            return _parse_resolved(path, value)
-        tested = as_mapping(value.get("eval"))
-        if tested and all(isinstance(samples, list) for samples in tested.values()):
-            return _parse_tests(path, value, tested)
-        columns = any(keys.normalize_key(key) in _COLUMNS for key in value)
-        if value and not columns and all(_is_scores(scores) for scores in value.values()):
-            return Report([{"problem_id": key, "scores": scores} for key, scores in value.items()])
-    elif isinstance(value, list) and value and all(_is_scores(scores) for scores in value):
-        return Report([{"problem_id": number, "scores": scores} for number, scores in enumerate(value)])
-    return None
-
-
-def _parse_tests(path: Path, document: Mapping[str, Any], tested: Mapping[str, list[Any]]) -> Report:
-    found = Report([])
-    rates = as_mapping(document.get("pass_at_k"))
-    for problem, samples in tested.items():
-        name = as_word(problem.rpartition("/")[0])
-        for mark, part, scores in _score_tests([as_mapping(sample) for sample in samples]):
-            benchmark = f"{name}{mark}"
-            found.records.append({"problem_id": problem, "benchmark": benchmark, "scores": scores})
-            if benchmark not in found.totals:
-                total, _ = parse_total(path, "pass@1", as_mapping(rates.get(part)).get("pass@1"))
-                found.totals |= {benchmark: total} if total else {}
-    return found
-
-
-def _score_tests(samples: list[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
-    """The mark behind the benchmark's name, the name of the test, and the score of each sample."""
-    if all("base_status" in sample for sample in samples):
-        base = [float(sample["base_status"] == _GOOD) for sample in samples]
-        yield "", "base", base
-        if any(sample.get("plus_status") is not None for sample in samples):
-            plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
-            yield "+", "plus", [one * other for one, other in zip(base, plus, strict=True)]
-    else:
-        yield "", "base", [float(sample.get("status") == _GOOD) for sample in samples]
-
-
-def _parse_resolved(path: Path, document: Mapping[str, Any]) -> Report:
-    scores: dict[str, float | None] = {}
-    for key, score in _ENDS.items():
-        ids = document.get(key)
-        for name in map(as_word, ids if isinstance(ids, list) else []):
-            # An instance in several lists is what the first of them says.
-            scores.setdefault(name, score)
-    benchmark = "SWE-bench"
-    found = Report(
-        [{"problem_id": name, "benchmark": benchmark, "scores": [score]} for name, score in scores.items()]
-    )
-    if missing := sum(score is None for score in scores.values()):
-        message = f"{format_count(missing, 'instance was', 'instances were')} not submitted: without a score"
-        found.findings.append(Finding(path, message))
-    n, right = (parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
-    if n and (right or document.get("resolved_instances") == 0):
-        found.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
-    return found
-
-
-def _is_scores(scores: object) -> bool:
-    """Whether something is the scores of a problem, and nothing else."""
-    if not isinstance(scores, list) or not scores:
-        return False
-    return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)
 
 
 NAME: Final = "answer_lists"
@@ -189,6 +86,20 @@ _ENOUGH: Final = 2
 _NEVER: Final = frozenset(
     (*_ABOUT, *keys.RESPONSES, *keys.ANSWERS, *keys.SCORES, *keys.TOKENS, *keys.SECONDS, *keys.SAMPLE)
 )
+_TESTED: Final = re.compile(r'"eval"\s*:\s*\{\s*"[^"\\\n]+"\s*:\s*\[\s*\{\s*"task_id"')
+_RESOLVED: Final = re.compile(r'"resolved_(?:instances|ids)"\s*:')
+_TRUTHS: Final = re.compile(r"\s*\[\s*\[\s*(?:true|false)\b")
+# What became of an instance of SWE-bench, and its score.
+_ENDS: Final[Mapping[str, float | None]] = {
+    "resolved_ids": 1.0,
+    "unresolved_ids": 0.0,
+    "empty_patch_ids": 0.0,
+    "error_ids": 0.0,
+    "incomplete_ids": None,
+}
+# Where an object has one of these, its lists are columns of a table.
+_COLUMNS: Final = frozenset((*keys.PROBLEM, *keys.SCORES, *keys.ANSWERS, *keys.TOKENS, *keys.SECONDS))
+_GOOD: Final = "pass"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
@@ -199,87 +110,71 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
     """Each model and benchmark that the records of a file name; both are empty where they name none.
 
-    Args:
-        unit: a file.
-        selected: not used: an answer has one score.
-
-    Raises:
-        UnreadableError: it is not what it seemed, or none of its records has a score.
+    An answer has one score, so that there is nothing to select.
     """
     for path in unit.files:
         file = _read(path)
-        for (model, benchmark), answers in file.graded.items():
-            named, findings = number_samples(path, answers)
-            named = _add_slices(named, file.said[model, benchmark])
-            totals = tuple(total for name, total in file.totals.items() if name == benchmark)
-            samples = max((len(every) for every in _group_by_problem(named).values()), default=None)
-            yield Evaluation(
-                path=path,
-                model=model,
-                benchmark=benchmark,
-                run="",
-                seed=None,
-                protocol=build_protocol({"samples": samples}),
-                answers=named,
-                totals=totals,
-                findings=(
-                    *(
-                        *file.findings,
-                        *findings,
-                        *_warn_uneven(path, named),
-                        *warn_equal_answers(path, named),
-                    ),
-                    *compare_means(path, named, dict(zip([""], totals, strict=False))),
-                ),
-            )
-            file.findings.clear()
+        evaluations = (_build_evaluation(file, *key, graded) for key, graded in file.graded.items())
+        yield from add_to_first(evaluations, file.findings)
 
 
 @dataclass(slots=True)
 class _File:
     """The answers of a file by model and benchmark, and what its records say of their problems."""
 
+    path: Path
     graded: dict[tuple[str, str], list[GradedAnswer]] = field(default_factory=lambda: defaultdict(list))
-    said: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
+    fields: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
     totals: dict[str, Total] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
 
+def _build_evaluation(file: _File, model: str, benchmark: str, graded: Sequence[GradedAnswer]) -> Evaluation:
+    answers, messages = number_samples(graded)
+    answers = _add_slices(answers, file.fields[model, benchmark])
+    sizes = Counter(answer.problem for answer in answers).values()
+    if len(set(sizes)) > 1:
+        counts = f"{min(sizes):,} to {max(sizes):,} samples"
+        messages.append(f"problems have {counts}: some may be missing")
+    total = file.totals.get(benchmark)
+    messages += [*warn_equal_answers(answers), *compare_means(answers, {"": total} if total else {})]
+    return Evaluation(
+        path=file.path,
+        model=model,
+        benchmark=benchmark,
+        run="",
+        seed=None,
+        protocol=build_protocol({"samples": max(sizes, default=None)}),
+        answers=answers,
+        totals=(total,) if total else (),
+        findings=tuple(make_findings(file.path, messages)),
+    )
+
+
 def _read(path: Path) -> _File:
-    file, counts = _File(), RecordCounts()
-    for place, record in enumerate(_read_records(path, file)):
-        parts = parse_record(record, place)
-        whose = _name(record, keys.MODEL), _name(record, keys.BENCHMARK)
-        file.said[whose].setdefault(parts.problem, select_group_fields(parts.rest))
-        file.graded[whose] += score_record(parts, counts)
+    file, counts = _File(path), RecordCounts()
+    for index, record in enumerate(_read_records(file)):
+        parts = parse_record(record, index)
+        names = _get_name(record, keys.MODEL), _get_name(record, keys.BENCHMARK)
+        file.fields[names].setdefault(parts.problem, select_group_fields(parts.rest))
+        file.graded[names] += score_record(parts, counts)
     if not any(file.graded.values()):
         message = "no record has a score, such as correct: [true, false]"
         advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
         raise UnreadableError(path, message, advice)
-    if counts.several:
-        named = [shorten_cell(name) for name in counts.several]
-        file.findings.append(Finding(path, f"scores stand under {join_names(named)}: {named[0]} is read"))
-    for count, one, many in (
-        (counts.ungraded, "record has no score: left out", "records have no score: left out"),
-        (
-            counts.uneven,
-            "record has another number of responses than of scores: all scores are kept",
-            "records have another number of responses than of scores: all scores are kept",
-        ),
-        (counts.strange, "score is no number: left out", "scores are no numbers: left out"),
-    ):
-        if count:
-            file.findings.append(Finding(path, format_count(count, one, many)))
+    file.findings += make_findings(path, counts.list_messages())
     return file
 
 
-def _read_records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
+def _read_records(file: _File) -> Iterator[dict[str, Any]]:
+    path = file.path
     if path.suffix in _LINES:
         lines = JsonLines(path)
         yield from lines.read_objects()
         file.findings += lines.list_findings()
         return
-    around: dict[str, Any] = {}
     if read_head_text(path).lstrip().startswith("["):
         items = read_json_items(path, file.findings)
         first = next(items, None)
@@ -287,21 +182,18 @@ def _read_records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
     else:
         value, strange = read_json(path)
         file.findings += strange
-    if report := parse_report(path, value):
-        file.totals, file.findings = report.totals, [*file.findings, *report.findings]
-        yield from report.records
-        return
-    if isinstance(value, dict):
-        lists = (
-            one for one in keys.pick_fields(value, keys.RECORDS).values() if isinstance(one, list) and one
-        )
-        inner = next((one for one in lists if isinstance(one[0], dict)), None)
+    around: dict[str, Any] = {}
+    if report := _parse_report(value):
+        file.totals, value = report.totals, report.records
+        file.findings += make_findings(path, report.messages)
+    elif isinstance(value, dict):
+        lists = map(as_list, keys.pick_fields(value, keys.RECORDS).values())
+        inner = next((one for one in lists if one and isinstance(one[0], dict)), None)
         if inner is None:
-            named = [(key, one) for key, one in value.items() if isinstance(one, dict)]
-            yield from ({"problem_id": key, **one} for key, one in named)
-            return
-        whose = keys.pick_fields(value, (*keys.MODEL, *keys.BENCHMARK))
-        around, value = {key: one for key, one in whose.items() if isinstance(one, str)}, inner
+            value = [{"problem_id": key, **one} for key, one in value.items() if isinstance(one, dict)]
+        else:
+            names = keys.pick_fields(value, (*keys.MODEL, *keys.BENCHMARK))
+            around, value = {key: one for key, one in names.items() if isinstance(one, str)}, inner
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise UnreadableError(path, "there are no records in the file", "Write a list of objects")
     lost = 0
@@ -313,34 +205,93 @@ def _read_records(path: Path, file: _File) -> Iterator[dict[str, Any]]:
         file.findings.append(Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """The records of a report, what it says of each benchmark as a whole, and what was irregular."""
+
+    records: list[dict[str, Any]]
+    totals: dict[str, Total] = field(default_factory=dict)
+    messages: tuple[str, ...] = ()
+
+
+def _parse_report(value: object) -> _Report | None:
+    """What a file holds, if it is one of these reports, or lists of scores."""
+    if isinstance(value, dict):
+        if isinstance(value.get("resolved_ids"), list):
+            return _parse_resolved(value)
+        tested = as_mapping(value.get("eval"))
+        if tested and all(isinstance(samples, list) for samples in tested.values()):
+            return _parse_tests(value, tested)
+        columns = any(keys.normalize_key(key) in _COLUMNS for key in value)
+        if value and not columns and all(_is_scores(scores) for scores in value.values()):
+            return _Report([{"problem_id": key, "scores": scores} for key, scores in value.items()])
+    elif isinstance(value, list) and value and all(_is_scores(scores) for scores in value):
+        return _Report([{"problem_id": index, "scores": scores} for index, scores in enumerate(value)])
+    return None
+
+
+def _parse_tests(document: Mapping[str, Any], tested: Mapping[str, list[Any]]) -> _Report:
+    report = _Report([])
+    rates = as_mapping(document.get("pass_at_k"))
+    for problem, samples in tested.items():
+        name = as_word(problem.rpartition("/")[0])
+        for mark, part, scores in _score_tests([as_mapping(sample) for sample in samples]):
+            benchmark = f"{name}{mark}"
+            report.records.append({"problem_id": problem, "benchmark": benchmark, "scores": scores})
+            total, _ = parse_total("pass@1", as_mapping(rates.get(part)).get("pass@1"))
+            if total:
+                report.totals.setdefault(benchmark, total)
+    return report
+
+
+def _score_tests(samples: list[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
+    """The mark behind the benchmark's name, the name of the test, and the score of each sample."""
+    if all("base_status" in sample for sample in samples):
+        base = [float(sample["base_status"] == _GOOD) for sample in samples]
+        yield "", "base", base
+        if any(sample.get("plus_status") is not None for sample in samples):
+            plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
+            yield "+", "plus", [one * other for one, other in zip(base, plus, strict=True)]
+    else:
+        yield "", "base", [float(sample.get("status") == _GOOD) for sample in samples]
+
+
+def _parse_resolved(document: Mapping[str, Any]) -> _Report:
+    scores: dict[str, float | None] = {}
+    for key, score in _ENDS.items():
+        for name in map(as_word, as_list(document.get(key))):
+            # An instance in several lists is what the first of them says.
+            scores.setdefault(name, score)
+    benchmark = "SWE-bench"
+    records = [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in scores.items()]
+    totals, messages = {}, []
+    if missing := sum(score is None for score in scores.values()):
+        count = format_count(missing, "instance was", "instances were")
+        messages = [f"{count} not submitted: without a score"]
+    n, right = (parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
+    if n and (right or document.get("resolved_instances") == 0):
+        totals = {benchmark: Total("resolved", (right or 0) / n, n=n)}
+    return _Report(records, totals, tuple(messages))
+
+
+def _is_scores(scores: object) -> bool:
+    """Whether something is the scores of a problem, and nothing else."""
+    if not isinstance(scores, list) or not scores:
+        return False
+    return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)
+
+
 def _add_slices(
-    answers: tuple[ScoredAnswer, ...], said: dict[str, dict[str, Any]]
+    answers: tuple[ScoredAnswer, ...], fields: Mapping[str, Mapping[str, Any]]
 ) -> tuple[ScoredAnswer, ...]:
     """Answers with what their problems can be grouped by."""
-    hidden = frozenset(key for one in said.values() for key in one if keys.normalize_key(key) in _NEVER)
-    slices = dict(zip(said, find_slices([*said.values()], hidden), strict=True))
-    return tuple(
-        replace(answer, slices=slices[answer.problem]) if answer.problem in slices else answer
-        for answer in answers
-    )
+    hidden = frozenset(key for one in fields.values() for key in one if keys.normalize_key(key) in _NEVER)
+    slices = dict(zip(fields, find_slices([*fields.values()], hidden), strict=True))
+    return tuple(replace(answer, slices=slices.get(answer.problem, {})) for answer in answers)
 
 
-def _warn_uneven(path: Path, answers: Sequence[ScoredAnswer]) -> Iterator[Finding]:
-    counts = {len(every) for every in _group_by_problem(answers).values()}
-    if len(counts) > 1:
-        message = f"problems have {min(counts):,} to {max(counts):,} samples: some may be missing"
-        yield Finding(path, message)
-
-
-def _group_by_problem(answers: Sequence[ScoredAnswer]) -> dict[str, list[ScoredAnswer]]:
-    found: dict[str, list[ScoredAnswer]] = defaultdict(list)
-    for answer in answers:
-        found[answer.problem].append(answer)
-    return found
-
-
-def _name(record: dict[str, Any], names: Sequence[str]) -> str:
-    return next((as_word(one) for one in keys.pick_fields(record, names).values() if as_word(one)), "")
+def _get_name(record: dict[str, Any], names: Sequence[str]) -> str:
+    return next(filter(None, map(as_word, keys.pick_fields(record, names).values())), "")
 
 
 def _has_answers(path: Path) -> bool:
@@ -348,12 +299,13 @@ def _has_answers(path: Path) -> bool:
     if path.suffix not in {*_LINES, ".json"}:
         return False
     text = read_head_text(path)
-    if path.suffix == ".json" and is_report(text):
+    patterns = (_TESTED.search, _RESOLVED.search, _TRUTHS.match)
+    if path.suffix == ".json" and any(pattern(text) for pattern in patterns):
         return True
     if not text.lstrip().startswith(("{", "[")) or _OTHERS.search(text):
         return False
-    lists = {keys.normalize_key(found["key"]) for found in _LIST.finditer(text)}
-    cells = [(keys.normalize_key(found["key"]), found["first"]) for found in _CELL.finditer(text)]
+    lists = {keys.normalize_key(match["key"]) for match in _LIST.finditer(text)}
+    cells = [(keys.normalize_key(match["key"]), match["first"]) for match in _CELL.finditer(text)]
     about = (_ABOUT & {key for key, _ in cells}) - lists
     # Scores may come later: responses are long.
     many = bool(about and lists & set(keys.SCORES)) or (

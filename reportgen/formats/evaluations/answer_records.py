@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count, join_names
-from reportgen.formats.evaluations.scores import parse_score
+from reportgen.formats.evaluations.scores import FEW, list_shortened, parse_score
 from reportgen.formats.json_files import as_answer, as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Finding, ScoredAnswer
+from reportgen.formats.runs import ScoredAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 
 # The first of them that a record has counts. Compared in small letters, with - and spaces as _.
@@ -38,17 +37,8 @@ GOLD: Final = (
 RESPONSES: Final = (
     *("responses", "response", "generations", "generation", "generated_responses", "outputs", "output"),
     *("completions", "completion", "model_responses", "model_outputs", "model_output", "code", "codes"),
-    *(
-        "output_list",
-        "code_list",
-        "samples",
-        "attempts",
-        "rollouts",
-        "solutions",
-        "candidates",
-        "results",
-        "generated_text",
-    ),
+    *("output_list", "code_list", "samples", "attempts", "rollouts", "solutions", "candidates"),
+    *("results", "generated_text"),
 )
 ANSWERS: Final = (
     *("preds", "pred", "predictions", "prediction", "extracted_answers", "extracted_answer", "extracted"),
@@ -56,56 +46,18 @@ ANSWERS: Final = (
     *("predicted_answers", "predicted_answer", "answers", "final_answers"),
 )
 SCORES: Final = (
-    *("correct", "is_correct", "corrects", "correctness", "correctnesses", "is_corrects", "scores"),
-    *(
-        "score",
-        "accs",
-        "acc",
-        "accuracy",
-        "passed",
-        "pass",
-        "passes",
-        "is_passed",
-        "resolved",
-        "rewards",
-        "reward",
-    ),
-    *(
-        "graded_list",
-        "judgements",
-        "judgments",
-        "verdicts",
-        "labels",
-        "grades",
-        "graded",
-        "eval",
-        "evals",
-        "results",
-    ),
+    *("correct", "is_correct", "corrects", "correctness", "correctnesses", "is_corrects", "scores", "score"),
+    *("accs", "acc", "accuracy", "passed", "pass", "passes", "is_passed", "resolved", "rewards", "reward"),
+    *("graded_list", "judgements", "judgments", "verdicts", "labels", "grades", "graded", "eval"),
+    *("evals", "results"),
 )
 TOKENS: Final = (
-    *(
-        "completion_tokens",
-        "output_tokens",
-        "num_tokens",
-        "n_tokens",
-        "tokens",
-        "token_counts",
-        "token_count",
-    ),
-    *("response_length", "response_lengths", "lengths", "num_output_tokens"),
+    *("completion_tokens", "output_tokens", "num_tokens", "n_tokens", "tokens", "token_counts"),
+    *("token_count", "response_length", "response_lengths", "lengths", "num_output_tokens"),
 )
 SECONDS: Final = ("seconds", "latency", "latencies", "elapsed", "elapsed_seconds", "duration", "runtime")
 SAMPLE: Final = (
-    "sample",
-    "sample_id",
-    "sample_idx",
-    "sample_index",
-    "attempt",
-    "epoch",
-    "repeat",
-    "trial",
-    "run",
+    *("sample", "sample_id", "sample_idx", "sample_index", "attempt", "epoch", "repeat", "trial", "run"),
 )
 MODEL: Final = ("model", "model_name", "model_id", "model_name_or_path", "model_path")
 BENCHMARK: Final = ("benchmark", "dataset", "dataset_name", "task", "task_name", "data_name", "data_source")
@@ -154,19 +106,33 @@ class RecordCounts:
     strange: int = 0
     several: dict[str, None] = field(default_factory=dict)
 
+    def list_messages(self) -> Iterator[str]:
+        """Each of these as a message."""
+        if self.several:
+            names = [shorten_cell(name) for name in self.several]
+            yield f"scores stand under {join_names(names)}: {names[0]} is read"
+        uneven = "another number of responses than of scores: all scores are kept"
+        for count, one, many in (
+            (self.ungraded, "record has no score: left out", "records have no score: left out"),
+            (self.uneven, f"record has {uneven}", f"records have {uneven}"),
+            (self.strange, "score is no number: left out", "scores are no numbers: left out"),
+        ):
+            if count:
+                yield format_count(count, one, many)
+
 
 @dataclass(frozen=True, slots=True)
 class GradedAnswer:
-    """One answer before problems are told apart.
+    """One answer before problems are separated.
 
     Attributes:
         sample_name: the sample's name as written; empty where it has none.
-        place: its place in the lists of its record.
+        index: its place in the lists of its record.
     """
 
     answered: ScoredAnswer
     sample_name: str
-    place: int
+    index: int
 
 
 @dataclass(slots=True)
@@ -175,42 +141,37 @@ class Record:
 
     problem: str
     gold: str | None
+    sample: str
     responses: int | None = None
     lists: dict[str, list[Any]] = field(default_factory=dict)
     cells: dict[str, Any] = field(default_factory=dict)
-    sample: str = ""
     scored_by: list[str] = field(default_factory=list)
     rest: dict[str, Any] = field(default_factory=dict)
 
 
 def parse_record(record: Mapping[str, Any], index: int) -> Record:
-    """The parts of a record.
-
-    Args:
-        record: as written.
-        index: its number, for a record that names no problem.
-    """
+    """The parts of a record; its index names the problem where the record does not."""
     gold_key, gold = next(_iterate_scalars(record, GOLD), ("", None))
-    _, problem = next(_iterate_scalars(record, PROBLEM), ("", None))
+    problem, sample = (next(_iterate_scalars(record, names), ("", None))[1] for names in (PROBLEM, SAMPLE))
     text = next((_name_problem(as_word(value)) for _, value in _iterate_scalars(record, TEXT)), "")
-    found = Record(as_word(problem) or text or str(index), as_answer(gold))
-    found.sample = next((as_word(value) for _, value in _iterate_scalars(record, SAMPLE)), "")
+    parsed = Record(as_word(problem) or text or str(index), as_answer(gold), as_word(sample))
     used = {gold_key}
     for part, names in _PARTS.items():
         for key, value in pick_fields(record, names).items():
-            if part == "score" and isinstance(value, list) and _is_column(part, value):
-                found.scored_by.append(key)
-            if isinstance(value, list) and part not in found.lists and _is_column(part, value):
-                found.lists[part] = value
+            column = isinstance(value, list) and _is_column(part, value)
+            if column and part == "score":
+                parsed.scored_by.append(key)
+            if column and part not in parsed.lists:
+                parsed.lists[part] = value
                 used.add(key)
-            elif part not in found.cells and key != gold_key and _is_cell(part, value):
-                found.cells[part] = value
+            elif part not in parsed.cells and key != gold_key and _is_cell(part, value):
+                parsed.cells[part] = value
                 used.add(key)
-    _unpack_responses(record, found)
+    _unpack_responses(record, parsed)
     responses = pick_fields(record, RESPONSES).values()
-    found.responses = next((len(value) for value in responses if isinstance(value, list)), None)
-    found.rest = {key: value for key, value in record.items() if key not in used}
-    return found
+    parsed.responses = next((len(value) for value in responses if isinstance(value, list)), None)
+    parsed.rest = {key: value for key, value in record.items() if key not in used}
+    return parsed
 
 
 def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]:
@@ -219,16 +180,16 @@ def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]
         counts.ungraded += 1
         return
     scores = record.lists.get("score", [record.cells.get("score")])
-    # A list of another length, such as all accepted answers, tells nothing of a sample.
+    # A list of another length, such as all accepted answers, says nothing of a sample.
     columns = {part: cells for part, cells in record.lists.items() if len(cells) == len(scores)}
     if len(record.scored_by) > 1:
         counts.several |= dict.fromkeys(record.scored_by)
     counts.uneven += record.responses not in {None, len(scores)}
-    for place, cell in enumerate(scores):
+    for index, cell in enumerate(scores):
         score = parse_score(cell)
         counts.strange += score is None and cell is not None and parse_number(cell) is None
         of: dict[str, Any] = dict(record.cells) if len(scores) == 1 else {}
-        of |= {part: cells[place] for part, cells in columns.items()}
+        of |= {part: cells[index] for part, cells in columns.items()}
         answered = ScoredAnswer(
             problem=record.problem,
             score=score,
@@ -237,25 +198,25 @@ def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]
             tokens=parse_number(of.get("tokens")),
             seconds=parse_number(of.get("seconds")),
         )
-        yield GradedAnswer(answered, record.sample, place)
+        yield GradedAnswer(answered, record.sample, index)
 
 
-def _unpack_responses(record: Mapping[str, Any], found: Record) -> None:
+def _unpack_responses(record: Mapping[str, Any], parsed: Record) -> None:
     """Responses that are objects hold the score and the answer themselves."""
-    if "score" in found.lists:
+    if "score" in parsed.lists:
         return
+    inner = {"answer": (*ANSWERS, "answer"), "tokens": TOKENS, "seconds": SECONDS}
     for value in pick_fields(record, RESPONSES).values():
-        if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
             continue
         scores = [_find_first(one, SCORES) for one in value]
         if all(score is None for score in scores):
             continue
-        found.lists["score"] = scores
-        inner = {"answer": (*ANSWERS, "answer"), "tokens": TOKENS, "seconds": SECONDS}
+        parsed.lists["score"] = scores
         for part, names in inner.items():
             column = [_find_first(one, names) for one in value]
             if any(cell is not None for cell in column):
-                found.lists[part] = column
+                parsed.lists[part] = column
         return
 
 
@@ -280,16 +241,12 @@ def _is_column(part: str, cells: list[Any]) -> bool:
     """Whether a list can be a column of that part: scores are marks or numbers, not texts that answer."""
     if not cells or any(isinstance(cell, dict | list) for cell in cells):
         return False
-    if part == "answer":
-        return True
     filled = [cell for cell in cells if cell is not None]
+    fitting = [_is_cell(part, cell) for cell in filled]
     if part == "score" and any(isinstance(cell, str) and _LETTER.fullmatch(cell) for cell in filled):
         # The letters of choices, ["A", "B", "C"], have the mark of a right answer among them.
-        return all(parse_score(cell) is not None for cell in filled)
-    return (
-        any((parse_score(cell) if part == "score" else parse_number(cell)) is not None for cell in filled)
-        or not filled
-    )
+        return all(fitting)
+    return any(fitting) or not filled
 
 
 def _is_cell(part: str, value: object) -> bool:
@@ -299,78 +256,66 @@ def _is_cell(part: str, value: object) -> bool:
 
 
 _NUMBER: Final = re.compile(r"(?P<problem>\d+)(?:\.(?P<sample>\d+))?")
-_FEW: Final = 3
 _SEVERAL: Final = 2
 
 
-def number_samples(
-    path: Path, graded: Sequence[GradedAnswer]
-) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
-    """Answers whose problem and sample tell each from every other, and what had to be assumed for it.
+def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
+    """Answers each with a problem and sample of its own, and what had to be assumed for it.
 
     A list's samples are numbered by place. Where a problem stands in several records, these are its samples,
     in the order of writing unless they say which; where problems are numbered as 1, 1.1, 1.2, the number
     behind the point is the sample's. That is so if every problem is a number with one answer, some have a
     point, most numbers before it stand at least twice, and the gold answer is the same for all of one:
-    sections of a book are numbered alike, and are different problems.
+    sections of a book are numbered so, too, and are different problems.
     """
     decimal = _is_decimal(graded)
-    findings: list[Finding] = []
-    taken: dict[tuple[str, str], int] = defaultdict(int)
+    times: Counter[tuple[str, str]] = Counter()
     answers = []
-    repeated: set[str] = set()
     for one in graded:
         problem, sample = one.answered.problem, one.sample_name
-        if decimal and (found := _NUMBER.fullmatch(problem)):
-            problem, sample = found["problem"], found["sample"] or "0"
+        if decimal and (match := _NUMBER.fullmatch(problem)):
+            problem, sample = match["problem"], match["sample"] or "0"
         elif not sample:
-            sample = str(one.place)
-        elif one.place:
-            sample = f"{sample}.{one.place}"
-        taken[problem, sample] += 1
-        if taken[problem, sample] > 1:
-            repeated.add(problem)
+            sample = str(one.index)
+        elif one.index:
+            sample = f"{sample}.{one.index}"
+        times[problem, sample] += 1
+        if times[problem, sample] > 1:
             # 1.10 is written as 1.1 by a program that takes it for a number.
-            sample = f"{sample} ({taken[problem, sample]})"
+            sample = f"{sample} ({times[problem, sample]})"
         answers.append(replace(one.answered, problem=problem, sample=sample))
+    repeated = sorted({problem for (problem, _), count in times.items() if count > 1})
+    messages = []
     if decimal:
-        findings.append(_report_decimal(path, answers, [one.answered.problem for one in graded]))
+        messages = [_report_decimal(answers, [one.answered.problem for one in graded])]
     elif repeated:
-        message = (
-            f"{format_count(len(repeated), 'problem stands', 'problems stand')} in several records, such as"
-        )
-        names = join_names([shorten_cell(one) for one in sorted(repeated)], most=_FEW)
-        findings.append(Finding(path, f"{message} {names}: they are read as its samples"))
-    return tuple(answers), tuple(findings)
+        count = format_count(len(repeated), "problem stands", "problems stand")
+        names = list_shortened(repeated)
+        messages = [f"{count} in several records, such as {names}: they are read as its samples"]
+    return tuple(answers), messages
 
 
 def _is_decimal(graded: Sequence[GradedAnswer]) -> bool:
-    counts: dict[str, int] = defaultdict(int)
+    counts: Counter[str] = Counter()
     golds: dict[str, set[str]] = defaultdict(set)
     points = False
     for one in graded:
-        found = _NUMBER.fullmatch(one.answered.problem)
-        if found is None or one.place:
+        match = _NUMBER.fullmatch(one.answered.problem)
+        if match is None or one.index:
             return False
-        points = points or found["sample"] is not None
-        counts[found["problem"]] += 1
+        points = points or match["sample"] is not None
+        counts[match["problem"]] += 1
         if one.answered.gold is not None:
-            golds[found["problem"]].add(one.answered.gold)
+            golds[match["problem"]].add(one.answered.gold)
     several = sum(count >= _SEVERAL for count in counts.values())
     return points and several * 2 > len(counts) and all(len(every) == 1 for every in golds.values())
 
 
-def _report_decimal(path: Path, answers: Sequence[ScoredAnswer], written: Sequence[str]) -> Finding:
-    counts: dict[str, int] = defaultdict(int)
-    for answer in answers:
-        counts[answer.problem] += 1
+def _report_decimal(answers: Sequence[ScoredAnswer], written: Sequence[str]) -> str:
+    counts = Counter(answer.problem for answer in answers)
     fewest, most = min(counts.values()), max(counts.values())
     samples = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    message = (
-        f"the number behind the point in {join_names(list(dict.fromkeys(written))[:_FEW])} is read as the"
-    )
-    total = (
-        f"{format_count(len(counts), 'problem')} with {samples} samples, not "
-        f"{format_count(len(answers), 'problem')}"
-    )
-    return Finding(path, f"{message} sample's: {total}")
+    names = join_names(list(dict.fromkeys(written))[:FEW])
+    problems = f"{format_count(len(counts), 'problem')} with {samples} samples"
+    message = f"the number behind the point in {names} is read as the sample's: {problems}"
+    return f"{message}, not {format_count(len(answers), 'problem')}"

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
-from reportgen.formats.evaluations.scores import find_slices, parse_count, parse_score, parse_total
-from reportgen.formats.json_files import as_answer, as_mapping, as_word, shorten_cell
+from reportgen.formats.evaluations.scores import (
+    FEW,
+    find_slices,
+    parse_count,
+    parse_score,
+    parse_total,
+    warn_no_scores,
+)
+from reportgen.formats.json_files import as_answer, as_list, as_mapping, as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
-from reportgen.formats.runs import Finding, ScoredAnswer, Total
+from reportgen.formats.runs import ScoredAnswer, Total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 
 # Metrics that say how sure or how wide another is.
@@ -39,84 +46,63 @@ class TaskScore:
     is_mean: bool
 
 
-def label_score(name: str, scorer: str) -> str:
+def _label_score(name: str, scorer: str) -> str:
     """A scorer, with the key of its value where that has several: ``match``, ``judge/style``."""
     return name if name == scorer or not scorer else f"{scorer}/{name}"
 
 
-def build_scores(
-    path: Path, results: Mapping[str, Any], epochs: int
-) -> tuple[list[TaskScore], tuple[Finding, ...]]:
-    """Every metric that is no spread, in the order of the log.
-
-    Args:
-        path: the log, for findings.
-        results: the ``results`` of its header.
-        epochs: how often each sample was answered.
-    """
-    scores: list[TaskScore] = []
-    findings: list[Finding] = []
+def build_scores(results: Mapping[str, Any], epochs: int) -> tuple[list[TaskScore], list[str]]:
+    """Every metric of the ``results`` that is no spread, in the order of the log, and what was irregular."""
     entries = results.get("scores")
-    if not isinstance(entries, list):  # logs of 2024 have one scorer, and its metrics beside it
+    if not isinstance(entries, list):  # logs of 2024 have one scorer, and its metrics next to it
         entries = [results] if "metrics" in results else []
     completed = parse_count(results.get("completed_samples"))
     problems = completed // epochs if completed and completed % epochs == 0 else None
+    scores, messages = list[TaskScore](), list[str]()
     for entry in map(as_mapping, entries):
-        _add_entry(path, entry, problems, scores, findings)
-    return scores, tuple(findings)
+        scores += _build_entry(entry, problems, messages)
+    return scores, messages
 
 
-def _add_entry(
-    path: Path,
-    entry: Mapping[str, Any],
-    problems: int | None,
-    scores: list[TaskScore],
-    findings: list[Finding],
-) -> None:
-    scorer = entry.get("scorer")
-    scorer = as_word(as_mapping(scorer).get("name")) if isinstance(scorer, dict) else as_word(scorer)
-    label = label_score(as_word(entry.get("name")) or scorer, scorer)
+def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[str]) -> Iterator[TaskScore]:
+    scorer = as_word(as_mapping(entry.get("scorer")).get("name")) or as_word(entry.get("scorer"))
+    label = _label_score(as_word(entry.get("name")) or scorer, scorer)
     reducer = as_word(entry.get("reducer"))
     where = f"{label}, {reducer}" if reducer else label
     metrics = as_mapping(entry.get("metrics"))
-    errors = list(_list_errors(metrics))
+    errors = _list_errors(metrics)
     if len(errors) > 1:
-        said = ", ".join(
-            f"{written(value, significant=3)}{f' {how}' if how else ''}" for how, value in errors
+        listed = ", ".join(f"{written(value, significant=3)} {how}".strip() for how, value in errors)
+        messages.append(
+            f"{shorten_cell(where)} has {len(errors)} standard errors ({listed}): the first is taken"
         )
-        message = f"{shorten_cell(where)} has {len(errors)} standard errors ({said}): the first is taken"
-        findings.append(Finding(path, message))
     for key, metric in metrics.items():
         name = _strip_package(as_mapping(metric).get("name")) or key
         if name in _SPREADS:
             continue
         mean = name in _MEANS
-        total, finding = parse_total(
-            path,
+        total, irregular = parse_total(
             f"{as_word(key)} ({where})" if where else as_word(key),
             as_mapping(metric).get("value") if isinstance(metric, dict) else metric,
             errors[0][1] if mean and errors else None,
             n=parse_count(entry.get("scored_samples")) or problems,
         )
-        if finding:
-            findings.append(finding)
+        messages += irregular
         if total:
-            scores.append(TaskScore(label, total, mean and reducer in {"", "mean"}))
+            yield TaskScore(label, total, mean and reducer in {"", "mean"})
 
 
-def _list_errors(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _list_errors(metrics: Mapping[str, Any]) -> list[tuple[str, float]]:
     """How each standard error was made, and itself: those over all samples first."""
-    found = []
+    errors = []
     for key, metric in metrics.items():
-        name = _strip_package(as_mapping(metric).get("name")) or key
-        value = parse_number(as_mapping(metric).get("value"))
+        parts = as_mapping(metric)
+        name, value = _strip_package(parts.get("name")) or key, parse_number(parts.get("value"))
         if name in _ERRORS and value is not None and value >= 0:
-            said = as_mapping(as_mapping(metric).get("params")) or as_mapping(
-                as_mapping(metric).get("options")
-            )
-            cluster = as_word(said.get("cluster"))
-            found.append((f"clustered by {cluster}" if cluster else "", value))
-    yield from sorted(found, key=lambda one: bool(one[0]))
+            options = as_mapping(parts.get("params")) or as_mapping(parts.get("options"))
+            cluster = as_word(options.get("cluster"))
+            errors.append((f"clustered by {cluster}" if cluster else "", value))
+    return sorted(errors, key=lambda error: bool(error[0]))
 
 
 def _strip_package(name: object) -> str:
@@ -124,35 +110,33 @@ def _strip_package(name: object) -> str:
     return as_word(name).rpartition("/")[2]
 
 
-_FEW: Final = 3
-
-
-def build_answers(
-    path: Path, samples: Sequence[Any], model: str
-) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
-    """Every answer by every scorer; one that failed has no score.
+def build_answers(samples: Sequence[Any], model: str) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
+    """Every answer by every scorer, and what was irregular; an answer that failed has no score.
 
     Args:
-        path: the log, for findings.
         samples: summaries or samples, in the order of writing.
         model: what was evaluated, whose tokens are counted.
     """
     valid = [sample for sample in samples if isinstance(sample, dict)]
     # An id is shared by the epochs of its own sample alone.
-    said = {as_word(sample.get("id")): as_mapping(sample.get("metadata")) for sample in valid}
-    grouping = dict(zip(said, find_slices([*said.values()]), strict=True))
+    metadata = {as_word(sample.get("id")): as_mapping(sample.get("metadata")) for sample in valid}
+    slices = dict(zip(metadata, find_slices([*metadata.values()]), strict=True))
     scored = [dict(_iterate_scores(sample)) for sample in valid]
     labels = list(dict.fromkeys(label for scores in scored for label in scores)) or [""]
-    strange: dict[str, int] = {}
+    strange: Counter[str] = Counter()
     answers = []
     for sample, scores in zip(valid, scored, strict=True):
         problem, gold = as_word(sample.get("id")), as_answer(sample.get("target"))
-        tokens, seconds = _count_tokens(sample, model), _find_seconds(sample)
+        # Time without waiting for others, where it is known.
+        times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
+        tokens, seconds = (
+            _count_tokens(sample, model),
+            next((time for time in times if time is not None), None),
+        )
         for label in labels:
             value, answer = scores.get(label, (None, None))
             score = parse_score(value)
-            if score is None and value is not None and parse_number(value) is None:
-                strange[label] = strange.get(label, 0) + 1
+            strange[label] += score is None and value is not None and parse_number(value) is None
             answers.append(
                 ScoredAnswer(
                     problem=problem,
@@ -163,10 +147,10 @@ def build_answers(
                     gold=gold,
                     tokens=tokens,
                     seconds=seconds,
-                    slices=grouping[problem],
+                    slices=slices[problem],
                 )
             )
-    return tuple(answers), tuple(_list_findings(path, valid, strange, len(samples) - len(valid)))
+    return tuple(answers), list(_list_messages(valid, strange, len(samples) - len(valid)))
 
 
 def has_scores(samples: Sequence[Any]) -> bool:
@@ -178,50 +162,32 @@ def build_reduced_answers(reductions: Sequence[Any]) -> tuple[ScoredAnswer, ...]
     """A score a problem, where the log has no samples: those of means, or of the only epoch."""
     answers = []
     for reduction in map(as_mapping, reductions):
-        scorer, samples = as_word(reduction.get("scorer")), reduction.get("samples")
-        if as_word(reduction.get("reducer")) not in {"", "mean"} or not isinstance(samples, list):
+        if as_word(reduction.get("reducer")) not in {"", "mean"}:
             continue
-        for sample in map(as_mapping, samples):
+        scorer = as_word(reduction.get("scorer"))
+        for sample in map(as_mapping, as_list(reduction.get("samples"))):
             for label, value in _iterate_values(scorer, sample.get("value")):
                 problem, answer = as_word(sample.get("sample_id")), as_answer(sample.get("answer"))
                 answers.append(ScoredAnswer(problem, parse_score(value), metric=label, answer=answer))
     return tuple(answers)
 
 
-def _list_findings(
-    path: Path, samples: Sequence[Mapping[str, Any]], strange: Mapping[str, int], lost: int
-) -> Iterator[Finding]:
-    errors = (sample.get("error") for sample in samples)
-    failed = [
-        shorten_cell(error.get("message") if isinstance(error, dict) else error) for error in errors if error
-    ]
-    if failed:
-        message = f"{format_count(len(failed), 'sample')} failed, such as by {failed[0]}"
-        yield Finding(path, message)
+def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], lost: int) -> Iterator[str]:
+    if errors := [error for sample in samples if (error := sample.get("error"))]:
+        first = errors[0].get("message") if isinstance(errors[0], dict) else errors[0]
+        yield f"{format_count(len(errors), 'sample')} failed, such as by {shorten_cell(first)}"
     if samples and not has_scores(samples):
-        yield Finding(
-            path, f"{format_count(len(samples), 'sample has', 'samples have')} no score: not yet graded"
-        )
-    limits = [limit for sample in samples if (limit := _describe_limit(sample.get("limit")))]
-    if limits:
-        which = join_names(list(dict.fromkeys(limits)), most=_FEW)
+        yield f"{format_count(len(samples), 'sample has', 'samples have')} no score: not yet graded"
+    # The limit that stopped a sample is an object in samples, and a word in summaries.
+    stops = (as_mapping(said).get("type") or said for said in (sample.get("limit") for sample in samples))
+    if limits := [limit for limit in map(shorten_cell, stops) if limit]:
+        which = join_names(list(dict.fromkeys(limits)), most=FEW)
         stopped = format_count(len(limits), "sample was", "samples were")
         count = "counts as it was scored" if len(limits) == 1 else "count as they were scored"
-        yield Finding(path, f"{stopped} stopped by a limit ({which}) and {count}")
-    if strange:
-        cells = format_count(sum(strange.values()), "value that is no score", "values that are no scores")
-        yield Finding(
-            path, f"{cells} by {join_names([shorten_cell(label) for label in strange], most=_FEW)}: left out"
-        )
+        yield f"{stopped} stopped by a limit ({which}) and {count}"
+    yield from warn_no_scores(+strange, "by")
     if lost:
-        yield Finding(
-            path, f"{format_count(lost, 'sample that is no object', 'samples that are no objects')}: left out"
-        )
-
-
-def _describe_limit(said: object) -> str:
-    """The kind of limit that stopped a sample: of samples an object, of summaries a word."""
-    return shorten_cell(as_mapping(said).get("type") if isinstance(said, dict) else said)
+        yield f"{format_count(lost, 'sample that is no object', 'samples that are no objects')}: left out"
 
 
 def _iterate_scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
@@ -236,7 +202,7 @@ def _iterate_scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any,
 
 def _iterate_values(scorer: str, value: object) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
-        yield from ((label_score(as_word(key), scorer), one) for key, one in value.items())
+        yield from ((_label_score(as_word(key), scorer), one) for key, one in value.items())
     else:
         yield scorer, value
 
@@ -246,9 +212,3 @@ def _count_tokens(sample: Mapping[str, Any], model: str) -> float | None:
     usage = as_mapping(sample.get("model_usage"))
     own = usage.get(model) or (next(iter(usage.values())) if len(usage) == 1 else None)
     return parse_number(as_mapping(own).get("output_tokens"))
-
-
-def _find_seconds(sample: Mapping[str, Any]) -> float | None:
-    """Time without waiting for others, where it is known."""
-    times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
-    return next((time for time in times if time is not None), None)

@@ -6,10 +6,9 @@ and in older ones ``SUITE|TASK|SHOTS|TRUNCATION``. ``info_loggers.py`` there add
 ``TASK:_average``: means over tasks, whose ``_stderr`` is a mean of standard errors, which is no standard
 error of the mean and is left out. The answers are in ``details/MODEL/DATE/details_TASK_DATE.parquet``
 (DetailsLogger): since 2025 a row has the columns ``doc`` (with ``id``, ``choices``, ``gold_index``),
-``metric``
-and ``model_response``; before, ``metrics`` and ``gold``, and no id: the problem is its row then. Scores
-stand by
-metric; where a problem was answered several times, the score is what the metric made of all answers.
+``metric`` and ``model_response``; before, ``metrics`` and ``gold``, and no id: the problem is its row then.
+Scores stand by metric; where a problem was answered several times, the score is what the metric made of all
+answers.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import format_count
 from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
 from reportgen.formats.evaluations.scores import (
@@ -30,18 +29,24 @@ from reportgen.formats.evaluations.scores import (
     build_protocol,
     check_accuracy,
     compare_means,
+    find_date,
+    list_shortened,
+    make_findings,
     parse_count,
     parse_score,
     parse_total,
+    strip_date,
     warn_group_scores,
+    warn_limit,
+    warn_no_scores,
 )
 from reportgen.formats.json_files import (
     as_answer,
+    as_list,
     as_mapping,
     as_word,
     read_head_text,
     read_json_object,
-    shorten_cell,
 )
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
 
@@ -52,21 +57,198 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Total
 
 
+NAME: Final = "lighteval"
+TITLE: Final = "results of lighteval"
+
+_GENERAL: Final = re.compile(r'\s*\{\s*"config_general"\s*:\s*\{')
+_KEYS: Final = re.compile(r'"(?:lighteval_sha|num_fewshot_seeds|model_name|max_samples)"\s*:')
+_STDERR: Final = "_stderr"
+_ALL, _AVERAGE = "all", ":_average"
+_DAY: Final = 10
 _SCORES: Final = ("metric", "metrics")
 _ABOUT: Final = ("doc", "gold")
 _ROWS_AT_ONCE: Final = 500
-_FEW: Final = 3
 
 
-def read_answers(
-    path: Path, selected: Collection[str] | None
-) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
-    """All answers of a file, by metric; none, with a finding, where it cannot be read.
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
+    """Each results file, with the details of its date."""
+    details = [path for path in files if path.suffix == ".parquet" and path.name.startswith("details_")]
+    units = []
+    for path in files:
+        if path.suffix == ".json" and _has_results(path):
+            date = find_date(path)
+            details_of_date = [other for other in details if date and find_date(other) == date]
+            units.append(Unit(NAME, path, (path, *details_of_date)))
+    return tuple(units)
 
-    Args:
-        path: the file.
-        selected: only these metrics.
-    """
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
+    """Each task of a results file, and the means over tasks behind them."""
+    path = unit.files[0]
+    document, findings = read_json_object(path)
+    results = {
+        key: value for key, value in as_mapping(document.get("results")).items() if isinstance(value, dict)
+    }
+    if not results:
+        raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
+    # Details are called details_TASK_DATE.parquet.
+    details = {strip_date(other).removeprefix("details_"): other for other in unit.files[1:]}
+    if strangers := [other.name for task, other in details.items() if task not in results]:
+        count = format_count(len(strangers), "details file is", "details files are")
+        message = f"{count} of no task in the results: {list_shortened(strangers)}"
+        findings = (*findings, Finding(path, message))
+    tasks = [_Task(path, document, key) for key in results]
+    single = [task for task in tasks if not task.is_mean]
+    means = [task for task in tasks if task.is_mean and len(single) > 1]
+    times = Counter(task.name for task in single)
+    mean_warnings = make_findings(path, warn_group_scores([task.name for task in means]))
+    for task in (*single, *means):
+        one = _build_evaluation(task, selected, details.get(task.key))
+        if SUBTASKS in one.protocol:
+            findings = (*findings, *mean_warnings)
+        several = times[task.name] > 1 and task.shots
+        benchmark = as_word(f"{task.name} ({task.shots}-shot)" if several else task.name)
+        yield replace(one, benchmark=benchmark, findings=(*findings, *one.findings))
+        findings = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A task of a results file, or a mean over tasks, and what the file says of it."""
+
+    path: Path
+    document: Mapping[str, Any]
+    key: str
+
+    @property
+    def name(self) -> str:
+        """``lighteval|gsm8k|5`` is gsm8k; newer files have no suite."""
+        parts = self.key.split("|")
+        return parts[0] if len(parts) <= 2 else parts[1]  # noqa: PLR2004
+
+    @property
+    def shots(self) -> str:
+        """Examples in the prompt: ``lighteval|gsm8k|5`` has 5; empty where the key does not say it."""
+        last = self.key.split("|")[1:3][-1:]
+        return last[0] if last and last[0].isdecimal() else ""
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is a mean over tasks."""
+        return self.key == _ALL or self.name.endswith(_AVERAGE)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What is said of it; its name there lacks the shots in files of 2024 and 2025."""
+        configs = as_mapping(self.document.get("config_tasks"))
+        return as_mapping(configs.get(self.key)) or as_mapping(configs.get(self.key.rpartition("|")[0]))
+
+    @property
+    def general(self) -> dict[str, Any]:
+        """What is said of all tasks."""
+        return as_mapping(self.document.get("config_general"))
+
+    @property
+    def generation(self) -> dict[str, Any]:
+        """Settings of generation."""
+        own = as_mapping(as_mapping(self.general.get("model_config")).get("generation_parameters"))
+        return own or as_mapping(self.general.get("generation_parameters"))
+
+    @property
+    def subtasks(self) -> str:
+        """The tasks that a mean is over."""
+        group = self.name.removesuffix(_AVERAGE)
+        others = (replace(self, key=key) for key in as_mapping(self.document.get("results")))
+        names = [other.name for other in others if not other.is_mean]
+        names = [name for name in names if self.name == _ALL or name.startswith(f"{group}:")]
+        return ", ".join(dict.fromkeys(map(as_word, names)))
+
+
+def _build_evaluation(task: _Task, selected: Collection[str] | None, details: Path | None) -> Evaluation:
+    """One task; ``benchmark`` is filled in by who knows the other tasks."""
+    messages: list[str] = []
+    totals = tuple(_build_totals(task, selected, messages))
+    messages += warn_limit(
+        *(parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original"))
+    )
+    findings = [*make_findings(task.path, messages, task.key)]
+    answers: tuple[ScoredAnswer, ...] = ()
+    if details is not None:
+        answers, irregular = _read_answers(details, selected)
+        findings += make_findings(details, irregular)
+        means = {total.metric: total for total in totals}
+        findings += make_findings(details, compare_means(answers, means), task.key)
+    named, seed = as_mapping(task.general.get("model_config")), task.generation.get("seed")
+    model = as_word(task.general.get("model_name")) or as_word(named.get("model_name"))
+    return Evaluation(
+        path=task.path,
+        model=model or as_word(task.path.absolute().parent.name),
+        benchmark="",
+        run=find_date(task.path),
+        seed=None if isinstance(seed, bool) else as_word(seed) or None,
+        protocol=_build_protocol(task),
+        answers=answers,
+        totals=totals,
+        findings=tuple(findings),
+    )
+
+
+def _build_protocol(task: _Task) -> dict[str, str]:
+    general, config, generation = task.general, task.config, task.generation
+    return build_protocol(
+        {
+            "samples": config.get("num_samples"),
+            "temperature": generation.get("temperature"),
+            "top_p": generation.get("top_p"),
+            "max_tokens": generation.get("max_new_tokens") or config.get("generation_size"),
+            "prompt": f"{task.shots}-shot" if task.shots else None,
+            "harness": "lighteval",
+            "version": general.get("lighteval_version") or general.get("lighteval_sha"),
+            "date": find_date(task.path)[:_DAY],
+            "task version": as_mapping(task.document.get("versions")).get(task.key),
+            "limit": general.get("max_samples"),
+            SUBTASKS: task.subtasks if task.is_mean else None,
+        }
+    )
+
+
+def _build_totals(task: _Task, selected: Collection[str] | None, messages: list[str]) -> Iterator[Total]:
+    entry = as_mapping(as_mapping(task.document.get("results")).get(task.key))
+    better = _find_directions(task.config)
+    for metric, cell in entry.items():
+        if metric.endswith(_STDERR) or (selected is not None and metric not in selected):
+            continue
+        total, irregular = parse_total(
+            as_word(metric),
+            cell,
+            None if task.is_mean else entry.get(f"{metric}{_STDERR}"),
+            n=parse_count(task.config.get("effective_num_docs")),
+            higher_is_better=better.get(metric),
+        )
+        messages += irregular
+        if total:
+            messages += check_accuracy(total)
+            yield total
+
+
+def _find_directions(config: Mapping[str, Any]) -> dict[str, bool]:
+    """Whether higher is better, by metric; a metric of several names has a direction for each."""
+    directions: dict[str, bool] = {}
+    for metric in map(as_mapping, as_list(config.get("metrics") or config.get("metric"))):
+        name, better = metric.get("metric_name"), metric.get("higher_is_better")
+        if isinstance(name, str) and isinstance(better, bool):
+            directions[name] = better
+        directions |= {key: value for key, value in as_mapping(better).items() if isinstance(value, bool)}
+    return directions
+
+
+def _has_results(path: Path) -> bool:
+    text = read_head_text(path)
+    return _GENERAL.match(text) is not None and _KEYS.search(text) is not None
+
+
+def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
+    """All answers of a file, by metric, and what was irregular; none where it cannot be read."""
     answers: list[ScoredAnswer] = []
     strange: Counter[str] = Counter()
     rows: Counter[tuple[str, str]] = Counter()
@@ -82,21 +264,15 @@ def read_answers(
                 rows[problem, metric] += 1
                 answers.append(ScoredAnswer(problem, score, sample, as_word(metric), gold=gold))
     except (duckdb.Error, ValueError, RecursionError):
-        message = "the answers cannot be read, since the file is damaged or of another shape: left out"
-        return (), (Finding(path, message),)
+        return (), ["the answers cannot be read, since the file is damaged or of another shape: left out"]
     # What has no score anywhere is made of the whole task, such as a perplexity.
     scored = {answer.metric for answer in answers if answer.score is not None}
-    scored_answers = tuple(answer for answer in answers if answer.metric in scored)
-    return scored_answers, tuple(_list_findings(path, scored_answers, +strange))
-
-
-def compare_totals(
-    path: Path, key: str, answers: Sequence[ScoredAnswer], totals: Sequence[Total]
-) -> Iterator[Finding]:
-    """Totals that are not the mean of their answers."""
-    means = {total.metric: total for total in totals}
-    for finding in compare_means(path, answers, means):
-        yield Finding(path, f"{shorten_cell(key)}: {finding.message}")
+    answers = [answer for answer in answers if answer.metric in scored]
+    messages = [*warn_no_scores(+strange)]
+    if repeated := len({answer.problem for answer in answers if answer.sample == "1"}):
+        count = format_count(repeated, "problem has", "problems have")
+        messages.append(f"{count} several rows: they are read as its samples")
+    return tuple(answers), messages
 
 
 def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -116,16 +292,10 @@ def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     cursor.execute(f"SELECT to_json({sql.quote_name(scores)}), {said} FROM {reader}")  # noqa: S608 - quoted
     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
         for first, second in rows:
-            what = json.loads(second) if second else None
-            yield (
-                _parse_object(json.loads(first or "null")),
-                what if isinstance(what, dict) else {"gold": what},
-            )
-
-
-def _parse_object(value: object) -> dict[str, Any]:
-    """Scores as an object; older files hold them as a text of JSON."""
-    return as_mapping(json.loads(value) if isinstance(value, str) else value)
+            cells, what = json.loads(first or "null"), json.loads(second) if second else None
+            # Older files hold the scores as a text of JSON.
+            scored = as_mapping(json.loads(cells) if isinstance(cells, str) else cells)
+            yield scored, what if isinstance(what, dict) else {"gold": what}
 
 
 def _find_gold(about: dict[str, Any]) -> object:
@@ -137,232 +307,3 @@ def _find_gold(about: dict[str, Any]) -> object:
     if isinstance(place, bool) or not isinstance(place, int) or not isinstance(choices, list):
         return None
     return choices[place] if 0 <= place < len(choices) else None
-
-
-def _list_findings(path: Path, answers: Sequence[ScoredAnswer], strange: Counter[str]) -> Iterator[Finding]:
-    if strange:
-        cells = format_count(sum(strange.values()), "value that is no score", "values that are no scores")
-        yield Finding(
-            path, f"{cells} in {join_names([shorten_cell(one) for one in strange], most=_FEW)}: left out"
-        )
-    repeated = len({one.problem for one in answers if one.sample == "1"})
-    if repeated:
-        message = f"{format_count(repeated, 'problem has', 'problems have')} several rows"
-        yield Finding(path, f"{message}: they are read as its samples")
-
-
-NAME: Final = "lighteval"
-TITLE: Final = "results of lighteval"
-
-_GENERAL: Final = re.compile(r'\s*\{\s*"config_general"\s*:\s*\{')
-_KEYS: Final = re.compile(r'"(?:lighteval_sha|num_fewshot_seeds|model_name|max_samples)"\s*:')
-_DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
-_STDERR: Final = "_stderr"
-_ALL, _AVERAGE = "all", ":_average"
-_DAY: Final = 10
-_FEW_NAMES: Final = 3
-
-
-def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each results file, with the details of its date."""
-    details = [path for path in files if path.suffix == ".parquet" and path.name.startswith("details_")]
-    found = []
-    for path in files:
-        if path.suffix == ".json" and _has_results(path):
-            date = _find_date(path)
-            details_of_date = [other for other in details if date and _find_date(other) == date]
-            found.append(Unit(NAME, path, (path, *details_of_date)))
-    return tuple(found)
-
-
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
-    """Each task of a results file, and the means over tasks behind them.
-
-    Args:
-        unit: a results file.
-        selected: only these metrics.
-
-    Raises:
-        UnreadableError: it is not what it seemed.
-    """
-    path = unit.files[0]
-    document, findings = read_json_object(path)
-    results = {
-        key: value for key, value in as_mapping(document.get("results")).items() if isinstance(value, dict)
-    }
-    if not results:
-        raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
-    details = {_find_task(other): other for other in unit.files[1:]}
-    strangers = [shorten_cell(other.name) for task, other in details.items() if task not in results]
-    if strangers:
-        message = (
-            f"{format_count(len(strangers), 'details file is', 'details files are')} of no "
-            "task in the results"
-        )
-        findings = (*findings, Finding(path, f"{message}: {join_names(strangers, most=_FEW_NAMES)}"))
-    tasks = [key for key in results if not _is_mean(key)]
-    named = Counter(_split_key(key)[0] for key in tasks)
-    means = [key for key in results if _is_mean(key) and len(tasks) > 1]
-    mean_warnings = warn_group_scores(path, [_split_key(key)[0] for key in means])
-    for key in [*tasks, *means]:
-        task, shots = _split_key(key)
-        benchmark = f"{task} ({shots}-shot)" if named[task] > 1 and shots else task
-        one = _build_evaluation(path, document, key, selected, details.get(key))
-        if SUBTASKS in one.protocol:
-            findings = (*findings, *mean_warnings)
-        yield replace(one, benchmark=as_word(benchmark), findings=(*findings, *one.findings))
-        findings = ()
-
-
-def _build_evaluation(
-    path: Path,
-    document: Mapping[str, Any],
-    key: str,
-    selected: Collection[str] | None,
-    details: Path | None,
-) -> Evaluation:
-    general = as_mapping(document.get("config_general"))
-    generation = _get_generation(general)
-    findings: list[Finding] = []
-    config = _get_config(document, key)
-    totals = tuple(_build_totals(path, document, key, selected, findings))
-    seed = generation.get("seed")
-    limited_to, all_ = (parse_count(config.get(f"{kind}_num_docs")) for kind in ("effective", "original"))
-    if limited_to and all_ and limited_to < all_:
-        findings.append(
-            Finding(
-                path,
-                f"{shorten_cell(key)}: the limit leaves {limited_to:,} of {format_count(all_, 'problem')}",
-            )
-        )
-    answers: tuple[ScoredAnswer, ...] = ()
-    if details is not None:
-        answers, strange = read_answers(details, selected)
-        findings += [*strange, *compare_totals(details, key, answers, totals)]
-    task, _ = _split_key(key)
-    return Evaluation(
-        path=path,
-        model=_find_model(general) or as_word(path.absolute().parent.name),
-        benchmark=as_word(task),
-        run=_find_date(path),
-        seed=None if isinstance(seed, bool) else as_word(seed) or None,
-        protocol=_build_protocol(path, document, key),
-        answers=answers,
-        totals=totals,
-        findings=tuple(findings),
-    )
-
-
-def _build_protocol(path: Path, document: Mapping[str, Any], key: str) -> dict[str, str]:
-    general, config = as_mapping(document.get("config_general")), _get_config(document, key)
-    generation = _get_generation(general)
-    task, shots = _split_key(key)
-    return build_protocol(
-        {
-            "samples": config.get("num_samples"),
-            "temperature": generation.get("temperature"),
-            "top_p": generation.get("top_p"),
-            "max_tokens": generation.get("max_new_tokens") or config.get("generation_size"),
-            "prompt": f"{shots}-shot" if shots else None,
-            "harness": "lighteval",
-            "version": general.get("lighteval_version") or general.get("lighteval_sha"),
-            "date": _find_date(path)[:_DAY],
-            "task version": as_mapping(document.get("versions")).get(key),
-            "limit": general.get("max_samples"),
-            SUBTASKS: _list_subtasks(document, task) if _is_mean(key) else None,
-        }
-    )
-
-
-def _build_totals(
-    path: Path,
-    document: Mapping[str, Any],
-    key: str,
-    selected: Collection[str] | None,
-    findings: list[Finding],
-) -> Iterator[Total]:
-    entry = as_mapping(as_mapping(document.get("results")).get(key))
-    config = _get_config(document, key)
-    better = _find_directions(config)
-    for metric, cell in entry.items():
-        if metric.endswith(_STDERR) or (selected is not None and metric not in selected):
-            continue
-        total, finding = parse_total(
-            path,
-            as_word(metric),
-            cell,
-            None if _is_mean(key) else entry.get(f"{metric}{_STDERR}"),
-            n=parse_count(config.get("effective_num_docs")),
-            higher_is_better=better.get(metric),
-        )
-        impossibility = check_accuracy(path, total) if total else None
-        for one in (finding, impossibility):
-            findings += [replace(one, message=f"{shorten_cell(key)}: {one.message}")] if one else []
-        if total:
-            yield total
-
-
-def _find_directions(config: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether higher is better, by metric; a metric of several names has a direction for each."""
-    found: dict[str, bool] = {}
-    metrics = config.get("metrics") or config.get("metric")
-    for metric in map(as_mapping, metrics if isinstance(metrics, list) else []):
-        name, better = metric.get("metric_name"), metric.get("higher_is_better")
-        if isinstance(name, str) and isinstance(better, bool):
-            found[name] = better
-        found |= {key: value for key, value in as_mapping(better).items() if isinstance(value, bool)}
-    return found
-
-
-def _get_config(document: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """What is said of a task; its name there lacks the shots in files of 2024 and 2025."""
-    configs = as_mapping(document.get("config_tasks"))
-    return as_mapping(configs.get(key)) or as_mapping(configs.get(key.rpartition("|")[0]))
-
-
-def _get_generation(general: Mapping[str, Any]) -> dict[str, Any]:
-    own = as_mapping(as_mapping(general.get("model_config")).get("generation_parameters"))
-    return own or as_mapping(general.get("generation_parameters"))
-
-
-def _find_model(general: Mapping[str, Any]) -> str:
-    config = as_mapping(general.get("model_config"))
-    return as_word(general.get("model_name")) or as_word(config.get("model_name"))
-
-
-def _list_subtasks(document: Mapping[str, Any], task: str) -> str:
-    """The tasks that a mean is over."""
-    group = task.removesuffix(_AVERAGE)
-    names = (_split_key(key)[0] for key in as_mapping(document.get("results")) if not _is_mean(key))
-    return ", ".join(
-        dict.fromkeys(as_word(name) for name in names if task == _ALL or name.startswith(f"{group}:"))
-    )
-
-
-def _split_key(key: str) -> tuple[str, str]:
-    """Task and shots: ``lighteval|gsm8k|5`` is gsm8k with 5."""
-    parts = key.split("|")
-    if len(parts) == 1:
-        return key, ""
-    if len(parts) == 2:  # noqa: PLR2004 - newer files have no suite
-        return parts[0], parts[1] if parts[1].isdecimal() else ""
-    return parts[1], parts[2] if parts[2].isdecimal() else ""
-
-
-def _find_task(details: Path) -> str:
-    """The task whose answers a file holds, by its name: ``details_TASK_DATE.parquet``."""
-    return _DATE.sub("", details.stem).removeprefix("details_")
-
-
-def _is_mean(key: str) -> bool:
-    return key == _ALL or _split_key(key)[0].endswith(_AVERAGE)
-
-
-def _find_date(path: Path) -> str:
-    found = _DATE.search(path.stem)
-    return found["date"] if found else ""
-
-
-def _has_results(path: Path) -> bool:
-    text = read_head_text(path)
-    return _GENERAL.match(text) is not None and _KEYS.search(text) is not None

@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations.scores import (
+    add_to_first,
     build_protocol,
     compare_means,
     find_slices,
+    make_findings,
     parse_score,
     select_group_fields,
 )
 from reportgen.formats.json_files import (
     JsonLines,
     as_answer,
+    as_list,
     as_mapping,
     as_word,
     read_head_text,
@@ -61,77 +64,75 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
     """Each provider or, where there are several prompts, each provider with each of them.
 
-    Args:
-        unit: a file of results.
-        selected: only these scores: ``success``, and ``score`` where that is another number.
-
-    Raises:
-        UnreadableError: it is not what it seemed, or beyond a limit.
+    Scores are ``success``, and ``score`` where that is another number.
     """
     for path in unit.files:
         results = _read(path)
         if not results.rows:
             raise UnreadableError(path, "there is no result in the file", "Check that promptfoo wrote it")
-        problems = _name_problems(results.rows)
-        by_prompt: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-        for row in results.rows:
-            by_prompt[_provider(row), _prompt(row)].append(row)
-        prompts = list(dict.fromkeys(prompt for _, prompt in by_prompt))
-        metrics = [name for name in results.list_metrics() if selected is None or name in selected]
-        for (provider, prompt), rows in by_prompt.items():
-            label = _label_prompt(prompt, prompts.index(prompt) + 1)
-            answers = tuple(_build_answers(rows, problems, metrics))
-            totals = tuple(results.build_totals(provider, prompt)) if PASSED in metrics else ()
-            yield Evaluation(
-                path=path,
-                model=f"{provider}, {label}" if len(prompts) > 1 else provider,
-                benchmark=as_word(results.config.get("description")),
-                run=results.date,
-                seed=None,
-                protocol=build_protocol(
-                    {
-                        "harness": "promptfoo",
-                        "version": results.version,
-                        "prompt": label if len(label) <= _LONGEST_LABEL else "",
-                        "date": results.date[:10],
-                    }
-                ),
-                answers=answers,
-                totals=totals,
-                findings=(
-                    *results.findings,
-                    *_report_errors(path, provider, rows),
-                    *compare_means(path, answers, {total.metric: total for total in totals}, "results"),
-                ),
-            )
-            results.findings.clear()
+        yield from add_to_first(_build_evaluations(path, results, selected), results.findings)
 
 
-@dataclass(slots=True)
+def _build_evaluations(
+    path: Path, results: _Results, selected: Collection[str] | None
+) -> Iterator[Evaluation]:
+    problems = _name_problems(results.rows)
+    by_prompt: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in results.rows:
+        prompt = _name_prompt(as_mapping(row.get("prompt"))) or as_word(row.get("promptId"))
+        by_prompt[_name_provider(row.get("provider")), prompt].append(row)
+    prompts = list(dict.fromkeys(prompt for _, prompt in by_prompt))
+    metrics = [name for name in results.list_metrics() if selected is None or name in selected]
+    for (provider, prompt), rows in by_prompt.items():
+        # A template is too long for the name of a series.
+        short = len(prompt) <= _LONGEST_LABEL and "\n" not in prompt
+        label = prompt if short else f"prompt {prompts.index(prompt) + 1}"
+        answers = tuple(_build_answers(rows, problems, metrics))
+        totals = tuple(results.build_totals(provider, prompt)) if PASSED in metrics else ()
+        means = {total.metric: total for total in totals}
+        messages = (*_report_errors(provider, rows), *compare_means(answers, means, "results"))
+        yield Evaluation(
+            path=path,
+            model=f"{provider}, {label}" if len(prompts) > 1 else provider,
+            benchmark=as_word(results.config.get("description")),
+            run=results.date,
+            seed=None,
+            protocol=build_protocol(
+                {
+                    "harness": "promptfoo",
+                    "version": results.version,
+                    "prompt": label,
+                    "date": results.date[:10],
+                }
+            ),
+            answers=answers,
+            totals=totals,
+            findings=tuple(make_findings(path, messages)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class _Results:
     """What a file holds: its results, and what is said of all of them."""
 
     rows: list[dict[str, Any]]
+    findings: tuple[Finding, ...]
     prompts: Sequence[object] = ()
     config: Mapping[str, Any] = field(default_factory=dict)
     date: str = ""
     version: str = ""
-    findings: list[Finding] = field(default_factory=list)
 
     def list_metrics(self) -> tuple[str, ...]:
         """Whether a test passed, and its score where that says more."""
-        scores = (
-            (parse_score(row.get(PASSED)), parse_score(row.get(SCORE)))
-            for row in self.rows
-            if not _is_error(row)
-        )
+        graded = [row for row in self.rows if not _is_error(row)]
+        scores = ((parse_score(row.get(PASSED)), parse_score(row.get(SCORE))) for row in graded)
         return (PASSED, SCORE) if any(score not in {None, passed} for passed, score in scores) else (PASSED,)
 
     def build_totals(self, provider: str, prompt: str) -> Iterator[Total]:
         """The share of tests that passed, of those that were graded."""
         for one in map(as_mapping, self.prompts):
-            said = as_mapping(one.get("metrics"))
-            passed, failed = parse_number(said.get("testPassCount")), parse_number(said.get("testFailCount"))
+            counts = as_mapping(one.get("metrics"))
+            passed, failed = (parse_number(counts.get(f"test{end}Count")) for end in ("Pass", "Fail"))
             if (as_word(one.get("provider")), _name_prompt(one)) == (provider, prompt) and passed is not None:
                 graded = passed + (failed or 0)
                 if graded:
@@ -141,25 +142,22 @@ class _Results:
 def _read(path: Path) -> _Results:
     if path.suffix in _LINES:
         lines = JsonLines(path)
-        rows = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
-        return _Results(rows, findings=list(lines.list_findings()))
+        own = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
+        return _Results(own, tuple(lines.list_findings()))
     document, findings = read_json_object(path, _without_transcript)
     results = as_mapping(document.get("results"))
-    found = results.get("results")
-    if not isinstance(found, list):
-        raise UnreadableError(
-            path, 'there is no list "results" in its results', "Check that promptfoo wrote it"
-        )
-    prompts = results.get("prompts") or as_mapping(as_mapping(results.get("table")).get("head")).get(
-        "prompts"
-    )
+    rows = results.get("results")
+    if not isinstance(rows, list):
+        message = 'there is no list "results" in its results'
+        raise UnreadableError(path, message, "Check that promptfoo wrote it")
+    head = as_mapping(as_mapping(results.get("table")).get("head"))
     return _Results(
-        [row for row in found if isinstance(row, dict)],
-        prompts if isinstance(prompts, list) else (),
+        [row for row in rows if isinstance(row, dict)],
+        findings,
+        as_list(results.get("prompts") or head.get("prompts")),
         as_mapping(document.get("config")),
         as_word(results.get("timestamp")),
         as_word(as_mapping(document.get("metadata")).get("promptfooVersion")),
-        list(findings),
     )
 
 
@@ -170,24 +168,14 @@ def _without_transcript(value: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _provider(row: Mapping[str, Any]) -> str:
-    said = row.get("provider")
-    named = as_mapping(said)
-    return as_word(named.get("label")) or as_word(named.get("id")) or as_word(said)
-
-
-def _prompt(row: Mapping[str, Any]) -> str:
-    return _name_prompt(as_mapping(row.get("prompt"))) or as_word(row.get("promptId"))
+def _name_provider(provider: object) -> str:
+    named = as_mapping(provider)
+    return as_word(named.get("label")) or as_word(named.get("id")) or as_word(provider)
 
 
 def _name_prompt(prompt: Mapping[str, Any]) -> str:
     """What a prompt is called, which is its template where it has no name."""
     return as_word(prompt.get("label")) or as_word(prompt.get("raw"))
-
-
-def _label_prompt(prompt: str, place: int) -> str:
-    """A prompt in the name of a series: a template is too long for that."""
-    return prompt if len(prompt) <= _LONGEST_LABEL and "\n" not in prompt else f"prompt {place}"
 
 
 def _name_test(row: Mapping[str, Any]) -> str:
@@ -199,16 +187,13 @@ def _name_test(row: Mapping[str, Any]) -> str:
 
 def _name_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What each test is called: its description where that is its own, otherwise its number."""
-    first: dict[str, Mapping[str, Any]] = {}
+    described: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: parse_number(row.get("testIdx")) or 0):
-        first.setdefault(_name_test(row), row)
-    described = {
-        test: as_word(as_mapping(row.get("testCase")).get("description")) for test, row in first.items()
-    }
-    known = Counter(described.values())
+        described.setdefault(_name_test(row), as_word(as_mapping(row.get("testCase")).get("description")))
+    times = Counter(described.values())
     return {
-        test: text if (text := described[test]) and known[text] == 1 else f"{text} {place}".strip()
-        for place, test in enumerate(first, 1)
+        test: text if text and times[text] == 1 else f"{text} {number}".strip()
+        for number, (test, text) in enumerate(described.items(), 1)
     }
 
 
@@ -217,16 +202,12 @@ def _build_answers(
 ) -> Iterator[ScoredAnswer]:
     """Every result by every score, a test that was repeated as several samples."""
     seen: Counter[str] = Counter()
-    said = [
-        select_group_fields(
-            {**as_mapping(row.get("vars")), **as_mapping(as_mapping(row.get("testCase")).get("metadata"))}
-        )
-        for row in rows
-    ]
-    slices = find_slices(said)
-    order = sorted(range(len(rows)), key=lambda place: parse_number(rows[place].get("testIdx")) or 0)
-    for place in order:
-        row, test = rows[place], _name_test(rows[place])
+    metadata = (as_mapping(as_mapping(row.get("testCase")).get("metadata")) for row in rows)
+    fields = [{**as_mapping(row.get("vars")), **own} for row, own in zip(rows, metadata, strict=True)]
+    slices = find_slices([select_group_fields(one) for one in fields])
+    numbered = zip(rows, slices, strict=True)
+    for row, groups in sorted(numbered, key=lambda one: parse_number(one[0].get("testIdx")) or 0):
+        test = _name_test(row)
         seen[test] += 1
         response = as_mapping(row.get("response"))
         usage = as_mapping(response.get("tokenUsage"))
@@ -240,7 +221,7 @@ def _build_answers(
                 answer=as_answer(response.get("output")),
                 tokens=parse_number(usage.get("completion")),
                 seconds=None if latency is None else latency / _MILLISECONDS,
-                slices=slices[place],
+                slices=groups,
             )
 
 
@@ -251,11 +232,11 @@ def _is_error(row: Mapping[str, Any]) -> bool:
     return bool(row.get("error")) and not as_mapping(row.get("response")).get("output")
 
 
-def _report_errors(path: Path, provider: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def _report_errors(provider: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     errors = [shorten_cell(row.get("error")) for row in rows if _is_error(row)]
     if errors:
         tests = format_count(len(errors), "test")
-        yield Finding(path, f"{tests} of {shorten_cell(provider)} ended in an error, such as: {errors[0]}")
+        yield f"{tests} of {shorten_cell(provider)} ended in an error, such as: {errors[0]}"
 
 
 def _has_results(path: Path) -> bool:

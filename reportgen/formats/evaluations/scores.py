@@ -1,20 +1,18 @@
 """Scores, totals, protocols and slices as harnesses write them, and checks whether they can be true.
 
 Scores are numbers, truth values, marks such as C and I, and texts with a ±. A protocol has the keys of a
-source's ``protocol:`` where they fit (``samples``, ``temperature``, ``top_p``, ``max_tokens``, ``prompt``,
-``harness``, ``version``, ``grader`` and ``date``), with the meaning of ``settings.source.Protocol``.
-Others are
-the field's words as they are: ``task version``, ``few-shot``, ``limit``, ``dataset``, ``split``. ``SUBTASKS``
+source's ``protocol:`` where they fit, with the meaning of ``settings.source.Protocol``; other keys are the
+field's words as they are: ``task version``, ``few-shot``, ``limit``, ``dataset``, ``split``. ``SUBTASKS``
 stands only where scores are means over other benchmarks, which are its value: such a benchmark is a group,
-and has no problems of its own.
+and has no problems of its own. Checks give messages; ``make_findings`` says where they stand.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.formats.runs import ScoredAnswer
+    from reportgen.formats.runs import Evaluation, ScoredAnswer
 
 
 # The marks of Inspect's scorers (inspect_ai, scorer/_metric.py: value_to_float), and what others write.
@@ -54,83 +52,114 @@ def parse_score(cell: object) -> float | None:
 
 
 def parse_total(
-    path: Path,
     metric: str,
     cell: object,
     stderr: object = None,
     *,
     n: int | None = None,
     higher_is_better: bool | None = None,
-) -> tuple[Total | None, Finding | None]:
+) -> tuple[Total | None, list[str]]:
     """A score of a whole benchmark, and what was irregular about it.
 
     Texts such as ``28.7±4.8`` give their first number alone: nothing says whether the second is a standard
     error or half an interval. A standard error such as ``N/A`` is none, which is no irregularity.
     """
-    value, finding = parse_number(cell), None
+    value, messages = parse_number(cell), list[str]()
+    name, shown = shorten_cell(metric), shorten_cell(cell, _LONGEST_CELL)
     if value is None and isinstance(cell, str) and (match := _PLUS_MINUS.fullmatch(cell)):
         value = float(match["value"].replace("\N{MINUS SIGN}", "-"))
-        message = (
-            f'{shorten_cell(metric)} is the text "{shorten_cell(cell, _LONGEST_CELL)}": '
-            f"{match['value']} is read"
-        )
-        left = f"{match['half']} is left out, since nothing says what interval it is"
-        finding = Finding(path, f"{message}, and {left}")
+        text = f'{name} is the text "{shown}": {match["value"]} is read'
+        messages = [f"{text}, and {match['half']} is left out, since nothing says what interval it is"]
     if value is None or not math.isfinite(value):
         if cell in (None, "", " "):
-            return None, None
-        what = shorten_cell(cell, _LONGEST_CELL) or f"a {type(cell).__name__}"
-        return None, Finding(path, f"{shorten_cell(metric)} is no number ({what}): left out")
+            return None, []
+        return None, [f"{name} is no number ({shown or f'a {type(cell).__name__}'}): left out"]
     error = parse_number(stderr)
     if error is not None and not (math.isfinite(error) and error >= 0):
         error = None
-    return Total(metric, value, error, n, higher_is_better), finding
+    return Total(metric, value, error, n, higher_is_better), messages
 
 
 def parse_count(cell: object) -> int | None:
     """A cell as a number of things; None where it is none, not even one, or beyond belief."""
-    value = parse_number(cell)
-    if (
-        value is None
-        or isinstance(cell, bool)
-        or not math.isfinite(value)
-        or not 1 <= value <= _MOST
-        or value != int(value)
-    ):
-        return None
-    return int(value)
+    value = None if isinstance(cell, bool) else parse_number(cell)
+    return int(value) if value is not None and 1 <= value <= _MOST and value.is_integer() else None
 
 
 SUBTASKS: Final = "subtasks"
-_FEW: Final = 3
+FEW: Final = 3
+"""How many names a message shows."""
 _COUNT_KEYS: Final = frozenset(("samples", "max_tokens"))
 
 
-def build_protocol(said: Mapping[str, object]) -> dict[str, str]:
-    """What is said of a protocol as texts; what is missing, or not what its key allows, is left out."""
-    texts = {key: _format_entry(key, value) for key, value in said.items()}
+def build_protocol(entries: Mapping[str, object]) -> dict[str, str]:
+    """A protocol as texts; what is missing, or not what its key allows, is left out."""
+    texts = {key: _format_entry(key, value) for key, value in entries.items()}
     return {key: text for key, text in texts.items() if text}
-
-
-def warn_group_scores(path: Path, groups: Sequence[str]) -> Iterator[Finding]:
-    """That some scores are means over others of the same file: together they count twice."""
-    if groups:
-        shown = join_names([shorten_cell(name) for name in groups], most=_FEW)
-        each = "is a score" if len(groups) == 1 else "are scores"
-        message = f"{shown} {each} over other benchmarks of this file, which count twice in a mean of all"
-        yield Finding(path, message)
 
 
 def _format_entry(key: str, value: object) -> str:
     if key in _COUNT_KEYS:
-        count = parse_count(value)
-        return "" if count is None else str(count)
+        return str(parse_count(value) or "")
     if key in {"temperature", "top_p"}:
-        at = parse_number(value)
-        if at is None or isinstance(value, bool) or not math.isfinite(at) or at < 0:
+        number = parse_number(value)
+        if number is None or isinstance(value, bool) or not math.isfinite(number) or number < 0:
             return ""
-        return "" if key == "top_p" and not 0 < at <= 1 else f"{at:g}"
+        return "" if key == "top_p" and not 0 < number <= 1 else f"{number:g}"
     return as_word(value)
+
+
+_DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
+
+
+def find_date(path: Path) -> str:
+    """The date at the end of a file's name, such as ``2026-01-31T12-00-00.5``; empty without one."""
+    match = _DATE.search(path.stem)
+    return match["date"] if match else ""
+
+
+def strip_date(path: Path) -> str:
+    """A file's name without its date and ending."""
+    return _DATE.sub("", path.stem)
+
+
+def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterator[Finding]:
+    """Messages as findings in a file, each after the task that it is about."""
+    prefix = f"{shorten_cell(task)}: " if task else ""
+    return (Finding(path, prefix + message) for message in messages)
+
+
+def add_to_first(evaluations: Iterable[Evaluation], findings: Iterable[Finding]) -> Iterator[Evaluation]:
+    """Evaluations of a file, the first of them with the findings that are about all of it."""
+    for evaluation in evaluations:
+        yield replace(evaluation, findings=(*findings, *evaluation.findings))
+        findings = ()
+
+
+def list_shortened(names: Iterable[str]) -> str:
+    """The first names of several in a message."""
+    return join_names([shorten_cell(name) for name in names], most=FEW)
+
+
+def warn_group_scores(groups: Sequence[str]) -> Iterator[str]:
+    """That some scores are means over others of the same file: together they count twice."""
+    if groups:
+        each = "is a score" if len(groups) == 1 else "are scores"
+        which = f"{each} over other benchmarks of this file, which count twice in a mean of all"
+        yield f"{list_shortened(groups)} {which}"
+
+
+def warn_limit(limit: int | None, all_: int | None, *, what: str = "problem") -> Iterator[str]:
+    """That a limit left problems out."""
+    if limit and all_ and limit < all_:
+        yield f"the limit leaves {limit:,} of {format_count(all_, what)}"
+
+
+def warn_no_scores(counts: Mapping[str, int], where: str = "in") -> Iterator[str]:
+    """How many cells of each metric were no scores."""
+    if counts:
+        cells = format_count(sum(counts.values()), "value that is no score", "values that are no scores")
+        yield f"{cells} {where} {list_shortened(counts)}: left out"
 
 
 _LONGEST_GROUP: Final = 60
@@ -140,42 +169,37 @@ _MOST_KEYS: Final = 20
 
 
 def find_slices(
-    said: Sequence[Mapping[str, Any]], hidden: frozenset[str] = frozenset()
+    problems: Sequence[Mapping[str, Any]], hidden: frozenset[str] = frozenset()
 ) -> list[dict[str, str]]:
     """For each problem the keys that group it, such as ``subject`` and ``level``.
 
     A key groups if its values are short words, whole numbers or truth values, if there are 2 to 50 of them,
     and if at least half of the problems share theirs with another: ids and questions do not, and neither does
     the right answer, which callers hide.
-
-    Args:
-        said: what is said of each problem, by key.
-        hidden: keys that never group.
     """
-    values: dict[str, dict[str, int]] = {}
-    spoilt = set(hidden)
-    for one in said:
-        for key, value in one.items():
-            if key in spoilt:
+    values: dict[str, Counter[str]] = defaultdict(Counter)
+    excluded = set(hidden)
+    for problem in problems:
+        for key, value in problem.items():
+            if key in excluded:
                 continue
-            text = _name_group(value)
-            counts = values.setdefault(key, {})
+            text, counts = _name_group(value), values[key]
             if text is None or (text not in counts and len(counts) == _MOST_GROUPS):
-                spoilt.add(key)
+                excluded.add(key)
             elif text:
-                counts[text] = counts.get(text, 0) + 1
-    keys = [key for key in values if key not in spoilt and _is_grouping(values[key])][:_MOST_KEYS]
+                counts[text] += 1
+    keys = [key for key in values if key not in excluded and _is_grouping(values[key])][:_MOST_KEYS]
     names = {key: as_word(key) for key in keys}
-    return [{names[key]: text for key in keys if (text := _name_group(one.get(key)))} for one in said]
+    return [{names[key]: text for key in keys if (text := _name_group(one.get(key)))} for one in problems]
 
 
-def select_group_fields(said: Mapping[str, Any]) -> dict[str, Any]:
+def select_group_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """What something may be grouped by; a long text or a list stands as what never groups, and is gone."""
     return {
         key: value
         if value is None or (isinstance(value, str | int | float) and len(str(value)) <= _LONGEST_GROUP)
         else ()
-        for key, value in said.items()
+        for key, value in fields.items()
     }
 
 
@@ -188,9 +212,7 @@ def _name_group(value: object) -> str | None:
     """A value as the name of a group: empty where it is missing, None where no such value groups."""
     if value is None:
         return ""
-    if isinstance(value, float) and not value.is_integer():
-        return None
-    if not isinstance(value, str | int | float):
+    if not isinstance(value, str | int | float) or (isinstance(value, float) and not value.is_integer()):
         return None
     text = as_word(value)
     return text if len(text) <= _LONGEST_GROUP else None
@@ -216,22 +238,26 @@ class _Sum:
     total: float = 0.0
     problems: dict[str, tuple[float, int]] = field(default_factory=dict)
 
-    def add(self, problem: str, score: float) -> None:
-        """Count a score."""
+    def add(self, problem: str, score: float | None) -> None:
+        """Count an answer."""
+        if score is None:
+            self.unscored += 1
+            return
         self.scored += 1
         self.total += score
         total, count = self.problems.get(problem, (0.0, 0))
         self.problems[problem] = (total + score, count + 1)
 
-    def calculate_means(self) -> tuple[float, float]:
-        """Over all answers, and over the means of the problems; harnesses take one or the other."""
-        by_problem = (total / count for total, count in self.problems.values())
-        return self.total / self.scored, sum(by_problem) / len(self.problems)
+    @property
+    def mean(self) -> float:
+        """The mean over all answers."""
+        return self.total / self.scored
 
     def is_match(self, total: Total) -> bool:
-        """Whether a total is one of these means."""
+        """Whether a total is the mean over answers or over problems; harnesses take one or the other."""
+        by_problem = sum(total / count for total, count in self.problems.values()) / len(self.problems)
         return any(
-            math.isclose(mean, total.value, rel_tol=1e-4, abs_tol=1e-4) for mean in self.calculate_means()
+            math.isclose(mean, total.value, rel_tol=1e-4, abs_tol=1e-4) for mean in (self.mean, by_problem)
         )
 
 
@@ -240,78 +266,86 @@ def is_accuracy(metric: str) -> bool:
     return metric.partition(" (")[0].partition("@5")[0].lower() in _ACCURACY_METRICS
 
 
-def check_accuracy(path: Path, total: Total, *, repeats: int = 1, partial: bool = False) -> Finding | None:
+def check_totals(
+    answers: Sequence[ScoredAnswer],
+    totals: Sequence[tuple[str, Total]],
+    *,
+    repeats: int = 1,
+    partial: bool = False,
+    what: str = "answers",
+) -> Iterator[str]:
+    """What ``compare_means`` says or, without answers, ``check_accuracy`` of each total."""
+    if not answers:
+        for _, total in totals:
+            yield from check_accuracy(total, repeats=repeats, partial=partial)
+    yield from compare_means(answers, dict(totals), what)
+
+
+def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> Iterator[str]:
     """A share of right answers that no whole number of right answers gives.
 
     Args:
-        path: where it stands.
         total: the share, of 1 or in percent; metrics that do not count right answers pass.
         repeats: answers to each problem.
         partial: an answer may be half right.
     """
     if not is_accuracy(total.metric):
-        return None
+        return
     if not 0 <= total.value <= _HUNDRED:
-        said = written(total.value)
-        return Finding(
-            path, f"{shorten_cell(total.metric)} is {said}, and a share of right answers lies between 0 and 1"
-        )
+        value = written(total.value)
+        yield f"{shorten_cell(total.metric)} is {value}, and a share of right answers lies between 0 and 1"
+        return
     if total.n is None:
-        return None
+        return
     unit = _HUNDRED if total.value > 1 else 1.0
     answers = total.n * repeats * (2 if partial else 1)
     right = total.value / unit * answers
     # A value may have been rounded to the digits that it is written in.
-    rounding = 0.5 * 10.0 ** _get_exponent(total.value) / unit * answers
-    if abs(right - round(right)) <= rounding + _ROUNDING * answers or _is_graded(total, unit):
-        return None
-    said, nearest = (written(value, significant=6) for value in (total.value, round(right) / answers * unit))
-    message = (
-        f"{shorten_cell(total.metric)} is {said}, which no whole number of right answers "
-        f"out of {answers:,} gives"
-    )
-    return Finding(path, f"{message}; the nearest is {nearest}")
+    exponent = Decimal(repr(total.value)).as_tuple().exponent
+    rounding = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) / unit * answers
+    if abs(right - round(right)) > rounding + _ROUNDING * answers and not _is_graded(total, unit):
+        value, nearest = (written(one, significant=6) for one in (total.value, round(right) / answers * unit))
+        yield (
+            f"{shorten_cell(total.metric)} is {value}, which no whole number of right answers out of "
+            f"{answers:,} gives; the nearest is {nearest}"
+        )
 
 
 def compare_means(
-    path: Path, answers: Sequence[ScoredAnswer], totals: Mapping[str, Total], what: str = "answers"
-) -> Iterator[Finding]:
+    answers: Sequence[ScoredAnswer], totals: Mapping[str, Total], what: str = "answers"
+) -> Iterator[str]:
     """Totals that are not the mean of their answers, and answers that no total counts.
 
     Args:
-        path: where it stands.
         answers: of one benchmark.
         totals: by the metric of the answers that they are the mean of.
         what: what the answers are called.
     """
     sums = _sum_scores(answers)
     for metric, total in totals.items():
-        one = sums[metric] if metric in sums else _Sum()
-        if not one.scored:
+        own = sums.get(metric)
+        if own is None or not own.scored:
             continue
-        if one.is_match(total):
-            if one.unscored:
-                over = f"{one.scored:,} of {one.scored + one.unscored:,} {what}"
-                counts = "counts" if one.unscored == 1 else "count"
-                failed = f"the {one.unscored:,} without a score {counts} neither as right nor as wrong"
-                yield Finding(path, f"{shorten_cell(total.metric)} is over {over}: {failed}")
-        else:
-            said, own = (written(value, significant=6) for value in (total.value, one.calculate_means()[0]))
-            share = is_accuracy(total.metric)
-            verb = (("give", "gives") if share else ("have the mean", "has the mean"))[one.scored == 1]
-            by = format_count(one.scored, what.removesuffix("s"))
-            yield Finding(
-                path, f"{shorten_cell(total.metric)} is said to be {said}, and its {by} {verb} {own}"
-            )
+        name = shorten_cell(total.metric)
+        if not own.is_match(total):
+            value, mean = (written(one, significant=6) for one in (total.value, own.mean))
+            verbs = ("give", "gives") if is_accuracy(total.metric) else ("have the mean", "has the mean")
+            by = format_count(own.scored, what.removesuffix("s"))
+            yield f"{name} is said to be {value}, and its {by} {verbs[own.scored == 1]} {mean}"
+        elif own.unscored:
+            over = f"{own.scored:,} of {own.scored + own.unscored:,} {what}"
+            counts = "counts" if own.unscored == 1 else "count"
+            failed = f"the {own.unscored:,} without a score {counts} neither as right nor as wrong"
+            yield f"{name} is over {over}: {failed}"
 
 
 def find_other_mean(answers: Sequence[ScoredAnswer], total: Total) -> float | None:
     """The mean of the answers by the metric of a total, if that is another number; None if there is none."""
-    one = _sum_scores(answer for answer in answers if answer.metric == total.metric).get(total.metric)
-    return one.calculate_means()[0] if one and one.scored and not one.is_match(total) else None
+    own = _sum_scores(answers).get(total.metric)
+    return own.mean if own and own.scored and not own.is_match(total) else None
 
 
-def warn_equal_answers(path: Path, answers: Sequence[ScoredAnswer]) -> Iterator[Finding]:
+def warn_equal_answers(answers: Sequence[ScoredAnswer]) -> Iterator[str]:
     """Answers that count as wrong though they are the gold answer as a number: ``16.00`` and ``16``."""
     equal = [
         answer
@@ -319,32 +353,19 @@ def warn_equal_answers(path: Path, answers: Sequence[ScoredAnswer]) -> Iterator[
         if answer.score == 0 and answer.answer and answer.gold and _is_same(answer.answer, answer.gold)
     ]
     if equal:
-        first = equal[0]
-        message = (
-            f"{format_count(len(equal), 'answer counts', 'answers count')} as wrong though equal to the gold"
+        answer, gold, problem = map(shorten_cell, (equal[0].answer, equal[0].gold, equal[0].problem))
+        count = format_count(len(equal), "answer counts", "answers count")
+        yield (
+            f"{count} as wrong though equal to the gold answer as numbers, such as "
+            f'"{answer}" and "{gold}" for problem {problem}; they are left as scored'
         )
-        example = (
-            f'"{shorten_cell(first.answer)}" and "{shorten_cell(first.gold)}" for problem '
-            f"{shorten_cell(first.problem)}"
-        )
-        yield Finding(path, f"{message} answer as numbers, such as {example}; they are left as scored")
 
 
 def _sum_scores(answers: Iterable[ScoredAnswer]) -> dict[str, _Sum]:
     sums: dict[str, _Sum] = defaultdict(_Sum)
     for answer in answers:
-        one = sums[answer.metric]
-        if answer.score is None:
-            one.unscored += 1
-        else:
-            one.add(answer.problem, answer.score)
+        sums[answer.metric].add(answer.problem, answer.score)
     return sums
-
-
-def _get_exponent(value: float) -> int:
-    """The power of ten of the last digit that a number is written with."""
-    exponent = Decimal(repr(value)).as_tuple().exponent
-    return exponent if isinstance(exponent, int) else 0
 
 
 def _is_same(answer: str, gold: str) -> bool:

@@ -1,9 +1,8 @@
 """CSV and TSV: a header line, then a row a line; every cell is read as text.
 
 CSV that W&B exports ("Export CSV" of a panel and of the runs table in the W&B app) is known by its header: a
-chart, whose columns are runs, and the table of runs. A chart's first column is its x, mostly ``Step``;
-then come
-``RUN - METRIC``, ``RUN - METRIC__MIN`` and ``…__MAX`` for each run, and the same of ``_step`` where x is
+chart, whose columns are runs, and the table of runs. A chart's first column is its x, mostly ``Step``; then
+come ``RUN - METRIC``, ``RUN - METRIC__MIN`` and ``…__MAX`` for each run, and the same of ``_step`` where x is
 something else. Runs of one name have columns of one name. Where runs are grouped (``Group: NAME`` or
 ``SETTING: VALUE``), or steps are, a value stands for several. The table of runs has a row a run: settings,
 last values.
@@ -33,13 +32,14 @@ from reportgen.formats.files import (
     make_columns_error,
     read_lines,
     sample_lines,
+    warn_torn_line,
 )
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.limits import MOST_COLUMNS
 from reportgen.formats.messages import limit_problems, list_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
@@ -55,7 +55,7 @@ _EXTREMES: Final = ("__MIN", "__MAX")
 _STEP: Final = "Step"
 WANDB_STEP: Final = "_step"
 """The metric that counts the calls of ``log``."""
-# A space that stands in no name tells the second of two runs of one name.
+# A space that stands in no name marks the second of two runs of one name.
 _TWIN_SIGN: Final = "\u00a0"
 _OF_A_TABLE: Final = frozenset(("Name", "State", "Runtime"))
 _OTHERS_OF_A_TABLE: Final = frozenset(("Created", "Notes", "Sweep", "Tags", "User"))
@@ -81,31 +81,27 @@ def is_chart(columns: Sequence[str]) -> bool:
 
 def parse_chart(columns: Sequence[str]) -> dict[str, ChartColumn]:
     """What the columns of a chart hold, without smallest and largest values and what names no metric."""
-    found = {}
+    parsed = {}
     for column in columns[1:]:
         run, separator, metric = column.rpartition(_SEPARATOR)
-        if separator and not _is_extreme(column, columns):
+        extreme = any(column.endswith(end) and column.removesuffix(end) in columns for end in _EXTREMES)
+        if separator and not extreme:
             name, _, twin = run.partition(_TWIN_SIGN)
-            found[column] = ChartColumn(name, int(twin or 1), metric)
-    return found
+            parsed[column] = ChartColumn(name, int(twin or 1), metric)
+    return parsed
 
 
 def find_joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> dict[str, ChartColumn]:
-    """What columns hold of which some value stands for several: its smallest and largest differ.
-
-    Args:
-        columns: the header.
-        rows: some rows.
-    """
-    places = {column: place for place, column in enumerate(columns)}
-    found = {}
-    for column, one in parse_chart(columns).items():
-        low, high = map(places.get, name_extremes(column))
-        if low is None or high is None or one.metric == WANDB_STEP:
+    """What columns hold of which some value stands for several: its smallest and largest differ in a row."""
+    indices = {column: index for index, column in enumerate(columns)}
+    joined = {}
+    for column, held in parse_chart(columns).items():
+        low, high = map(indices.get, name_extremes(column))
+        if low is None or high is None or held.metric == WANDB_STEP:
             continue
         if any(row[low] != row[high] for row in rows):
-            found[column] = one
-    return found
+            joined[column] = held
+    return joined
 
 
 def name_extremes(column: str) -> tuple[str, str]:
@@ -117,30 +113,24 @@ def name_extremes(column: str) -> tuple[str, str]:
 def number_twins(columns: Sequence[str]) -> tuple[str, ...]:
     """The header of a chart with names that differ: a second ``a - loss`` is one of another run ``a``."""
     seen: Counter[str] = Counter()
-    found = []
+    names = []
     for column in columns:
         seen[column] += 1
         run, separator, metric = column.rpartition(_SEPARATOR)
         twin = f"{_TWIN_SIGN}{seen[column]}" if seen[column] > 1 and separator else ""
-        found.append(f"{run}{twin}{separator}{metric}")
-    return tuple(found)
+        names.append(f"{run}{twin}{separator}{metric}")
+    return tuple(names)
 
 
 def is_table_of_runs(columns: Sequence[str], cells: Collection[str | None] = ()) -> bool:
     """Whether a file is W&B's table of runs, or what the script in its guide writes in its place.
 
-    Args:
-        columns: the header.
-        cells: some cells; the script writes settings as JSON objects.
+    That script writes settings as JSON objects, which show in some cells.
     """
     there = set(columns)
     if there >= _OF_A_TABLE and len(there & _OTHERS_OF_A_TABLE) > 1:
         return True
     return there >= _OF_A_SCRIPT and any(cell and cell.startswith("{") for cell in cells)
-
-
-def _is_extreme(column: str, columns: Sequence[str]) -> bool:
-    return any(column.removesuffix(ending) in columns for ending in _EXTREMES if column.endswith(ending))
 
 
 FREE_COLUMNS: Final = False
@@ -164,9 +154,8 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     head = content.read_head(_HEAD)
     text = decode_text(content, keep_whole_lines(head))
     header, delimiter = _parse_header(content, text, form)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    next(reader)
-    sample = [row for row in islice(reader, None if head.complete else _ROWS_OF_A_HEAD) if row]
+    rows = islice(_parse(text, delimiter), 1, None if head.complete else _ROWS_OF_A_HEAD + 1)
+    sample = [row for row in rows if row]
     file = FileLayout(content.name, form, content.compression, header, (sql.TEXT,) * len(header), delimiter)
     torn = _find_torn_line(content, file, head, sample)
     if torn:
@@ -174,17 +163,17 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         file = replace(file, keep=torn.offset)
     pieces = sample_lines(content, head)
     if _QUOTE not in text:
-        sample += _parse_spots(pieces, file)
+        # A piece with a quote may begin in the middle of a cell.
+        whole_rows = (piece.decode(errors="replace") for piece in pieces if _QUOTE.encode() not in piece)
+        sample += [row for piece in whole_rows for row in _parse(piece, delimiter) if row]
     if any(len(row) != len(header) for row in sample):
-        raise ReportError(
-            *limit_problems(row for row in read_rows(content, file, ()) if not isinstance(row, Row))
-        )
+        raise ReportError(*limit_problems(_find_wrong_rows(read_rows(content, file, ()))))
     if not sample and not head.complete:
         sample = _read_long_rows(content, file)
     if not sample:
         raise content.make_error("the file has a header and no rows", "Remove it or write it again", 1)
     file = replace(file, even_ends=has_even_ends([head.data, *pieces]))
-    warnings = (_warn_torn(content, torn),) if torn else ()
+    warnings = (warn_torn_line(content, torn),) if torn else ()
     return Look(file, [tuple(row) for row in sample], head.complete, warnings)
 
 
@@ -196,10 +185,10 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
     kinds = [
         kind if name in columns else sql.TEXT for name, kind in zip(file.columns, file.types, strict=True)
     ]
-    safe = {f"c{place}": kind for place, kind in enumerate(kinds)}
+    safe = {f"c{index}": kind for index, kind in enumerate(kinds)}
     # Where the reader makes numbers itself, it has to know the words for nothing.
     nulls = f"nullstr=[{sql.quote_all(_NOTHING)}], " if set(kinds) != {sql.TEXT} else ""
-    picked = "".join(f"c{file.columns.index(name)} AS k{place}, " for place, name in enumerate(columns))
+    picked = "".join(f"c{file.columns.index(name)} AS k{index}, " for index, name in enumerate(columns))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, row_number() OVER () AS row "  # noqa: S608 - quoted
         f"FROM read_csv({sql.quote_paths(files)}, columns={sql.make_struct(safe)}, "
@@ -213,7 +202,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
     """Every row with its line number, and a problem in place of each that cannot be read."""
     alien: list[int] = []
     reader = csv.reader(_check_lines(read_lines(content, file.keep), alien), delimiter=file.variant)
-    places = [(name, file.columns.index(name)) for name in columns if name in file.columns]
+    indices = [(name, file.columns.index(name)) for name in columns if name in file.columns]
     line = 1
     try:
         for cells in reader:
@@ -223,7 +212,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
                 message = f"the row has {len(cells)} cells where the header has {len(file.columns)}"
                 yield content.make_problem(message, "Look for a missing delimiter or an open quote", line)
             elif cells and line > 1:
-                yield Row(line, line - 1, {name: cells[place] for name, place in places})
+                yield Row(line, line - 1, {name: cells[index] for name, index in indices})
             line = reader.line_num + 1
     except csv.Error as error:
         yield content.make_problem(f"the row cannot be read: {error}", "Look for an open quote", line)
@@ -237,7 +226,7 @@ def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ..
         delimiter = "," if "," in first else max(",;\t|", key=first.count)
     if first.count(delimiter) >= MOST_COLUMNS:
         raise make_columns_error(content.name, first.count(delimiter) + 1)
-    cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    cells = next(_parse(text, delimiter), [])
     header = tuple(cell.strip() for cell in cells)
     if not any(header):
         raise content.make_error("the first line is empty; it should hold the column names", "Add them", 1)
@@ -254,14 +243,21 @@ def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ..
     return header, delimiter
 
 
+def _parse(text: str, delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
+def _find_wrong_rows(rows: Iterable[Row | Problem]) -> Iterator[Problem]:
+    return (row for row in rows if not isinstance(row, Row))
+
+
 def _read_long_rows(content: Content, file: FileLayout) -> list[list[str]]:
     """The first rows of a file whose head does not hold one of them.
 
     Raises:
         ReportError: they cannot be read, such as one that is longer than is ever read.
     """
-    first = list(islice(read_rows(content, file, ()), _FEW_LONG_ROWS))
-    if wrong := [row for row in first if not isinstance(row, Row)]:
+    if wrong := list(_find_wrong_rows(islice(read_rows(content, file, ()), _FEW_LONG_ROWS))):
         raise ReportError(*wrong)
     reader = csv.reader(read_lines(content), delimiter=file.variant)
     next(reader)
@@ -288,26 +284,12 @@ def _find_torn_line(
     return last if cut_number and infer_kind(row[-1] for row in sample[:-1] if row) is Kind.NUMBER else None
 
 
-def _warn_torn(content: Content, torn: LastLine) -> Diagnostic:
-    line = find_line_number(content, torn.offset)
-    return content.make_warning("the last line is torn off and was left out", line)
-
-
 def _find_last_row(content: Content, file: FileLayout) -> int:
     reader = csv.reader(read_lines(content), delimiter=file.variant)
     begins, line = 1, 1
     for _ in reader:
         begins, line = line, reader.line_num + 1
     return begins
-
-
-def _parse_spots(pieces: list[bytes], file: FileLayout) -> Iterator[list[str]]:
-    """Rows of spots; a piece with a quote may begin in the middle of a cell and is left out."""
-    for piece in pieces:
-        text = piece.decode(errors="replace")
-        if _QUOTE not in text:
-            reader = csv.reader(io.StringIO(text, newline=""), delimiter=file.variant)
-            yield from (row for row in reader if row)
 
 
 def _check_lines(lines: Iterator[str], alien: list[int]) -> Iterator[str]:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats import sql
 from reportgen.formats.files import (
-    BOM,
     NOT_UTF8,
     decode_text,
     find_last_line,
-    find_line_number,
     is_utf8,
     keep_whole_lines,
     make_columns_error,
     read_lines,
     sample_lines,
+    warn_torn_line,
 )
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.limits import MOST_COLUMNS
@@ -40,20 +39,14 @@ _ROWS_OF_A_SAMPLE: Final = 5_000
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Keys and values of the first rows and of a few from places all over the file.
-
-    Args:
-        content: the file.
-        form: the format's name.
-        mapped: columns that ``source.yml`` names.
-        whole: whether to read every row, since a key may stand in few of them.
+    """Keys and values of the first rows and of a few from places all over the file, or of every row.
 
     Raises:
         ReportError: everything that is wrong with the file, if something shows in the sample.
     """
     head = content.read_head(_HEAD)
     lines = decode_text(content, keep_whole_lines(head)).split("\n")
-    file = FileLayout(content.name, form, content.compression, (), (), skip=_bom(head))
+    file = FileLayout(content.name, form, content.compression, (), (), skip=head.bom)
     torn = _find_torn_line(content, head)
     if torn:
         file = replace(file, keep=torn.offset)
@@ -63,32 +56,27 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         pieces = (decode_text(content, piece) for piece in sample_lines(content, head))
         lines = lines[:_ROWS_OF_A_HEAD] + [line for piece in pieces for line in piece.split("\n")]
     objects = _parse_objects(content, file, read_lines(content, file.keep) if whole else lines)
-    found = look_at_records(file, objects, exhaustive=exhaustive)
-    if not found.rows:
+    seen = look_at_records(file, objects, exhaustive=exhaustive)
+    if not seen.rows:
         raise content.make_error("the file has no rows", "Remove it or write it again")
-    if not found.file.columns:
+    if not seen.file.columns:
         raise content.make_error("its rows are empty: none has a key", "Remove the file or write it again")
-    if torn:
-        line = find_line_number(content, torn.offset)
-        found = replace(
-            found, warnings=(content.make_warning("the last line is torn off and was left out", line),)
-        )
-    return found
+    return replace(seen, warnings=(warn_torn_line(content, torn),)) if torn else seen
 
 
 def look_at_records(file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool) -> Look:
     """A look at records: all their keys in order of first appearance, and a sample as text."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     sample: list[dict[str, Any]] = []
     count, apart = 0, 1
     for count, item in enumerate(objects, 1):
-        found |= dict.fromkeys(item)
+        names |= dict.fromkeys(item)
         if (count - 1) % apart == 0:
             sample.append(item)
         if len(sample) > _ROWS_OF_A_SAMPLE:
             sample, apart = sample[::2], 2 * apart
     # DuckDB knows no column without a name.
-    keys = tuple(key for key in found if key)
+    keys = tuple(key for key in names if key)
     if len(keys) > MOST_COLUMNS:
         raise make_columns_error(file.path, len(keys))
     file = replace(file, columns=keys, types=(sql.TEXT,) * len(keys))
@@ -153,7 +141,7 @@ def _parse_objects(content: Content, file: FileLayout, lines: Iterable[str]) -> 
     """The objects of lines, one after the other.
 
     Raises:
-        ReportError: a line is none; every such line of the file is told.
+        ReportError: a line is none; with every such line of the file.
     """
     for line in lines:
         if line.strip():
@@ -181,7 +169,3 @@ def _find_torn_line(content: Content, head: Head) -> LastLine | None:
     if last is None or last.offset == 0 or not last.data.strip():
         return None
     return None if _parse_object(last.data.decode(errors="replace")) is not None else last
-
-
-def _bom(head: Head) -> int:
-    return len(BOM) if head.data.startswith(BOM) else 0

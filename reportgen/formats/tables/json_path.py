@@ -1,13 +1,11 @@
 """Documents of a JSON file, and paths into them: the part of JSONPath that a mapping needs.
 
 A document is a line of JSON Lines, or a JSON file as a whole. ``$`` is the row, ``^`` what holds the list
-that
-the row stands in, ``^^`` what holds the one around that, and so on to the whole file or line. Behind it come
-``.name`` or ``["name"]``, ``[0]``, and in the path of the rows ``[*]``, which goes through a list or
-through the
-values of an object. ``@`` is the row's key in that object, or its number in that list from 0, and ``^@``
-that of
-what holds the row's list. ``[@]`` is the item at the row's own key: ``^.tokens[@]`` for lists of one length.
+that the row stands in, ``^^`` what holds the one around that, and so on to the whole file or line. Behind it
+come ``.name`` or ``["name"]``, ``[0]``, and in the path of the rows ``[*]``, which goes through a list or
+through the values of an object. ``@`` is the row's key in that object, or its number in that list from 0, and
+``^@`` that of what holds the row's list. ``[@]`` is the item at the row's own key: ``^.tokens[@]`` for lists
+of one length.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import Diagnostic, ReportError
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 OWN_KEY: Final = -1
 _KEY: Final = re.compile(r"\^*@")
-_NOTHING: Final = object()
 _STEP: Final = re.compile(
     r"""\.(?P<name>[^.\[\]"'*\s][^.\[\]]*)|\[(?P<quoted>"(?:[^"\\]|\\.)*"|'[^']*')\]"""
     r"""|\[(?P<number>\d{1,9})\]|(?P<all>\[\*\])|(?P<own>\[@\])"""
@@ -48,13 +46,18 @@ class JsonPath:
         text: as written.
         up: how many lists it goes out of before it goes in.
         steps: names, numbers, None for every item, and ``OWN_KEY`` for that at the row's own key.
-        is_key: whether it is the key that is asked for.
+        is_key: whether it is of the key.
     """
 
     text: str
     up: int
     steps: tuple[str | int | None, ...]
     is_key: bool = False
+
+    @property
+    def inward(self) -> list[str | int]:
+        """The steps without those through every item, which only rows have."""
+        return [step for step in self.steps if step is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,7 @@ class PathRow:
 
 
 def parse_path(text: str, *, rows: bool = False) -> JsonPath:
-    """A path as its steps.
-
-    Args:
-        text: the path.
-        rows: whether it tells the rows, which may be every item of a list.
+    """A path as its steps; that of ``rows`` may go through every item of a list.
 
     Raises:
         PathError: it is none.
@@ -83,17 +82,17 @@ def parse_path(text: str, *, rows: bool = False) -> JsonPath:
         signs = "$" if rows else "$, ^ or @"
         raise PathError(f"does not begin with {signs}, as in $.{text.lstrip('.') or 'score'}")
     steps: list[str | int | None] = []
-    place = start.end()
-    while place < len(text):
-        step = _STEP.match(text, place)
+    index = start.end()
+    while index < len(text):
+        step = _STEP.match(text, index)
         if step is None:
-            raise PathError(f'cannot be understood from "{text[place:]}" on')
+            raise PathError(f'cannot be understood from "{text[index:]}" on')
         if step["all"] and not rows:
             raise PathError("has [*], which only rows: can have")
         if step["own"] and rows:
             raise PathError("has [@], which only columns can have")
         steps.append(_parse_step(step))
-        place = step.end()
+        index = step.end()
     return JsonPath(text, 0 if text[0] == "$" else start.end(), tuple(steps))
 
 
@@ -103,19 +102,19 @@ def find_rows(root: Any, path: JsonPath) -> Iterator[PathRow]:  # noqa: ANN401 -
     Raises:
         PathError: the path leads nowhere.
     """
-    found: Iterable[PathRow] = [PathRow(root, "0")]
+    candidates: Iterable[PathRow] = [PathRow(root, "0")]
     inward: list[str | int] = []
     for step in path.steps:
         if step is None:
-            found, inward = _iterate_items(found, tuple(inward)), []
+            candidates, inward = _iterate_items(candidates, tuple(inward)), []
         else:
             inward.append(step)
-    for row in found:
-        value = _follow(row.value, inward)
-        if value is not _NOTHING:
+    for row in candidates:
+        reached, value = _follow(row.value, inward)
+        if reached == len(inward):
             yield PathRow(value, row.key, row.around)
         elif not row.around:
-            raise PathError(_describe_missing(row.value, inward))
+            raise PathError(_describe_missing(inward, reached, value))
 
 
 def get_value(row: PathRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever JSON holds
@@ -125,27 +124,8 @@ def get_value(row: PathRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever J
     start = row.around[path.up - 1] if path.up else row
     if path.is_key:
         return start.key
-    value = _follow(start.value, [step for step in path.steps if step is not None], row.key)
-    return None if value is _NOTHING else value
-
-
-def _iterate_items(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterator[PathRow]:
-    """Every item of the list or object that each row has at a place; one that lacks it has none."""
-    for row in rows:
-        held = _follow(row.value, steps)
-        if held is _NOTHING and row.around:
-            continue
-        if held is _NOTHING:
-            raise PathError(_describe_missing(row.value, steps))
-        if not isinstance(held, list | dict):
-            place = f" at {_format_steps(steps)}" if steps else ""
-            raise PathError(
-                f"needs a list or an object{place} for [*], where there is {_describe_kind(held)}"
-            )
-        items = (
-            held.items() if isinstance(held, dict) else ((str(key), item) for key, item in enumerate(held))
-        )
-        yield from (PathRow(item, key, (row, *row.around)) for key, item in items)
+    reached, value = _follow(start.value, path.inward, row.key)
+    return value if reached == len(path.inward) else None
 
 
 def describe_dead_end(row: PathRow, path: JsonPath) -> str:
@@ -153,12 +133,49 @@ def describe_dead_end(row: PathRow, path: JsonPath) -> str:
     if path.is_key or path.up > len(row.around):
         return ""
     start = row.around[path.up - 1] if path.up else row
-    steps = [step for step in path.steps if step is not None]
-    reached, held = _follow_far(start.value, steps, row.key)
-    if not (reached or path.up) or reached == len(steps):
+    reached, held = _follow(start.value, path.inward, row.key)
+    if not (reached or path.up) or reached == len(path.inward):
         return ""
-    place = f'"{path.text[0] * max(1, path.up)}{_format_steps(steps[:reached], begins=".")}"'
+    place = f'"{path.text[0] * max(1, path.up)}{_format_steps(path.inward[:reached])}"'
     return f"{place} {_describe_content(held)}"
+
+
+def _iterate_items(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterator[PathRow]:
+    """Every item of the list or object that each row has at a place; one that lacks it has none."""
+    for row in rows:
+        reached, held = _follow(row.value, steps)
+        if reached < len(steps) and row.around:
+            continue
+        if reached < len(steps):
+            raise PathError(_describe_missing(steps, reached, held))
+        if not isinstance(held, list | dict):
+            place = f" at {_format_steps(steps).lstrip('.')}" if steps else ""
+            kind = _describe_kind(held)
+            raise PathError(f"needs a list or an object{place} for [*], where there is {kind}")
+        items = held.items() if isinstance(held, dict) else zip(map(str, count()), held, strict=False)
+        yield from (PathRow(item, key, (row, *row.around)) for key, item in items)
+
+
+def _follow(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int, Any]:  # noqa: ANN401
+    """How many steps lead somewhere, and where the last of these leads; ``own`` is the row's key."""
+    for index, given in enumerate(steps):
+        own_step = int(own) if isinstance(value, list) and own.isdecimal() else own
+        step = own_step if given == OWN_KEY else given
+        in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if not in_list and not (isinstance(value, dict) and isinstance(step, str) and step in value):
+            return index, value
+        value = value[step]
+    return len(steps), value
+
+
+def _describe_missing(steps: Sequence[str | int], reached: int, held: Any) -> str:  # noqa: ANN401
+    """The end of a sentence about a path that leads nowhere."""
+    path, known = _format_steps(steps).lstrip("."), ""
+    if reached:
+        known = f'; "{_format_steps(steps[:reached]).lstrip(".")}" {_describe_content(held)}'
+    elif isinstance(held, dict) and held:
+        known = f"; there are {list_names(held)}"
+    return f"finds no {path}{known}"
 
 
 def _describe_content(held: Any) -> str:  # noqa: ANN401 - whatever JSON holds
@@ -169,57 +186,24 @@ def _describe_content(held: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     return "is an empty object" if isinstance(held, dict) else f"is {_describe_kind(held)}"
 
 
-def _follow_far(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int, Any]:  # noqa: ANN401
-    """How many steps lead somewhere, and where the last of these leads."""
-    for place, step in enumerate(steps):
-        held = _follow(value, [step], own)
-        if held is _NOTHING:
-            return place, value
-        value = held
-    return len(steps), value
-
-
-def _follow(value: Any, steps: Sequence[str | int], own: str = "") -> Any:  # noqa: ANN401 - whatever JSON holds
-    for said in steps:
-        at_own = int(own) if isinstance(value, list) and own.isdecimal() else own
-        step = at_own if said == OWN_KEY else said
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and step < len(value) else _NOTHING
-        else:
-            value = value.get(step, _NOTHING) if isinstance(value, dict) else _NOTHING
-    return value
-
-
-def _describe_missing(value: Any, steps: Sequence[str | int]) -> str:  # noqa: ANN401 - whatever JSON holds
-    """The end of a sentence about a path that leads nowhere."""
-    reached, held = _follow_far(value, steps)
-    if reached:
-        return (
-            f'finds no {_format_steps(steps)}; "{_format_steps(steps[:reached])}" {_describe_content(held)}'
-        )
-    known = f"; there are {list_names(value)}" if isinstance(value, dict) and value else ""
-    return f"finds no {_format_steps(steps)}{known}"
-
-
-def _format_steps(steps: Sequence[str | int], begins: str = "") -> str:
-    shown = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return shown if begins else shown.lstrip(".")
+def _format_steps(steps: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
 
 
 def _describe_kind(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     return "nothing" if value is None else "a text" if isinstance(value, str) else "a number or truth value"
 
 
-def _parse_step(found: re.Match[str]) -> str | int | None:
-    if found["all"]:
+def _parse_step(step: re.Match[str]) -> str | int | None:
+    if step["all"]:
         return None
-    if found["own"]:
+    if step["own"]:
         return OWN_KEY
-    if found["number"]:
-        return int(found["number"])
-    if found["name"]:
-        return found["name"].strip()
-    quoted = found["quoted"]
+    if step["number"]:
+        return int(step["number"])
+    if step["name"]:
+        return step["name"].strip()
+    quoted = step["quoted"]
     if quoted.startswith("'"):
         return quoted[1:-1]
     try:
@@ -265,21 +249,17 @@ def _read_lines(content: Content) -> Iterator[Document | Diagnostic]:
     for number, line in enumerate(read_lines(content), 1):
         if not line.strip():
             continue
-        found = _value(line)
-        if found is not None and is_utf8(line):
-            yield Document(found[0], number)
-            continue
-        fault = ("the line is not JSON", "Mend or remove it") if is_utf8(line) else NOT_UTF8
-        wrong.append((content.make_problem(*fault, number), line.endswith(("\n", "\r"))))
+        fault = None if is_utf8(line) else NOT_UTF8
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            fault = fault or ("the line is not JSON", "Mend or remove it")
+        if fault:
+            wrong.append((content.make_problem(*fault, number), line.endswith(("\n", "\r"))))
+        else:
+            yield Document(value, number)
     if wrong and not wrong[-1][1]:
         torn, _ = wrong.pop()
         yield content.make_warning("the last line is torn off and was left out", torn.location.line)
     if wrong:
         raise ReportError(*limit_problems(problem for problem, _ in wrong))
-
-
-def _value(line: str) -> tuple[Any] | None:
-    try:
-        return (json.loads(line),)
-    except (ValueError, RecursionError):
-        return None

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.formats import sql
-from reportgen.formats.files import BOM, decode_text
+from reportgen.formats.files import decode_text
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.tables import json_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
@@ -34,7 +34,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         ReportError: it is not JSON, or not a table.
     """
     content.check()
-    text = _read_text(content)
+    text = decode_text(content, content.read_all())
     try:
         table = json.loads(text)
     except ValueError as error:
@@ -44,17 +44,13 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         raise _describe_error(content, text, error) from None
     except RecursionError:
         raise content.make_error("the JSON is nested too deeply", "Write it with fewer levels") from None
-    skip = len(BOM) if content.read_head(1).data.startswith(BOM) else 0
-    file = FileLayout(content.name, form, content.compression, (), (), skip=skip)
-    if isinstance(table, list) and all(isinstance(item, dict) for item in table):
-        file, records = replace(file, variant=RECORDS), table
-    else:
-        file, records = (
-            replace(file, variant=f"{COLUMNS} {len(text.encode())}"),
-            _build_records(content, table),
-        )
+    listed = isinstance(table, list) and all(isinstance(item, dict) for item in table)
+    records = table if listed else _build_records(content, table)
     if not any(records):
         raise content.make_error("the file has no rows", "Remove it or write it again")
+    variant = RECORDS if listed else f"{COLUMNS} {len(text.encode())}"
+    skip = content.read_head(1).bom
+    file = FileLayout(content.name, form, content.compression, (), (), variant, skip)
     return json_lines.look_at_records(file, records, exhaustive=True)
 
 
@@ -64,7 +60,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
         return json_lines.scan(files, file, columns)
     if file.variant == RECORDS:
         return json_lines.scan(files, file, columns, "array")
-    # The columns run side by side; any of them tells how many rows there are.
+    # The columns run side by side; any of them shows how many rows there are.
     counted = columns or file.columns[:1]
     size = int(file.variant.removeprefix(COLUMNS))
     types = sql.make_struct(dict.fromkeys(counted, f"{sql.TEXT}[]"))
@@ -88,19 +84,12 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
     if file.variant == LINES:
         yield from json_lines.read_rows(content, file, columns)
         return
-    text = _read_text(content)
-    if file.variant == RECORDS:
-        for number, (line, item) in enumerate(_locate_records(text), 1):
-            yield Row(
-                line, number, {name: json_lines.as_text(item[name]) for name in columns if name in item}
-            )
-        return
-    for number, item in enumerate(_build_records(content, json.loads(text)), 1):
-        yield Row(None, number, {name: json_lines.as_text(item[name]) for name in columns if name in item})
-
-
-def _read_text(content: Content) -> str:
-    return decode_text(content, content.read_all())
+    text = decode_text(content, content.read_all())
+    records: Iterable[tuple[int | None, dict[str, Any]]] = _locate_records(text)
+    if file.variant != RECORDS:
+        records = ((None, item) for item in _build_records(content, json.loads(text)))
+    for number, (line, item) in enumerate(records, 1):
+        yield Row(line, number, {name: json_lines.as_text(item[name]) for name in columns if name in item})
 
 
 def _is_lines(text: str) -> bool:

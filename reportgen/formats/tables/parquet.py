@@ -1,4 +1,4 @@
-"""Parquet: names and types stand in the file; only the columns and rows asked for are read."""
+"""Parquet: names and types stand in the file; only the columns and rows that are needed are read."""
 
 from __future__ import annotations
 
@@ -27,13 +27,7 @@ _SPOTS: Final = 128
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Names and types, and a sample of the columns that may name things.
-
-    Args:
-        content: the file.
-        form: the format's name.
-        mapped: columns that ``source.yml`` names.
-        whole: of no use here, since the file says what columns it has.
+    """Names and types, and a sample of the columns that may name things; the file says what columns it has.
 
     Raises:
         ReportError: the file is not Parquet or has no rows.

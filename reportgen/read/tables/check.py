@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.formats.cells import Text
-    from reportgen.formats.layout import FileLayout, Look, Row
+    from reportgen.formats.layout import FileLayout, Look
     from reportgen.read.tables.layout import Layout, Survey
     from reportgen.settings.source import SourceSettings
 
@@ -37,70 +37,46 @@ _DUCKDB: Final = re.compile(
 
 
 class Check(NamedTuple):
-    """What a column's cells are held to.
+    """What the cells of a column have to be.
 
     Attributes:
-        wrong: what is wrong with a cell, as the end of a sentence, and the next step; None where it is right.
+        find_fault: the end of a sentence about a wrong cell, and the next step; None of a right one.
         typed: whether a cell may be wrong though the file gives its column a type.
     """
 
-    wrong: Callable[[Text], tuple[str, str] | None]
+    find_fault: Callable[[Text], tuple[str, str] | None]
     typed: bool = False
 
 
-def _check_number(cell: Text) -> tuple[str, str] | None:
-    if cell is None or is_missing(cell) or is_number(cell):
-        return None
-    return "is not a number", "Mend it, or leave the cell empty"
+def _make_check(is_right: Callable[[str], bool], fault: str, advice: str) -> Check:
+    """A check of filled cells; an empty one is missing, not wrong."""
+    return Check(lambda cell: None if cell is None or is_missing(cell) or is_right(cell) else (fault, advice))
 
 
-def _check_time(cell: Text) -> tuple[str, str] | None:
-    if cell is None or is_missing(cell) or is_time(cell):
-        return None
-    return "is not a time", "Write times as 2026-05-31 or 2026-05-31T12:00:00Z"
-
-
-def _check_name(cell: Text) -> tuple[str, str] | None:
-    return None if cell else ("names nothing", "Fill the cell, or leave the row out")
-
-
-NAMED: Final = Check(_check_name, typed=True)
-NUMBER: Final = Check(_check_number)
-TIME: Final = Check(_check_time)
+NAMED: Final = Check(
+    lambda cell: None if cell else ("names nothing", "Fill the cell, or leave the row out"), typed=True
+)
+NUMBER: Final = _make_check(is_number, "is not a number", "Mend it, or leave the cell empty")
+TIME: Final = _make_check(is_time, "is not a time", "Write times as 2026-05-31 or 2026-05-31T12:00:00Z")
 
 
 def find_faults(
     root: Path, files: Iterable[FileLayout], numbers: Collection[str], times: Collection[str] = ()
-) -> list[Diagnostic]:
-    """Every row that cannot be read, and every cell that is not what its column needs.
-
-    Args:
-        root: the folder that the files' paths start from.
-        files: the files to go through.
-        numbers: columns, as written, that hold numbers.
-        times: columns that hold times.
-    """
+) -> list[Problem]:
+    """Every row that cannot be read, and every cell that is no number or time where its column needs one."""
     return find_wrong_cells(root, files, {**dict.fromkeys(numbers, NUMBER), **dict.fromkeys(times, TIME)})
 
 
-def find_wrong_cells(
-    root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]
-) -> list[Diagnostic]:
-    """Every row that cannot be read, and every cell that is wrong.
-
-    Args:
-        root: the folder that the files' paths start from.
-        files: the files to go through.
-        checks: what the cells of columns, as written, are held to.
-    """
-    found: list[Diagnostic] = []
+def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]) -> list[Problem]:
+    """Every row that cannot be read, and every cell that is wrong by the check of its column."""
+    problems: list[Problem] = []
     for file in files:
         content = Content(root / file.place, file.path, file.compression)
         try:
-            found += limit_problems(_check_rows(content, file, checks))
+            problems += limit_problems(_check_rows(content, file, checks))
         except ReportError as error:
-            found += error.problems
-    return found
+            problems += error.problems
+    return problems
 
 
 @contextmanager
@@ -110,8 +86,8 @@ def explain_errors(
     """Turn a failure of the database inside into what the user can mend.
 
     Args:
-        root: what the places of problems are relative to.
-        place: where a failure is told that nothing in the rows explains.
+        root: the folder that locations are relative to.
+        place: the location of a failure that nothing in the rows explains.
         faults: looks for what is wrong; called only then.
 
     Raises:
@@ -152,24 +128,18 @@ def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check])
             yield row
             continue
         for name, check in needed.items():
-            if wrong := check.wrong(row.cells.get(name)):
-                yield _fault(content, row, name, *wrong)
+            cell = row.cells.get(name)
+            if fault := check.find_fault(cell):
+                where = "" if row.line else f" of row {row.number}"
+                shown = f'"{shorten(cell, _LONGEST)}"' if cell else "an empty cell"
+                message = f'{shown} in column "{shorten(name, _LONGEST)}"{where} {fault[0]}'
+                yield content.make_problem(message, fault[1], row.line)
 
 
-def _fault(content: Content, row: Row, name: str, fault: str, advice: str) -> Diagnostic:
-    where = "" if row.line else f" of row {row.number}"
-    cell, column = row.cells.get(name), shorten(name, _LONGEST)
-    found = f'"{shorten(cell, _LONGEST)}"' if cell else "an empty cell"
-    return content.make_problem(f'{found} in column "{column}"{where} {fault}', advice, row.line)
-
-
-def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ...]:
-    """What to tell of files that lack columns which others have.
+def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Problem, ...]:
+    """A warning for each file without some of the metrics or without a run or seed, which others have.
 
     JSON Lines have a key only where there is something to say, so a sample proves nothing.
-
-    Returns:
-        A warning for each file without some of the metrics or without a run or seed.
 
     Raises:
         ReportError: files lack the column of series, step, metric or value, or of problem or score.
@@ -180,30 +150,28 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
         needed += [layout.outcomes.problem, layout.outcomes.score]
     raw = [] if layout.long else [name for raws in layout.metrics.values() for name in raws]
     optional = [name for name in (roles.run, roles.seed, *raw) if name]
-    errors, warnings = [], []
+    problems = []
     for look in looks:
         if look.file.format == "jsonl" and not look.exhaustive:
             continue
         place, there = SourceLocation(look.file.path), set(look.file.names)
-        if absent := [name for name in needed if name not in there]:
-            message = f"the file has no column {_quote_columns(absent)}, which others of the source have"
-            advice = "Rename its columns, or leave the file out with files: in source.yml"
-            errors.append(Diagnostic(place, message, advice, Stage.DATA))
-        elif absent := [name for name in optional if name not in there]:
-            message = f"the file has no column {_quote_columns(absent)}, which others of the source have"
-            warnings.append(Diagnostic(place, message, "", Stage.DATA, Severity.WARNING))
+        for names, severity in ((needed, Severity.ERROR), (optional, Severity.WARNING)):
+            if absent := [f'"{name}"' for name in names if name not in there]:
+                message = f"the file has no column {list_names(absent)}, which others of the source have"
+                advice = "Rename its columns, or leave the file out with files: in source.yml"
+                problems.append(
+                    Problem(place, message, advice if names is needed else "", Stage.DATA, severity)
+                )
+                break
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise ReportError(*errors)
-    return tuple(warnings)
+    return tuple(problems)
 
 
-def _quote_columns(columns: Sequence[str]) -> str:
-    return list_names(f'"{column}"' for column in columns)
-
-
-def warn_no_metrics(found: Survey, place: SourceLocation) -> Iterator[Diagnostic]:
+def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Problem]:
     """A warning of a source of measurements that has nothing to draw, as where decimals have commas."""
-    layout = found.layout
+    layout = survey.layout
     if layout.metrics or layout.outcomes or layout.totals:
         return
     played = astuple(layout.roles)
@@ -223,30 +191,30 @@ def warn_no_metrics(found: Survey, place: SourceLocation) -> Iterator[Diagnostic
     yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
-def check_setting_names(found: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:
+def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:
     """A survey with what the settings name in vain among the warnings.
 
     Raises:
         ReportError: what they name in vain cannot be done without.
     """
-    problems = list(find_unmatched_names(found, settings, place))
+    problems = list(find_unmatched_names(survey, settings, place))
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise ReportError(*problems)
-    return replace(found, warnings=(*found.warnings, *problems))
+    return replace(survey, warnings=(*survey.warnings, *problems))
 
 
 def find_unmatched_names(
-    found: Survey, settings: SourceSettings, place: SourceLocation
-) -> Iterator[Diagnostic]:
+    survey: Survey, settings: SourceSettings, place: SourceLocation
+) -> Iterator[Problem]:
     """Names in the settings that the data do not have."""
-    known = (*found.raw_metrics, *found.layout.metrics)
+    known = (*survey.raw_metrics, *survey.layout.metrics)
     for name in settings.metrics or ():
         if name not in known:
             message = f'metrics: there is no metric "{name}"'
-            yield Diagnostic(place, message, suggest_names(name, found.raw_metrics, "There are"), Stage.DATA)
-    layout, lower, named = found.layout, settings.lower_is_better, settings.score_name
+            yield Problem(place, message, suggest_names(name, survey.raw_metrics, "There are"), Stage.DATA)
+    layout, lower, named = survey.layout, settings.lower_is_better, settings.score_name
     for key, kind, given, there in (
-        ("rename_metrics", "metric", settings.rename_metrics, found.raw_metrics),
+        ("rename_metrics", "metric", settings.rename_metrics, survey.raw_metrics),
         ("lower_is_better", "benchmark", lower if isinstance(lower, tuple) else (), layout.benchmarks),
         ("score_name", "benchmark", named if isinstance(named, dict) else (), layout.benchmarks),
         ("protocols", "series", settings.protocols, layout.series),

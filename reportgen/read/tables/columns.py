@@ -28,38 +28,36 @@ def detect_roles(
 ) -> tuple[Roles, bool]:
     """The column for each part, and whether the table is long.
 
-    Args:
-        columns: all columns as written.
-        settings: what ``source.yml`` says.
-        place: where problems are told.
-
     Raises:
         ReportError: ``source.yml`` names columns that there are not, or a long table lacks a column.
     """
     mapped = get_mapped_columns(settings)
-    problems = [
-        _report_unknown(name, columns, place, f"columns: {part}")
-        for part, name in mapped.items()
-        if name not in columns
-    ]
-    problems += [
-        _report_unknown(name, columns, place, "filter")
-        for name in settings.filter
-        if find_column(name, columns) is None
-    ]
-    if problems:
-        raise ReportError(*problems)
+    unknown = [(f"columns: {part}", name) for part, name in mapped.items() if name not in columns]
+    unknown += [("filter", name) for name in settings.filter if find_column(name, columns) is None]
+    if unknown:
+        raise ReportError(*(_report_unknown(key, name, columns, place) for key, name in unknown))
     roles = Roles(**match_columns(ROLE_NAMES, columns, mapped))
     long = settings.form == "long" or (settings.form is None and bool(roles.metric and roles.value))
     if long and not (roles.metric and roles.value):
         missing = "metric" if not roles.metric else "value"
-        message = f'a long table needs a column "{missing}"; there are {list_names(columns)}'
-        advice = f"Name it in source.yml, as in columns: {{{missing}: NAME}}"
-        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
+        raise _make_missing_error("a long table needs", missing, columns, place)
     if not long:
         # A wide table may have metrics of these names.
         roles = replace(roles, **{part: mapped.get(part) for part in ("metric", "value", *INTERVAL_PARTS)})
     return roles, long
+
+
+def _report_unknown(key: str, name: str, columns: Sequence[str], place: SourceLocation) -> Problem:
+    message = f'{key} names the column "{name}", which the data do not have'
+    return Problem(place, message, suggest_names(name, columns, "They have"), Stage.DATA)
+
+
+def _make_missing_error(
+    who: str, part: str, columns: Iterable[str], place: SourceLocation, more_advice: str = ""
+) -> ReportError:
+    message = f'{who} a column "{part}"; there are {list_names(columns)}'
+    advice = f"Name it in source.yml, as in columns: {{{part}: NAME}}{more_advice}"
+    return ReportError(Problem(place, message, advice, Stage.DATA))
 
 
 def is_series_name(column: str) -> bool:
@@ -100,10 +98,7 @@ def resolve_filters(
 def find_wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> list[str]:
     """The numeric columns that play no other part.
 
-    Args:
-        kinds: what every column holds, in order.
-        roles: the columns that play a part.
-        sampled: whether there are rows beyond those looked at, where an empty column may be filled.
+    Where only some rows were ``sampled``, an empty column may be filled in others.
     """
     taken = set(astuple(roles))
     numeric_kinds = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
@@ -114,10 +109,10 @@ def find_wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool)
     return [name for name in numeric if name not in companions]
 
 
-def select_metrics(found: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
+def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
     """Name in the report: names in the data, of the metrics that are wanted."""
     metrics: dict[str, RawNames] = {}
-    for raw in found:
+    for raw in names:
         name = settings.rename_metrics.get(raw, raw)
         if settings.metrics is None or {raw, name} & set(settings.metrics):
             metrics[name] = (*metrics.get(name, ()), raw)
@@ -142,20 +137,15 @@ def match_columns(
         fits: whether a column may play a part.
     """
     gone = {*mapped.values(), *taken}
-    found = {part: name for part, name in mapped.items() if part in known}
+    matched = {part: name for part, name in mapped.items() if part in known}
     folded = {column.strip().casefold(): column for column in reversed(tuple(columns))}
     for part, names_of_part in known.items():
         candidates = (folded[name] for name in names_of_part if name in folded)
         column = next((name for name in candidates if name not in gone and fits(part, name)), None)
         if part not in mapped and column is not None:
-            found[part] = column
+            matched[part] = column
             gone.add(column)
-    return found
-
-
-def _report_unknown(name: str, columns: Sequence[str], place: SourceLocation, key: str) -> Diagnostic:
-    message = f'{key} names the column "{name}", which the data do not have'
-    return Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA)
+    return matched
 
 
 # Names by which a part is recognised, the best first; capital letters make no difference. Where a model's
@@ -177,7 +167,7 @@ _OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
 _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 # Rows of anything may have one of these.
 _SAYS_LITTLE: Final = frozenset(("idx", "id"))
-# What a frame of outcomes has beside its free columns.
+# What a frame of outcomes has next to its free columns.
 _RESERVED: Final = frozenset((*_OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster"}
 
 
@@ -190,13 +180,6 @@ def detect_outcomes(
     ``source.yml`` says ``form: outcomes`` or names one of the two. ``epoch``, which is a step in
     training and a sample in evaluation, is the sample of a column that is called problem or the like.
 
-    Args:
-        kinds: what every column holds, in order.
-        roles: the columns that play a part in measurements.
-        settings: what ``source.yml`` says.
-        place: where problems are told.
-        long: whether a row is one value beside its metric.
-
     Raises:
         ReportError: ``source.yml`` wants outcomes, and the column of problem or score is not there.
     """
@@ -204,7 +187,7 @@ def detect_outcomes(
     requested = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
     if settings.form in {"long", "wide", "totals"} or (long and not requested):
         return None
-    found = match_columns(
+    matched = match_columns(
         _OUTCOME_NAMES,
         kinds,
         mapped,
@@ -213,19 +196,18 @@ def detect_outcomes(
     )
     if not requested:
         if roles.step is not None and (
-            roles.step != found.get("sample") or found.get("problem", "").strip().casefold() in _SAYS_LITTLE
+            roles.step != matched.get("sample")
+            or matched.get("problem", "").strip().casefold() in _SAYS_LITTLE
         ):
             return None
-        if not {"problem", "score"} <= found.keys():
+        if not {"problem", "score"} <= matched.keys():
             return None
-    missing = [part for part in ("problem", "score") if part not in found]
+    missing = [part for part in ("problem", "score") if part not in matched]
     if missing:
-        message = f'outcomes need a column "{missing[0]}"; there are {list_names(kinds)}'
-        advice = f"Name it in source.yml, as in columns: {{{missing[0]}: NAME}}"
-        if missing[0] == "problem":
-            advice += "; if a row is the score of a whole benchmark, say form: totals there"
-        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
-    return OutcomeRoles(**found)
+        advice = "; if a row is the score of a whole benchmark, say form: totals there"
+        more = advice if missing[0] == "problem" else ""
+        raise _make_missing_error("outcomes need", missing[0], kinds, place, more)
+    return OutcomeRoles(**matched)
 
 
 def list_free_columns(layout: Layout) -> tuple[str, ...]:
@@ -239,21 +221,21 @@ def list_free_columns(layout: Layout) -> tuple[str, ...]:
     roles, cluster = layout.roles, layout.outcomes.cluster
     taken = {*astuple(replace(layout.outcomes, cluster=None)), roles.series, roles.run, roles.seed}
     seen = {*_RESERVED, *(["cluster"] if cluster else [])}
-    found = []
+    free = []
     for name in layout.kinds:
         if name not in taken and name.casefold() not in seen:
             seen.add(name.casefold())
-            found.append(name)
-    return tuple(found)
+            free.append(name)
+    return tuple(free)
 
 
 def resolve_column(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part; None without either."""
-    found = find_column(name, tuple(layout.kinds))
-    if found is None and name in {*_RESERVED, "cluster"} - {"row"}:
+    column = find_column(name, tuple(layout.kinds))
+    if column is None and name in {*_RESERVED, "cluster"} - {"row"}:
         owner = layout.outcomes if name in _OUTCOME_NAMES else layout.roles
-        found = getattr(owner, name, None)
-    return found
+        column = getattr(owner, name, None)
+    return column
 
 
 # Names by which a part is recognised, the best first; capital letters make no difference.
@@ -271,21 +253,13 @@ def detect_totals(
 ) -> TotalRoles | None:
     """The column for each part of totals; None unless ``source.yml`` says ``form: totals``.
 
-    Args:
-        kinds: what every column holds, in order.
-        roles: the columns that play a part in measurements; of these the names of series, run and seed count.
-        settings: what ``source.yml`` says.
-        place: where problems are told.
-
     Raises:
         ReportError: no column can be the score.
     """
     if settings.form != "totals":
         return None
     taken = (roles.series, roles.run, roles.seed)
-    found = match_columns(_TOTAL_NAMES, kinds, get_mapped_columns(settings), taken=taken)
-    if "score" not in found:
-        message = f'totals need a column "score"; there are {list_names(kinds)}'
-        advice = "Name it in source.yml, as in columns: {score: NAME}"
-        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
-    return TotalRoles(**found)
+    matched = match_columns(_TOTAL_NAMES, kinds, get_mapped_columns(settings), taken=taken)
+    if "score" not in matched:
+        raise _make_missing_error("totals need", "score", kinds, place)
+    return TotalRoles(**matched)

@@ -91,7 +91,7 @@ class Layout:
         labels: for each file the name it gives its rows where no column does.
         kinds: what every column holds.
         roles: which column plays which part.
-        long: whether a row is one value beside its metric.
+        long: whether a row is one value with its metric.
         metrics: name in the report: names in the data.
         series: names in the report, in order of first appearance as far as was looked.
         exhaustive: whether ``metrics`` and ``series`` are known to be all.
@@ -103,7 +103,7 @@ class Layout:
             of the metric says; an empty name stands for totals without benchmarks.
         score_names: benchmark to what a harness calls its score; without those whose score has no name.
         step_name: what the step is called where that is not the name of its column.
-        spread: for each column that holds a metric of one run, whose it is; empty where rows tell that.
+        spread: for each column that holds a metric of one run, whose it is; empty where rows say that.
         repeat: what several rows of one step mean where the format says it, as ``repeat:`` of a source does;
             empty where it does not.
     """
@@ -135,7 +135,7 @@ class DataFile:
         content: its bytes.
         format: a key of ``formats.FORMATS``.
         label: the name it gives its rows where no column does.
-        given: columns that hold one value in all of its rows, as ``files:`` tells them.
+        given: columns that hold one value in all of its rows, as ``files:`` says.
         copy: where its rows lie if they were brought into another form, relative to the project or absolute.
     """
 
@@ -148,7 +148,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is known of a source without reading it, and what was found and handled on the way."""
+    """What is known of a source without reading it, and warnings of what was irregular."""
 
     layout: Layout
     columns: tuple[str, ...]

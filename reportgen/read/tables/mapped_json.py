@@ -38,62 +38,10 @@ if TYPE_CHECKING:
     from reportgen.core.model import SourceFile
     from reportgen.formats.cells import Text
     from reportgen.formats.runs import Setting
-    from reportgen.formats.tables.json_path import Document, JsonPath, PathRow
+    from reportgen.formats.tables.json_path import JsonPath, PathRow
     from reportgen.read.find import Location
     from reportgen.read.tables.layout import DataFile
     from reportgen.settings.source import SourceSettings
-
-
-def describe_row(row: PathRow) -> tuple[str, str]:
-    """What a row is, and its keys if it has any, for whoever looks for one in vain."""
-    if isinstance(row.value, dict):
-        return "an object", list_names(row.value) if row.value else ""
-    return "a list" if isinstance(row.value, list) else "a single value", ""
-
-
-def find_mapping_faults(
-    units: Sequence[StoredUnit], columns: Mapping[str, JsonPath], rows: JsonPath | None, place: SourceLocation
-) -> Iterator[Diagnostic]:
-    """Everything that no file has.
-
-    Args:
-        units: the files; of their runs ``name`` and ``group`` are the keys and kind of the first row, and
-            ``config`` tells the columns whose every cell holds others, and what is there in place of those
-            that find nothing.
-        columns: where each column is in a row.
-        rows: where the rows are; None where nobody says it.
-        place: of the settings.
-    """
-    runs = [run for unit in units for run in unit.runs]
-    if not runs:
-        advice = "Mend rows: in source.yml, or leave the file out with files:"
-        findings = (finding for unit in units for finding in unit.findings)
-        yield from (
-            Diagnostic(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
-            for one in findings
-        )
-        return
-    for name, path in columns.items():
-        said = f'"{path.text}", the column "{name}",'
-        filled = [run for run in runs if run.metrics.get(name)]
-        if not filled:
-            there = next((str(run.config[name]) for run in runs if run.config.get(name)), "")
-            advice = there or _suggest_path(runs, rows)
-            yield Diagnostic(place, f"{said} finds nothing in any row", advice, Stage.DATA)
-        elif all(run.config.get(name) for run in filled):
-            within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
-            rest = "" if path.up else f", with rows: {within}"
-            one = f"{path.text}[0] or {path.text}.name"
-            advice = f"Go on to one value, as in {one}, or make its items the rows{rest}"
-            yield Diagnostic(place, f"{said} is a list or an object in every row", advice, Stage.DATA)
-
-
-def _suggest_path(runs: Sequence[StoredRun], rows: JsonPath | None) -> str:
-    """What rows have instead."""
-    if known := next((run.name for run in runs if run.name), ""):
-        return f"A row has {known}"
-    advice = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
-    return f"A row is {runs[0].group}. {advice}"
 
 
 _ROWS_OF_A_PART: Final = 200_000
@@ -101,11 +49,16 @@ _ROWS_OF_A_PART: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class _Mapping:
-    """Where the rows are in a file or line, and where each column is in a row."""
+    """Where the rows are in a file or line, None if nobody says it, and where each column is in a row."""
 
     rows: JsonPath | None
     columns: Mapping[str, JsonPath]
     place: SourceLocation
+
+    @property
+    def rows_name(self) -> str:
+        """What a message calls the rows."""
+        return f'rows: "{self.rows.text}"' if self.rows else "the file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +68,7 @@ class MappedTables:
     Attributes:
         files: the tables, with the rows in their place in the cache.
         settings: those of the source, by which each column plays the part that it is named after.
-        warnings: what was found and handled.
+        warnings: what was irregular.
     """
 
     files: tuple[DataFile, ...]
@@ -130,14 +83,7 @@ def map_tables(
     hashed: Sequence[SourceFile],
     cache: Cache,
 ) -> MappedTables:
-    """Bring the rows of JSON files into the cache, where they are not there yet.
-
-    Args:
-        location: the source.
-        settings: ``rows``, ``columns`` and ``fields`` count.
-        files: the files as they are.
-        hashed: the same with their hashes.
-        cache: where the rows are kept.
+    """Bring the rows of JSON files into the cache, where they are not yet; ``hashed`` is in their order.
 
     Raises:
         ReportError: a path is none or leads nowhere, or a file cannot be read.
@@ -156,9 +102,10 @@ def map_tables(
                 unit = _TableWriter(file.content, mapping, cache, key).read()
                 store_unit(cache, key, unit)
             units.append(unit)
-            tables += [_table(file, cache.get_text_path(key, part.name), location) for part in unit.parts]
+            copies = (Path(cache.get_text_path(key, part.name)) for part in unit.parts)
+            tables += [_make_table(file, copy, location) for copy in copies]
     problems.raise_errors()
-    problems.add(find_mapping_faults(units, mapping.columns, mapping.rows, mapping.place))
+    problems.add(_find_faults(units, mapping))
     problems.raise_errors()
     columns = Columns(**{part: part for part in get_mapped_columns(settings)})
     warnings = tuple(
@@ -169,15 +116,40 @@ def map_tables(
     return MappedTables(tuple(tables), settings.model_copy(update={"columns": columns}), warnings)
 
 
-class _TableWriter:
-    """Writes the rows of one file into the cache, in parts.
+def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Problem]:
+    """Everything that no file has; for what the runs of a unit hold see ``_TableWriter.read``."""
+    runs = [run for unit in units for run in unit.runs]
+    place, rows = mapping.place, mapping.rows
+    if not runs:
+        advice = "Mend rows: in source.yml, or leave the file out with files:"
+        for one in (finding for unit in units for finding in unit.findings):
+            yield Problem(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
+        return
+    for name, path in mapping.columns.items():
+        column = f'"{path.text}", the column "{name}",'
+        filled = [run for run in runs if run.metrics.get(name)]
+        if not filled:
+            there = next((str(run.config[name]) for run in runs if run.config.get(name)), "")
+            advice = there or _suggest_path(runs, rows)
+            yield Problem(place, f"{column} finds nothing in any row", advice, Stage.DATA)
+        elif all(run.config.get(name) for run in filled):
+            within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
+            rest = "" if path.up else f", with rows: {within}"
+            one_value = f"{path.text}[0] or {path.text}.name"
+            advice = f"Go on to one value, as in {one_value}, or make its items the rows{rest}"
+            yield Problem(place, f"{column} is a list or an object in every row", advice, Stage.DATA)
 
-    Args:
-        content: the file.
-        mapping: where its rows and columns are.
-        cache: where to.
-        key: of the file in there.
-    """
+
+def _suggest_path(runs: Sequence[StoredRun], rows: JsonPath | None) -> str:
+    """What rows have instead."""
+    if known := next((run.name for run in runs if run.name), ""):
+        return f"A row has {known}"
+    advice = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
+    return f"A row is {runs[0].group}. {advice}"
+
+
+class _TableWriter:
+    """Writes the rows of one file into the cache under a key, in parts."""
 
     def __init__(self, content: Content, mapping: _Mapping, cache: Cache, key: str) -> None:
         self._content, self._mapping, self._cache, self._key = content, mapping, cache, key
@@ -191,6 +163,10 @@ class _TableWriter:
     def read(self) -> StoredUnit:
         """Read and write the whole file.
 
+        The unit has one run: its ``name`` and ``group`` are the keys and kind of the first row, ``metrics``
+        count the cells of each column, and ``config`` has the columns whose every cell holds others, and
+        what is there in place of those that find nothing.
+
         Raises:
             ReportError: it cannot be read, or there are no rows where they should be.
         """
@@ -200,31 +176,34 @@ class _TableWriter:
                     StoredFinding(document.location.file, document.message, document.location.line)
                 )
                 continue
+            # If nobody says where the rows are, a line is one, and a file is a list of them.
+            rows = self._mapping.rows or parse_path("$" if document.line else "$[*]", rows=True)
             try:
-                for row in find_rows(document.value, self._mapping.rows or _every_row(document)):
-                    self._take(row)
+                for row in find_rows(document.value, rows):
+                    self._add(row)
             except PathError as error:
-                message = f"{_name_rows(self._mapping)} {error}"
+                message = f"{self._mapping.rows_name} {error}"
                 raise self._content.make_error(message, "Mend rows: in source.yml", document.line) from None
         self._write()
         if self._first is None:
-            message = f"{_name_rows(self._mapping)} finds no rows"
+            message = f"{self._mapping.rows_name} finds no rows"
             self._findings.append(StoredFinding(self._content.name, message, None))
             return StoredUnit((), (), tuple(self._findings))
         # Of a column whose every cell holds others nothing can be read.
         config: dict[str, Setting] = {
             name: count == self._filled[name] for name, count in self._held.items() if count
         }
-        # Of one that leads nowhere it is told how far it goes.
-        paths = self._mapping.columns.items()
-        config |= {
-            name: describe_dead_end(self._first, path) for name, path in paths if not self._filled[name]
-        }
-        kind, keys = describe_row(self._first)
+        for name, path in self._mapping.columns.items():
+            if not self._filled[name]:
+                config[name] = describe_dead_end(self._first, path)
+        first = self._first.value
+        keys = list_names(first) if first and isinstance(first, dict) else ""
+        kind = "a list" if isinstance(first, list) else "a single value"
+        kind = "an object" if isinstance(first, dict) else kind
         run = StoredRun(self._content.name, keys, group=kind, config=config, metrics=dict(self._filled))
         return StoredUnit((run,), tuple(self._parts), tuple(self._findings))
 
-    def _take(self, row: PathRow) -> None:
+    def _add(self, row: PathRow) -> None:
         self._first = self._first or row
         for name, path in self._mapping.columns.items():
             value = get_value(row, path)
@@ -239,7 +218,7 @@ class _TableWriter:
         columns = {f"c{index}": np.array(cells, object) for index, cells in enumerate(self._cells.values())}
         if not len(columns["c0"]):
             return
-        cells = {name: f"c{place}" for place, name in enumerate(self._cells)}
+        cells = {name: f"c{index}" for index, name in enumerate(self._cells)}
         name = name_part(len(self._parts))
         size = write_part(self._cache, self._key, name, columns, cells)
         self._parts.append(StoredPart(name, size, tuple(cells), (sql.TEXT,) * len(cells)))
@@ -247,11 +226,7 @@ class _TableWriter:
 
 
 def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
-    """What the settings say, as paths.
-
-    Raises:
-        ReportError: texts that are no paths.
-    """
+    """What the settings say, as paths."""
     texts = {name: (f"columns: {name}:", text) for name, text in get_mapped_columns(settings).items()}
     texts |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
     problems = Diagnostics()
@@ -275,15 +250,6 @@ def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
     return _Mapping(rows, paths, place)
 
 
-def _every_row(document: Document) -> JsonPath:
-    """Where the rows are if nobody says it: a line is one, a file is a list of them."""
-    return parse_path("$" if document.line else "$[*]", rows=True)
-
-
-def _name_rows(mapping: _Mapping) -> str:
-    return f'rows: "{mapping.rows.text}"' if mapping.rows else "the file"
-
-
-def _table(file: DataFile, copy: str, location: Location) -> DataFile:
-    content = Content(Path(copy), file.content.name, "")
-    return replace(file, content=content, format="parquet", copy=locate_file(Path(copy), location.root).file)
+def _make_table(file: DataFile, copy: Path, location: Location) -> DataFile:
+    content = Content(copy, file.content.name, "")
+    return replace(file, content=content, format="parquet", copy=locate_file(copy, location.root).file)

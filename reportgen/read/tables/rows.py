@@ -1,4 +1,4 @@
-"""Files as SQL: a FROM clause that holds just the columns asked for, and identifies every row."""
+"""Files as SQL: a FROM clause that holds just the columns requested, and identifies every row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import sys
 from collections import defaultdict
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number
@@ -80,7 +80,7 @@ _PIECE: Final = 1 << 20
 
 
 class Rows:
-    """The rows of some files of one shape, with the columns that were asked for so far."""
+    """The rows of some files of one shape, with the columns requested so far."""
 
     def __init__(self, root: Path, layout: Layout, places: Sequence[int]) -> None:
         self._root = root
@@ -92,7 +92,7 @@ class Rows:
         self.columnar: Final = self._files[0].format == "parquet"
 
     def copy(self) -> Rows:
-        """The same files, with no column asked for yet."""
+        """The same files, with no column requested yet."""
         return Rows(self._root, self._layout, self._places)
 
     def has(self, name: str | None) -> bool:
@@ -143,7 +143,7 @@ class Rows:
         return f"[{', '.join(map(str, self._places))}][file + 1] * {FILE_ROWS} + row"
 
     def build_source(self) -> str:
-        """The FROM clause; to be asked for last."""
+        """The FROM clause, which is built last."""
         file = self._files[0]
         compression = file.compression if file.as_it_is else ""
         scan = FORMATS[file.format].scan(self._paths, replace(file, compression=compression), self._selected)
@@ -200,7 +200,7 @@ def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
 
 
 def select_run(rows: Rows, layout: Layout) -> str:
-    """What tells a row's run from others of its series: run, otherwise seed, otherwise file."""
+    """What distinguishes a row's run from others of its series: run, otherwise seed, otherwise file."""
     roles = layout.roles
     named = [rows.as_text(name) for name in (roles.run, roles.seed) if name is not None]
     if roles.run and rows.columnar and roles.run in layout.gapless:
@@ -241,16 +241,13 @@ def _prepare_file(root: Path, file: FileLayout) -> Path:
     copy = get_engine().folder / hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
     if not copy.exists():
         unfinished = copy.with_suffix(".part")
+        left = sys.maxsize if file.keep is None else file.keep - file.skip
         with Content(path, file.path, file.compression).open() as source, unfinished.open("wb") as target:
             source.read(file.skip)
-            _copy(source, target, file)
+            # A whole line at a time where its end may have to be changed.
+            read = source.read if file.even_ends else source.readline
+            while left and (piece := read(min(left, _PIECE) if file.even_ends else left)):
+                target.write(piece if file.even_ends else piece.replace(b"\r\n", b"\n"))
+                left -= len(piece)
         unfinished.replace(copy)
     return copy
-
-
-def _copy(source: IO[bytes], target: IO[bytes], file: FileLayout) -> None:
-    left = sys.maxsize if file.keep is None else file.keep - file.skip
-    # A whole line at a time where its end may have to be changed.
-    while left and (piece := source.read(min(left, _PIECE)) if file.even_ends else source.readline(left)):
-        target.write(piece if file.even_ends else piece.replace(b"\r\n", b"\n"))
-        left -= len(piece)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -58,33 +58,33 @@ def survey(
         root: the folder that the files' names start from.
         files: the files, in reading order.
         settings: what ``source.yml`` says.
-        place: where problems of the whole source are told.
+        place: the location of problems of the whole source.
         whole: whether to go through all rows for the names of metrics and series, not only a sample.
 
     Raises:
         ReportError: everything that is wrong with any of the files.
     """
+    surveyor = _Surveyor(root, settings, place)
     looks = _look_at_files(root, files, settings, whole=whole)
-    layout = _build_layout(root, files, looks, settings, place)
+    layout = surveyor.build_layout(files, looks)
     if any(look.file.format == delimited.WANDB_CHART for look in looks):
         return survey_chart(layout, looks, settings, place)
     if not (layout.roles.series or layout.roles.seed) and (named := add_seeds(files, settings)):
         looks = [_add_given(look, file) for look, file in zip(looks, named, strict=True)]
-        layout = _build_layout(root, named, looks, settings, place)
+        layout = surveyor.build_layout(named, looks)
+    roles, rename = layout.roles, settings.rename
     _check_sample(root, layout)
-    layout = replace(layout, benchmarks=_list_benchmarks(root, layout, settings, place))
-    layout = replace(layout, lower_is_better=_find_lower_is_better(root, layout, settings, place))
-    series: Iterable[Text] = _list_series(looks, layout, settings)
-    metrics: Iterable[Text] = _list_cells(looks, layout.roles.metric)
+    layout = replace(layout, benchmarks=surveyor.list_benchmarks(layout))
+    layout = replace(layout, lower_is_better=surveyor.find_lower_is_better(layout))
+    cells = layout.labels if roles.series is None else _list_cells(looks, roles.series)
+    series: Iterable[Text] = (rename.get(name or UNNAMED, name or UNNAMED) for name in dict.fromkeys(cells))
+    metrics: Iterable[Text] = _list_cells(looks, roles.metric)
     if not layout.long:
-        metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=not layout.exhaustive)
+        metrics = find_wide_metrics(layout.kinds, roles, sampled=not layout.exhaustive)
     if whole:
-        metric = layout.roles.metric or ""
         if layout.long:
-            metrics = _fetch_names(root, layout, settings, place, lambda rows: rows.as_text(metric))
-        series = _fetch_names(
-            root, layout, settings, place, lambda rows: select_series(rows, layout, settings.rename)
-        )
+            metrics = surveyor.fetch_names(layout, lambda rows: rows.as_text(roles.metric or ""))
+        series = surveyor.fetch_names(layout, lambda rows: select_series(rows, layout, rename))
     raw = tuple(dict.fromkeys(name for name in metrics if name))
     layout = replace(
         layout,
@@ -92,7 +92,7 @@ def survey(
         series=tuple(dict.fromkeys(name for name in series if name is not None)),
         exhaustive=layout.exhaustive or whole,
     )
-    runs, seeds = (filter(None, _list_cells(looks, name)) for name in (layout.roles.run, layout.roles.seed))
+    runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
     _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
     warnings = chain.from_iterable(look.warnings for look in looks)
     return Survey(layout, tuple(layout.kinds), raw, (*warnings, *check_columns(layout, looks)))
@@ -120,37 +120,84 @@ def complete_layout(root: Path, source: Source) -> Layout:
     return survey(root, files, source.settings, source.location, whole=True).layout
 
 
-def _build_layout(
-    root: Path,
-    files: Sequence[DataFile],
-    looks: Sequence[Look],
-    settings: SourceSettings,
-    place: SourceLocation,
-) -> Layout:
-    """Columns and their parts, still without the names of metrics and series."""
-    columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
-    for look in looks:
-        _check_nul(SourceLocation(look.file.path), column=look.file.columns)
-    roles, long = detect_roles(columns, settings, place)
-    found = [_infer_kinds(look) for look in looks]
-    kinds = {name: combine_kinds(one.get(name, Kind.EMPTY) for one in found) for name in columns}
-    outcomes = detect_outcomes(kinds, roles, settings, place, long=long)
-    totals = detect_totals(kinds, roles, settings, place)
-    if outcomes and roles.step == outcomes.sample:
-        roles = replace(roles, step=None)
-    return Layout(
-        files=tuple(look.file for look in looks),
-        labels=tuple(file.label for file in files),
-        kinds=kinds,
-        roles=roles,
-        long=long,
-        metrics={},
-        series=(),
-        exhaustive=all(look.exhaustive for look in looks),
-        gapless=_find_gapless(root, looks, roles),
-        outcomes=outcomes,
-        totals=totals,
-    )
+@dataclass(frozen=True, slots=True)
+class _Surveyor:
+    """Finds what a sample does not show, with the folder, the settings and the place of a source."""
+
+    root: Path
+    settings: SourceSettings
+    place: SourceLocation
+
+    def build_layout(self, files: Sequence[DataFile], looks: Sequence[Look]) -> Layout:
+        """Columns and their parts, still without the names of metrics and series."""
+        settings, place = self.settings, self.place
+        columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
+        for look in looks:
+            _check_nul(SourceLocation(look.file.path), column=look.file.columns)
+        roles, long = detect_roles(columns, settings, place)
+        of_files = [_infer_kinds(look) for look in looks]
+        kinds = {name: combine_kinds(one.get(name, Kind.EMPTY) for one in of_files) for name in columns}
+        outcomes = detect_outcomes(kinds, roles, settings, place, long=long)
+        totals = detect_totals(kinds, roles, settings, place)
+        if outcomes and roles.step == outcomes.sample:
+            roles = replace(roles, step=None)
+        return Layout(
+            files=tuple(look.file for look in looks),
+            labels=tuple(file.label for file in files),
+            kinds=kinds,
+            roles=roles,
+            long=long,
+            metrics={},
+            series=(),
+            exhaustive=all(look.exhaustive for look in looks),
+            gapless=_find_gapless(self.root, looks, roles),
+            outcomes=outcomes,
+            totals=totals,
+        )
+
+    def list_benchmarks(self, layout: Layout) -> tuple[str, ...]:
+        """Every value of the benchmark column: a sample proves nothing, and each has figures of its own.
+
+        Raises:
+            ReportError: rows of no benchmark, or what cannot be read.
+        """
+        scored = layout.outcomes or layout.totals
+        column = scored.benchmark if scored else None
+        if column is None:
+            return ()
+        names = self.fetch_names(layout, lambda rows: rows.as_text(column))
+        if None in names:
+            raise ReportError(*find_wrong_cells(self.root, layout.files, {column: NAMED}))
+        return tuple(name for name in names if name)
+
+    def find_lower_is_better(self, layout: Layout) -> tuple[str, ...]:
+        """The benchmarks of totals whose metric's name says that less is better; empty text for none."""
+        roles = layout.totals
+        if roles is None:
+            return ()
+        if roles.metric is None:
+            lower = guess_direction(roles.score) is Direction.LOWER
+            return (layout.benchmarks or ("",)) if lower else ()
+        benchmark, metric = roles.benchmark, roles.metric
+
+        def select_name(rows: Rows) -> str:
+            of = f"coalesce({rows.as_text(benchmark)}, '')" if benchmark else "''"
+            return f"{of} || chr(31) || {rows.as_text(metric)}"
+
+        pairs = [name.split("\x1f", 1) for name in self.fetch_names(layout, select_name) if name]
+        return tuple(dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER))
+
+    def fetch_names(self, layout: Layout, select: Callable[[Rows], str]) -> list[Text]:
+        """All names that an expression gives, in order of first appearance; None where it gives none."""
+        first: dict[Text, int] = {}
+        filters = resolve_filters(self.settings.filter, tuple(layout.kinds))
+        with explain_errors(self.root, self.place, lambda: find_faults(self.root, layout.files, ())):
+            for rows in group_files(self.root, layout):
+                name, where = select(rows), make_where(rows, filters)
+                statement = f"SELECT {name}, min({rows.get_position()}) FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+                for text, position in get_engine().fetch_rows(f"{statement} GROUP BY 1"):
+                    first[text] = min(position, first.get(text, position))
+        return sorted(first, key=first.__getitem__)
 
 
 def _look_at_files(
@@ -164,7 +211,7 @@ def _look_at_files(
             seen = FORMATS[file.format].look(file.content, file.format, mapped, whole=whole)
             looks.append(_add_given(detect_chart(file.content, seen, settings), file))
     if problems.found:
-        # While at it, tell what is wrong with the rows of the other files, too.
+        # While at it, report what is wrong with the rows of the other files, too.
         problems.add(find_faults(root, [look.file for look in looks], ()))
     problems.raise_errors()
     return looks
@@ -177,8 +224,8 @@ def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
         ReportError: a name has a NUL in it, as one flipped bit gives it.
     """
     problems = []
-    found = {(kind, name): None for kind, several in names.items() for name in several if "\0" in name}
-    for kind, name in found:
+    wrong = {(kind, name): None for kind, several in names.items() for name in several if "\0" in name}
+    for kind, name in wrong:
         shown = name.replace("\0", "\ufffd")
         message = f'the name of the {kind} "{shown}" has a NUL character (U+0000) where \ufffd stands'
         problems.append(Diagnostic(place, message, "Rename it, or write the file again", Stage.DATA))
@@ -197,13 +244,10 @@ def _infer_kinds(look: Look) -> dict[str, Kind]:
     kinds = dict.fromkeys((name for name, _ in look.file.given), Kind.TEXT)
     for index, (name, type_) in enumerate(zip(look.file.columns, look.file.types, strict=True)):
         if name not in kinds:
-            kinds[name] = sql.get_kind(type_) or _kind([row[index] for row in look.rows])
+            cells = [row[index] for row in look.rows]
+            kind = sql.get_kind(type_) or infer_kind(cells[:: max(1, len(cells) // _CELLS_FOR_KIND)])
+            kinds[name] = infer_kind(cells) if kind is Kind.EMPTY else kind
     return kinds
-
-
-def _kind(cells: list[Text]) -> Kind:
-    found = infer_kind(cells[:: max(1, len(cells) // _CELLS_FOR_KIND)])
-    return infer_kind(cells) if found is Kind.EMPTY else found
 
 
 def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
@@ -212,68 +256,8 @@ def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
         if name is not None and (given := look.file.get_given(name)) is not None:
             yield from given
         elif name in look.file.columns:
-            place = look.file.columns.index(name)
-            yield from (row[place] for row in look.rows)
-
-
-def _list_series(looks: Sequence[Look], layout: Layout, settings: SourceSettings) -> Iterator[str]:
-    named = layout.labels if layout.roles.series is None else _list_cells(looks, layout.roles.series)
-    for name in dict.fromkeys(named):
-        yield settings.rename.get(name or UNNAMED, name or UNNAMED)
-
-
-def _list_benchmarks(
-    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
-) -> tuple[str, ...]:
-    """Every value of the benchmark column: a sample proves nothing, and each has a page's figures of its own.
-
-    Raises:
-        ReportError: rows of no benchmark, or what cannot be read.
-    """
-    scored = layout.outcomes or layout.totals
-    column = scored.benchmark if scored else None
-    if column is None:
-        return ()
-    found = _fetch_names(root, layout, settings, place, lambda rows: rows.as_text(column))
-    if None in found:
-        raise ReportError(*find_wrong_cells(root, layout.files, {column: NAMED}))
-    return tuple(name for name in found if name)
-
-
-def _find_lower_is_better(
-    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation
-) -> tuple[str, ...]:
-    """The benchmarks of totals whose metric's name says that less is better; empty text for none."""
-    roles = layout.totals
-    if roles is None:
-        return ()
-    if roles.metric is None:
-        return (layout.benchmarks or ("",)) if guess_direction(roles.score) is Direction.LOWER else ()
-    benchmark, metric = roles.benchmark, roles.metric
-
-    def select_name(rows: Rows) -> str:
-        of = f"coalesce({rows.as_text(benchmark)}, '')" if benchmark else "''"
-        return f"{of} || chr(31) || {rows.as_text(metric)}"
-
-    pairs = [
-        name.split("\x1f", 1) for name in _fetch_names(root, layout, settings, place, select_name) if name
-    ]
-    return tuple(dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER))
-
-
-def _fetch_names(
-    root: Path, layout: Layout, settings: SourceSettings, place: SourceLocation, named: Callable[[Rows], str]
-) -> list[Text]:
-    """All names that an expression gives, in order of first appearance; None where it gives none."""
-    found: dict[Text, int] = {}
-    with explain_errors(root, place, lambda: find_faults(root, layout.files, ())):
-        for rows in group_files(root, layout):
-            name = named(rows)
-            where = make_where(rows, resolve_filters(settings.filter, tuple(layout.kinds)))
-            select = f"SELECT {name}, min({rows.get_position()}) FROM {rows.build_source()}{where} GROUP BY 1"  # noqa: S608 - quoted
-            for text, position in get_engine().fetch_rows(select):
-                found[text] = min(position, found.get(text, position))
-    return sorted(found, key=found.__getitem__)
+            index = look.file.columns.index(name)
+            yield from (row[index] for row in look.rows)
 
 
 def _find_gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[str]:
@@ -285,10 +269,8 @@ def _find_gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[
 
 
 def _check_sample(root: Path, layout: Layout) -> None:
-    """Tell at once what is wrong with a long table's values if the sample shows that something is."""
+    """Report at once what is wrong with a long table's values if the sample shows that something is."""
     value = layout.roles.value
-    if not layout.long or value is None or layout.kinds[value] in {Kind.NUMBER, Kind.EMPTY}:
-        return
-    problems = find_faults(root, layout.files, (value,))
-    if problems:
+    doubtful = layout.long and value is not None and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
+    if doubtful and value and (problems := find_faults(root, layout.files, (value,))):
         raise ReportError(*problems)

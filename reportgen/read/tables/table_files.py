@@ -45,7 +45,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
     labels = [settings.title or location.name] if len(paths) == 1 else _label_files(paths, location)
     return tuple(
         DataFile(
-            _open_content(path, location),
+            Content(path, locate_file(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), "")),
             settings.format or split_ending(path)[1] or "",
             label,
             tuple(chosen.get_labels(path).items()),
@@ -61,7 +61,8 @@ def hash_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tu
         ReportError: everything that is wrong with files that cannot be read.
     """
     try:
-        return tuple(_source_file(file.content, hashes) for file in files)
+        contents = [file.content for file in files]
+        return tuple(SourceFile(one.name, one.path.stat().st_size, hashes(one.path)) for one in contents)
     except OSError:
         problems = Diagnostics()
         for file in files:
@@ -80,11 +81,3 @@ def _label_files(paths: Sequence[Path], location: Location) -> list[str]:
         path.relative_to(location.path).with_name(stem).as_posix()
         for path, stem in zip(paths, stems, strict=True)
     ]
-
-
-def _open_content(path: Path, location: Location) -> Content:
-    return Content(path, locate_file(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), ""))
-
-
-def _source_file(content: Content, hashes: Callable[[Path], str]) -> SourceFile:
-    return SourceFile(content.name, content.path.stat().st_size, hashes(content.path))

@@ -1,4 +1,4 @@
-"""A chart that W&B exported as a source: its columns are runs, whose names tell series and seed."""
+"""A chart that W&B exported as a source: its columns are runs, whose names give series and seed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from reportgen.read.tables.columns import find_wide_metrics, get_mapped_columns,
 from reportgen.read.tables.layout import Roles, RunColumn, Survey
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout, Look
+    from reportgen.formats.layout import Look
     from reportgen.read.runs.names import Naming
     from reportgen.read.tables.layout import Layout
     from reportgen.settings.source import SourceSettings
@@ -55,13 +55,7 @@ def detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look
 def survey_chart(
     layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
 ) -> Survey:
-    """The survey of charts.
-
-    Args:
-        layout: columns and what they hold, of which some file is a chart.
-        looks: what was seen of each file.
-        settings: what ``source.yml`` says.
-        place: where problems of the whole source are told.
+    """The survey of files of which some is a chart.
 
     Raises:
         ReportError: other tables are among the files, or the charts do not have the same x.
@@ -78,9 +72,14 @@ def survey_chart(
     spread, naming = _build_spread(layout, looks, settings)
     raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
     read = {*spread, *(end for one in spread.values() for end in (one.low, one.high))}
+    # A chart has millions of cells, so that columns of numbers are read as such at once.
+    numeric = {name for name in (*read, step) if layout.kinds.get(name) is not Kind.TIME}
+    types = [
+        tuple("DOUBLE" if name in numeric else sql.TEXT for name in file.columns) for file in layout.files
+    ]
     layout = replace(
         layout,
-        files=tuple(_set_types(file, layout.kinds, {*read, step}) for file in layout.files),
+        files=tuple(replace(file, types=own) for file, own in zip(layout.files, types, strict=True)),
         spread=spread,
         metrics={
             name: tuple(column for column, one in spread.items() if one.metric in known)
@@ -127,15 +126,8 @@ def _build_spread(
     return spread, naming
 
 
-def _set_types(file: FileLayout, kinds: Mapping[str, Kind], names: Collection[str]) -> FileLayout:
-    """The file with columns of numbers that are read as such at once: a chart has millions of cells."""
-    numeric = {name for name in names if kinds.get(name) is not Kind.TIME}
-    types = tuple("DOUBLE" if name in numeric else sql.TEXT for name in file.columns)
-    return replace(file, types=types)
-
-
-def _warn_joined(look: Look) -> Iterator[Diagnostic]:
-    """Which lines are means, though nothing tells of how many values."""
+def _warn_joined(look: Look) -> Iterator[Problem]:
+    """Which lines are means, though nothing says of how many values."""
     if joined := delimited.find_joined(look.file.columns, look.rows):
         runs = list_names(dict.fromkeys(one.run for one in joined.values()))
         message = (
@@ -145,8 +137,8 @@ def _warn_joined(look: Look) -> Iterator[Diagnostic]:
         yield Diagnostic(SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
 
 
-def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Diagnostic]:
-    """How series and seeds were guessed, and which runs are alike."""
+def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Problem]:
+    """How series and seeds were guessed, and which runs cannot be distinguished."""
     if naming.guessed:
         series = list_names(dict.fromkeys(name.series for name in naming.names))
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
