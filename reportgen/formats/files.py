@@ -259,7 +259,7 @@ def find_line_number(content: Content, offset: int) -> int:
     return (ends or returns) + 1
 
 
-def warn_torn_line(content: Content, torn: LastLine) -> Problem:
+def warn_torn_line(content: Content, torn: LastLine) -> Diagnostic:
     """That the last line was left out."""
     line = find_line_number(content, torn.offset)
     return content.make_warning("the last line is torn off and was left out", line)

@@ -247,7 +247,7 @@ def _parse(text: str, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
 
 
-def _find_wrong_rows(rows: Iterable[Row | Problem]) -> Iterator[Problem]:
+def _find_wrong_rows(rows: Iterable[Row | Diagnostic]) -> Iterator[Diagnostic]:
     return (row for row in rows if not isinstance(row, Row))
 
 

@@ -62,14 +62,14 @@ TIME: Final = _make_check(is_time, "is not a time", "Write times as 2026-05-31 o
 
 def find_faults(
     root: Path, files: Iterable[FileLayout], numbers: Collection[str], times: Collection[str] = ()
-) -> list[Problem]:
+) -> list[Diagnostic]:
     """Every row that cannot be read, and every cell that is no number or time where its column needs one."""
     return find_wrong_cells(root, files, {**dict.fromkeys(numbers, NUMBER), **dict.fromkeys(times, TIME)})
 
 
-def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]) -> list[Problem]:
+def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]) -> list[Diagnostic]:
     """Every row that cannot be read, and every cell that is wrong by the check of its column."""
-    problems: list[Problem] = []
+    problems: list[Diagnostic] = []
     for file in files:
         content = Content(root / file.place, file.path, file.compression)
         try:
@@ -136,7 +136,7 @@ def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check])
                 yield content.make_problem(message, fault[1], row.line)
 
 
-def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Problem, ...]:
+def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ...]:
     """A warning for each file without some of the metrics or without a run or seed, which others have.
 
     JSON Lines have a key only where there is something to say, so a sample proves nothing.
@@ -160,7 +160,7 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Problem, ...]:
                 message = f"the file has no column {list_names(absent)}, which others of the source have"
                 advice = "Rename its columns, or leave the file out with files: in source.yml"
                 problems.append(
-                    Problem(place, message, advice if names is needed else "", Stage.DATA, severity)
+                    Diagnostic(place, message, advice if names is needed else "", Stage.DATA, severity)
                 )
                 break
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
@@ -169,7 +169,7 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Problem]:
+def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnostic]:
     """A warning of a source of measurements that has nothing to draw, as where decimals have commas."""
     layout = survey.layout
     if layout.metrics or layout.outcomes or layout.totals:
@@ -205,13 +205,13 @@ def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceL
 
 def find_unmatched_names(
     survey: Survey, settings: SourceSettings, place: SourceLocation
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """Names in the settings that the data do not have."""
     known = (*survey.raw_metrics, *survey.layout.metrics)
     for name in settings.metrics or ():
         if name not in known:
             message = f'metrics: there is no metric "{name}"'
-            yield Problem(place, message, suggest_names(name, survey.raw_metrics, "There are"), Stage.DATA)
+            yield Diagnostic(place, message, suggest_names(name, survey.raw_metrics, "There are"), Stage.DATA)
     layout, lower, named = survey.layout, settings.lower_is_better, settings.score_name
     for key, kind, given, there in (
         ("rename_metrics", "metric", settings.rename_metrics, survey.raw_metrics),

@@ -47,9 +47,9 @@ def detect_roles(
     return roles, long
 
 
-def _report_unknown(key: str, name: str, columns: Sequence[str], place: SourceLocation) -> Problem:
+def _report_unknown(key: str, name: str, columns: Sequence[str], place: SourceLocation) -> Diagnostic:
     message = f'{key} names the column "{name}", which the data do not have'
-    return Problem(place, message, suggest_names(name, columns, "They have"), Stage.DATA)
+    return Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA)
 
 
 def _make_missing_error(
@@ -57,7 +57,7 @@ def _make_missing_error(
 ) -> ReportError:
     message = f'{who} a column "{part}"; there are {list_names(columns)}'
     advice = f"Name it in source.yml, as in columns: {{{part}: NAME}}{more_advice}"
-    return ReportError(Problem(place, message, advice, Stage.DATA))
+    return ReportError(Diagnostic(place, message, advice, Stage.DATA))
 
 
 def is_series_name(column: str) -> bool:

@@ -116,14 +116,14 @@ def map_tables(
     return MappedTables(tuple(tables), settings.model_copy(update={"columns": columns}), warnings)
 
 
-def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Problem]:
+def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Diagnostic]:
     """Everything that no file has; for what the runs of a unit hold see ``_TableWriter.read``."""
     runs = [run for unit in units for run in unit.runs]
     place, rows = mapping.place, mapping.rows
     if not runs:
         advice = "Mend rows: in source.yml, or leave the file out with files:"
         for one in (finding for unit in units for finding in unit.findings):
-            yield Problem(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
+            yield Diagnostic(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
         return
     for name, path in mapping.columns.items():
         column = f'"{path.text}", the column "{name}",'
@@ -131,13 +131,13 @@ def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Pro
         if not filled:
             there = next((str(run.config[name]) for run in runs if run.config.get(name)), "")
             advice = there or _suggest_path(runs, rows)
-            yield Problem(place, f"{column} finds nothing in any row", advice, Stage.DATA)
+            yield Diagnostic(place, f"{column} finds nothing in any row", advice, Stage.DATA)
         elif all(run.config.get(name) for run in filled):
             within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
             rest = "" if path.up else f", with rows: {within}"
             one_value = f"{path.text}[0] or {path.text}.name"
             advice = f"Go on to one value, as in {one_value}, or make its items the rows{rest}"
-            yield Problem(place, f"{column} is a list or an object in every row", advice, Stage.DATA)
+            yield Diagnostic(place, f"{column} is a list or an object in every row", advice, Stage.DATA)
 
 
 def _suggest_path(runs: Sequence[StoredRun], rows: JsonPath | None) -> str:

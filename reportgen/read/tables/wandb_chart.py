@@ -126,7 +126,7 @@ def _build_spread(
     return spread, naming
 
 
-def _warn_joined(look: Look) -> Iterator[Problem]:
+def _warn_joined(look: Look) -> Iterator[Diagnostic]:
     """Which lines are means, though nothing says of how many values."""
     if joined := delimited.find_joined(look.file.columns, look.rows):
         runs = list_names(dict.fromkeys(one.run for one in joined.values()))
@@ -137,7 +137,7 @@ def _warn_joined(look: Look) -> Iterator[Problem]:
         yield Diagnostic(SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
 
 
-def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Problem]:
+def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Diagnostic]:
     """How series and seeds were guessed, and which runs cannot be distinguished."""
     if naming.guessed:
         series = list_names(dict.fromkeys(name.series for name in naming.names))
