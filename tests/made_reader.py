@@ -28,7 +28,7 @@ TITLE: Final = "Made runs"
 READ: list[str] = []
 
 
-def units(files: Sequence[Path]) -> tuple[Unit, ...]:
+def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each file that ends in ``.made``."""
     return tuple(Unit(NAME, file, (file,)) for file in files if file.suffix == ".made")
 

@@ -424,7 +424,7 @@ def statements_of(monkeypatch: pytest.MonkeyPatch, root: Path, benchmarks: int) 
         return cursor(one)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Engine, "cursor", counting)
+        patched.setattr(Engine, "open_cursor", counting)
         told = describing.describe_path(root / "data/s", root, "s", FileHashes(root / ".kept"), None)
         assert len(told.counts.totals) == 3 * benchmarks
         described, count = count, 0

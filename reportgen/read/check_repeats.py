@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
-from reportgen.formats.cells import Kind
+from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
 from reportgen.read.find_repeats import (
@@ -20,8 +20,7 @@ from reportgen.read.find_repeats import (
     find_repeated_answer,
     find_run_columns,
     is_comparable,
-    list_free_numbers,
-    list_free_texts,
+    list_free_columns,
     list_run_labels,
     locate_row,
     make_answer_keys,
@@ -88,7 +87,7 @@ def find_series(
         return None, ()
     if not (layout.outcomes or (layout.roles.step and layout.metrics)):
         return None, ()
-    texts = list_free_texts(layout)
+    texts = list_free_columns(layout, {Kind.TEXT})
     if layout.outcomes:
         texts = [name for name in texts if name.strip().casefold() not in _PARTS_OF_A_BENCHMARK]
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
@@ -128,7 +127,7 @@ def _warn_merged(
     small = _count_bytes(root, layout) <= _SMALL
     differing = [
         *columns,
-        *(find_run_columns(root, keys, list_free_numbers(layout), shared=True) if small else ()),
+        *(find_run_columns(root, keys, list_free_columns(layout, NUMERIC), shared=True) if small else ()),
     ]
     series = f'the series "{shorten(layout.labels[0], _LONGEST)}"'
     if differing:
@@ -276,10 +275,9 @@ def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwis
 
 def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
     """The columns that tell the rows apart, and what to set; empty where there are none."""
-    texts = list_free_texts(keys.layout)
-    numbers = [
-        name for name in list_free_numbers(keys.layout) if name not in keys.layout.metrics.get(metric, ())
-    ]
+    own = keys.layout.metrics.get(metric, ())
+    texts = list_free_columns(keys.layout, {Kind.TEXT})
+    numbers = [name for name in list_free_columns(keys.layout, NUMERIC) if name not in own]
     apart = find_distinguishing_columns(root, keys, [*texts, *numbers], most=_MOST_SERIES)
     if not apart:
         return ""

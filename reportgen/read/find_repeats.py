@@ -16,15 +16,16 @@ from reportgen.formats.layout import Row
 from reportgen.formats.tables.table_formats import FORMATS
 from reportgen.read.runs.labels import is_experiment_setting, split_seed
 from reportgen.read.tables.columns import find_column, is_run_name
-from reportgen.read.tables.rows import FILE_ROWS, group_files, make_where, select_run, select_series
+from reportgen.read.tables.rows import FILE_ROWS, group_files, select_files, select_run, select_series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
     from pathlib import Path
 
     import duckdb
 
     from reportgen.read.tables.layout import Filters, Layout
+    from reportgen.read.tables.rows import Rows
 
 
 # What is compared has few names; a column with more is an id, a note or a time.
@@ -85,10 +86,10 @@ def make_answer_keys(root: Path, layout: Layout, filters: Filters) -> RowKeys:
     roles = layout.outcomes
     if roles is None:
         raise TypeError(layout)
-    selects = []
-    for rows in group_files(root, layout):
+
+    def list_cells(rows: Rows) -> dict[str, str]:
         names = [rows.as_text(name) for name in (roles.problem, roles.sample) if name]
-        fields = {
+        return {
             "series": select_series(rows, layout, {}),
             "run": select_run(rows, layout),
             "part": f"coalesce({rows.as_text(roles.benchmark)}, '')" if roles.benchmark else "''",
@@ -96,10 +97,11 @@ def make_answer_keys(root: Path, layout: Layout, filters: Filters) -> RowKeys:
             "value": "0.0",
             "row": rows.get_position(),
         }
-        listed = ", ".join(f'{cell} AS "{name}"' for name, cell in fields.items())
-        scored = f"{rows.as_text(roles.score)} IS NOT NULL"
-        selects.append(f"SELECT {listed} FROM {rows.build_source()}{make_where(rows, filters, scored)}")  # noqa: S608
-    return RowKeys(" UNION ALL ".join(selects), layout, filters)
+
+    def is_scored(rows: Rows) -> str:
+        return f"{rows.as_text(roles.score)} IS NOT NULL"
+
+    return RowKeys(select_files(root, layout, list_cells, filters, is_scored), layout, filters)
 
 
 def find_repeat(keys: RowKeys) -> Repeat | None:
@@ -190,6 +192,9 @@ def find_distinguishing_columns(
 ) -> list[tuple[str, ...]]:
     """The columns, or pairs of columns, each of which tells all repeated rows apart by few names.
 
+    A label has few names, each of which stands in several rows, and none is missing. A number is a label only
+    where there are not more of them than rows of one step: a metric has many values.
+
     Args:
         root: the folder that the files' paths start from.
         keys: of the table.
@@ -197,19 +202,26 @@ def find_distinguishing_columns(
         most: how many names are few.
     """
     with _open_repeated(root, keys, columns) as cursor:
-        numbers = {name for name in columns if keys.layout.kinds[name] in NUMERIC}
-        likely = [
-            name
-            for index, name in enumerate(columns)
-            if _is_label(cursor, index, most, number=name in numbers)
-        ]
-        alone: list[tuple[str, ...]] = [
-            (name,) for name in likely if _is_unique(cursor, [columns.index(name)])
-        ]
-        if alone:
-            return alone
-        pairs = combinations(likely[:_MOST_PAIRED], 2)
-        return [pair for pair in pairs if _is_unique(cursor, [columns.index(name) for name in pair])]
+
+        def is_label(index: int) -> bool:
+            names = f"count(DISTINCT c{index})"
+            number = keys.layout.kinds[columns[index]] in NUMERIC
+            few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
+            found = cursor.execute(
+                f"SELECT {names} BETWEEN 2 AND {most} AND {few} AND count(c{index}) = count(*) FROM repeated"  # noqa: S608
+            ).fetchone()
+            return bool(found and found[0])
+
+        def is_unique(*indices: int) -> bool:
+            key = ", ".join(("series, run, part, step", *(f"c{index}" for index in indices)))
+            again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
+            return cursor.execute(again).fetchone() is None
+
+        labels = [index for index in range(len(columns)) if is_label(index)]
+        pairs = combinations(labels[:_MOST_PAIRED], 2)
+        found: list[tuple[int, ...]] = [(index,) for index in labels if is_unique(index)]
+        found = found or [pair for pair in pairs if is_unique(*pair)]
+    return [tuple(columns[index] for index in indices) for indices in found]
 
 
 def find_run_columns(root: Path, keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
@@ -248,9 +260,12 @@ def list_run_labels(keys: RowKeys) -> list[str]:
     return list(dict.fromkeys(_NUMBER.sub("", split_seed(run)[0]).strip(" _-./") for run in runs))
 
 
-def list_free_texts(layout: Layout) -> list[str]:
-    """Columns of words that play no part, and may be what is compared."""
-    return [name for name in _list_free(layout) if layout.kinds[name] is Kind.TEXT]
+def list_free_columns(layout: Layout, kinds: Container[Kind]) -> list[str]:
+    """Columns of some kinds that play no part: words, which may be compared, or numbers taken for metrics."""
+    parts = (layout.roles, layout.outcomes, layout.totals)
+    taken = {name for part in parts if part for name in astuple(part) if name}
+    free = [name for name, kind in layout.kinds.items() if name not in taken and kind in kinds]
+    return [name for name in free if find_column(name, tuple(layout.kinds))]
 
 
 def is_comparable(column: str) -> bool:
@@ -258,17 +273,6 @@ def is_comparable(column: str) -> bool:
     name = column.strip()
     named = name.casefold().startswith(("exp", "group"))
     return (named or is_experiment_setting(name)) and not is_run_name(name)
-
-
-def list_free_numbers(layout: Layout) -> list[str]:
-    """Columns of numbers that play no part, or are taken for a metric."""
-    return [name for name in _list_free(layout) if layout.kinds[name] in NUMERIC]
-
-
-def _list_free(layout: Layout) -> Iterator[str]:
-    parts = (layout.roles, layout.outcomes, layout.totals)
-    taken = {name for part in parts if part for name in astuple(part) if name}
-    return (name for name in layout.kinds if name not in taken and find_column(name, tuple(layout.kinds)))
 
 
 @contextmanager
@@ -289,32 +293,12 @@ def _open_repeated(root: Path, keys: RowKeys, columns: Sequence[str]) -> Iterato
 
 def _select_cells(root: Path, keys: RowKeys, columns: Iterable[str]) -> str:
     """Every row's position, and the cells of columns as texts."""
-    selects = []
-    for rows in group_files(root, keys.layout):
-        cells = "".join(f", {rows.as_text(name)} AS c{index}" for index, name in enumerate(columns))
-        where = make_where(rows, keys.filters)
-        selects.append(f'SELECT {rows.get_position()} AS "row"{cells} FROM {rows.build_source()}{where}')  # noqa: S608
-    return " UNION ALL ".join(selects)
 
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {f"c{index}": rows.as_text(name) for index, name in enumerate(columns)}
+        return {"row": rows.get_position(), **cells}
 
-def _is_label(cursor: duckdb.DuckDBPyConnection, place: int, most: int, *, number: bool) -> bool:
-    """Whether a column has few names, each of which stands in several rows, and none is missing.
-
-    A number is a label only where there are not more of them than rows of one step: a metric has many values.
-    """
-    names = f"count(DISTINCT c{place})"
-    few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
-    found = cursor.execute(
-        f"SELECT {names} BETWEEN 2 AND {most} AND {few} AND count(c{place}) = count(*) FROM repeated"  # noqa: S608
-    ).fetchone()
-    return bool(found and found[0])
-
-
-def _is_unique(cursor: duckdb.DuckDBPyConnection, places: Iterable[int]) -> bool:
-    more = ", ".join(f"c{index}" for index in places)
-    key = f"series, run, part, step, {more}"
-    again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608 - our own names
-    return cursor.execute(again).fetchone() is None
+    return select_files(root, keys.layout, list_cells, keys.filters)
 
 
 def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:

@@ -17,7 +17,7 @@ from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.columns import detect_totals
-from reportgen.read.tables.rows import group_files, select_run, select_series
+from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reportgen.read.runs.ingest import ImportedSource
     from reportgen.read.runs.names import Naming
     from reportgen.read.tables.layout import Layout
+    from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
 
@@ -95,29 +96,26 @@ def _keep_rising(root: Path, source: Source, layout: Layout, names: Sequence[str
     """
     if not names:
         return []
-    selects = []
-    for rows in group_files(root, layout):
-        cells = [
-            rows.as_time(name) if layout.kinds[name] is Kind.TIME else rows.as_number(name) for name in names
-        ]
-        listed = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
-        named = f"{select_series(rows, layout, {})} AS series, {select_run(rows, layout)} AS run"
-        position = rows.get_position()
-        selects.append(f"SELECT {named}, {listed}, {position} AS place FROM {rows.build_source()}")  # noqa: S608
-    places = range(len(names))
-    window = "OVER (PARTITION BY series, run ORDER BY place)"
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        for index, name in enumerate(names):
+            time = layout.kinds[name] is Kind.TIME
+            cells[f"c{index}"] = rows.as_time(name) if time else rows.as_number(name)
+        return {**cells, "place": rows.get_position()}
+
+    def join(template: str) -> str:
+        return ", ".join(template.format(index) for index in range(len(names)))
+
     statement = _STATEMENT.format(
-        rows=" UNION ALL ".join(selects),
-        gaps=", ".join(f"c{place}, c{place} - lag(c{place}) {window} AS g{place}" for place in places),
-        counts=", ".join(
-            f"count(DISTINCT c{place}) AS d{place}, count(c{place}) AS n{place}, "
-            f"count_if(g{place} < 0) AS b{place}"
-            for place in places
+        rows=select_files(root, layout, list_cells),
+        gaps=join("c{0}, c{0} - lag(c{0}) OVER (PARTITION BY series, run ORDER BY place) AS g{0}"),
+        counts=join(
+            "count(DISTINCT c{0}) AS d{0}, count(c{0}) AS n{0}, count_if(g{0} < 0) AS b{0}",
         ),
-        sums=", ".join(
-            f"bool_and(d{place} > 1 AND d{place} >= {_LEAST_DIFFERENT} * n{place}) FILTER (n{place} > 1), "
-            f"sum(b{place}) <= {_MOST_BACK} * sum(n{place})"
-            for place in places
+        sums=join(
+            f"bool_and(d{{0}} > 1 AND d{{0}} >= {_LEAST_DIFFERENT} * n{{0}}) FILTER (n{{0}} > 1), "
+            f"sum(b{{0}}) <= {_MOST_BACK} * sum(n{{0}})"
         ),
     )
     with explain_errors(root, source.location, list):
