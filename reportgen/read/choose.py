@@ -88,11 +88,7 @@ class _FolderWalk:
 
 
 def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> ChosenFiles:
-    """The files that ``files:`` names.
-
-    Raises:
-        ReportError: a pattern fits nothing or is not a pattern, or there are too many files.
-    """
+    """The files that ``files:`` names."""
     location = walk.location
     patterns = (files,) if isinstance(files, str) else files
     labels: dict[Path, dict[str, Text]] = {}
@@ -113,11 +109,7 @@ def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> ChosenFi
 
 
 def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
-    """The files that a pattern fits, and all those below the folders that it fits.
-
-    Raises:
-        ReportError: the pattern asks for more ways through the folders than anybody could wait for.
-    """
+    """The files that a pattern fits, and all those below the folders that it fits."""
     found: list[Path] = []
     location = walk.location
     # "**/**" fits what "**" does, and would be walked once for each way to part a path in two.
@@ -141,11 +133,7 @@ def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
 
 
 def _match_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
-    """The files whose path below the source fits a regular expression, or that of a folder around them.
-
-    Raises:
-        ReportError: the pattern is no regular expression, or there are too many files.
-    """
+    """The files whose path below the source fits a regular expression, or that of a folder around them."""
     location = walk.location
     files = list(walk.list_files(location.path))
     parts = {file: list(_outwards(file.relative_to(location.path))) for file in files}

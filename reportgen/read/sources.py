@@ -279,11 +279,7 @@ def _open_tables(
     hashes: Callable[[Path], str],
     cache: Cache | None,
 ) -> Source:
-    """The source of the tables that a source has.
-
-    Raises:
-        ReportError: everything that is wrong with its settings or files.
-    """
+    """The source of the tables that a source has."""
     files = list_tables(location, settings, chosen)
     hashed = hash_files(files, hashes)
     if settings.format == "mapped":
@@ -303,11 +299,7 @@ def _open_tables(
 
 
 def _open_imported(location: Location, settings: SourceSettings, imported: ImportedSource) -> Source:
-    """The source of runs or evaluations that were imported.
-
-    Raises:
-        ReportError: its settings name something that the runs do not have.
-    """
+    """The source of runs or evaluations that were imported."""
     found = check_setting_names(imported.survey, imported.settings, location.place)
     return make_source(location, settings, imported.settings, imported.files, found)
 
@@ -329,11 +321,7 @@ def _open_mapped(
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
-    """Refuse settings that only runs can meet: those of loggers and harnesses, or the columns of a chart.
-
-    Raises:
-        ReportError: there are such settings.
-    """
+    """Refuse settings that only runs can meet: those of loggers and harnesses, or the columns of a chart."""
     keys = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
     if keys:
         verb = "tells" if len(keys) == 1 else "tell"

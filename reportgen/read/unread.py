@@ -179,12 +179,7 @@ def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Problem]:
 
 
 def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
-    """Why a file that was named is not read: neither its ending nor its content tells a format.
-
-    Args:
-        path: the file.
-        root: what the place of the problem is relative to.
-    """
+    """Why a file that was named is not read: neither its ending nor its content tells a format."""
     content = Content(path, locate_file(path, root).file, "")
     problems = Problems()
     with problems.collecting():
@@ -206,13 +201,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
 
 
 def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
-    """What to tell of a folder in which no file is data.
-
-    Args:
-        folder: the folder.
-        paths: its files.
-        root: what the place of the problem is relative to.
-    """
+    """What to tell of a folder in which no file is data."""
     held = count_endings(paths)
     message = (
         f"the folder has no data file: it holds {held}"

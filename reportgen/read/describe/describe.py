@@ -225,11 +225,7 @@ def _describe_source(description: Description, request: _Request, problems: Prob
 
 
 def _check_repeats(description: Description, source: Source, root: Path) -> None:
-    """Refuse rows that repeat a step or a problem, as whoever draws them does.
-
-    Raises:
-        ReportError: it is not known which of them counts.
-    """
+    """Refuse rows that repeat a step or a problem, as whoever draws them does."""
     repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
     if repeated:
         read_measurements(root, source, repeated).check_repeats()
@@ -302,11 +298,7 @@ def _seeded(description: Description) -> Description:
 def _add_counts(
     description: Description, source: Source, imported: ImportedSource | None, request: _Request
 ) -> Description:
-    """What the rows hold and the loggers say, as it was counted before or else now.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """What the rows hold and the loggers say, as it was counted before or else now."""
     settings, context = request.settings, request.context
     stored = load_description(context.cache, source, description) if context.cache else None
     if stored:
@@ -335,11 +327,7 @@ def _add_counts(
 
 
 def _count_rows(root: Path, source: Source) -> Counts:
-    """What the rows hold.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """What the rows hold."""
     if source.kind == "outcomes":
         return Counts(evaluations=count_answers(root, source))
     if source.kind == "totals":

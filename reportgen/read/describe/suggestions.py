@@ -89,11 +89,7 @@ def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
 
 
 def _keep_rising(root: Path, source: Source, layout: Layout, names: Sequence[str]) -> list[str]:
-    """Those of the columns that go up within every run.
-
-    Raises:
-        ReportError: the cells of one cannot be read.
-    """
+    """Those of the columns that go up within every run."""
     if not names:
         return []
 

@@ -139,11 +139,7 @@ def _explain_format(
 
 
 def _find_readable_units(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> FoundUnits:
-    """The units among the files of a source.
-
-    Raises:
-        ReportError: a file that may be of one cannot be read.
-    """
+    """The units among the files of a source."""
     paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
     readable = [path for path in paths if path not in chosen.unreadable]
     try:
@@ -181,11 +177,7 @@ def _read_metrics(
 def _read_all(
     units: tuple[Unit, ...], metrics: Collection[str] | None, reading: _ReadContext
 ) -> tuple[list[ImportedUnit], tuple[Problem, ...]]:
-    """What can be read, and warnings of what cannot: one damaged run does not take the others with it.
-
-    Raises:
-        ReportError: nothing can be read.
-    """
+    """What can be read, and warnings of what cannot: one damaged run does not take the others with it."""
     problems = Problems()
     read, unreadable = [], []
     units, lost = _drop_unreadable(units, reading.root)
@@ -230,12 +222,7 @@ def _warn_left_out(problem: Problem, unit: Unit) -> Problem:
 
 
 def _read_unit(unit: Unit, metrics: Collection[str] | None, reading: _ReadContext) -> ImportedUnit:
-    """A unit as it is kept, or else read now.
-
-    Raises:
-        UnreadableError: it is damaged, or goes beyond a limit.
-        OSError: its files cannot be read.
-    """
+    """A unit as it is kept, or else read now."""
     cache, root = reading.cache, reading.root
     marks = [_mark(path) for path in unit.files]
     files = tuple(

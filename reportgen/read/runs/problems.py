@@ -50,7 +50,7 @@ def find_method(settings: SourceSettings, runs: ImportedRuns) -> str | None:
     if named or not alone or runs.naming.resumed or any(one.run.evaluated for one, _ in logged):
         return None
     known = find_differences([candidate for candidate, _ in logged])
-    keys = known.choose_keys([""] * len(logged))
+    keys = known.choose_keys()
     if len(keys) != 1 or None in known.values:
         return None
     place, seeds = known.keys.index(keys[0]), defaultdict(list)
@@ -128,12 +128,12 @@ def _places(candidates: Sequence[Candidate]) -> list[str]:
 def _suggest_keys(candidates: Sequence[Candidate]) -> str:
     """What to do about runs that are alike: by which of their settings they could be told apart."""
     known = find_differences(candidates)
-    several = known.list_differing(range(len(candidates)))
+    several = known.list_differing()
     advice = "They are read as different runs of one series"
     if not several:
         return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
     shown = join_names(several, most=_MOST_KEYS)
-    first = (known.choose_keys([""] * len(candidates)) or several)[0]
+    first = (known.choose_keys() or several)[0]
     first = f"[model, {first}]" if all(one.run.model for one in candidates) else first
     return f"{advice}, but differ in {shown}: tell them apart with series_from: {first}, if that matters"
 
