@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -22,10 +23,12 @@ from reportgen.read.tables.layout import get_layout
 from reportgen.read.totals import TotalsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.description import Description
+    from reportgen.core.model import Measurements
+    from reportgen.core.outcomes import Outcomes
     from reportgen.formats.runs import Unit
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.runs.ingest import ImportedSource
@@ -158,16 +161,8 @@ def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], 
     count = max(1, min(len(source.metrics), len(source.metrics) * _BYTES_OF_A_PASS // max(1, size)))
     for begin in range(0, len(source.metrics), count):
         table = read_measurements(root, source, source.metrics[begin : begin + count])
-        with table.reading():
-            relation: Any = table.frame.to_native()
-            lines += [_MetricRun(*row) for row in relation.query("measured", _CURVES_SQL).fetchall()]
-    times = _fetch_times(root, source)
-    runs = (
-        replace(run, begins=begin, ends=end)
-        for run in _count_runs(lines)
-        for begin, end in [times.get((run.series, run.run), (None, None))]
-    )
-    return tuple(runs), tuple(_count_metrics(lines, source.metrics))
+        lines += [_MetricRun(*row) for row in _query(table, _CURVES_SQL)]
+    return tuple(_count_runs(lines, _fetch_times(root, source))), tuple(_count_metrics(lines, source.metrics))
 
 
 def _fetch_times(root: Path, source: Source) -> dict[tuple[str, str], tuple[float | None, float | None]]:
@@ -175,18 +170,26 @@ def _fetch_times(root: Path, source: Source) -> dict[tuple[str, str], tuple[floa
     layout = get_layout(source)
     if layout.kinds.get(_TIME) is not Kind.TIME or layout.roles.step == _TIME:
         return {}
-    table = read_measurements(root, source, source.metrics, x=_TIME)
-    with table.reading():
-        relation: Any = table.frame.to_native()
-        rows = relation.query("measured", _SPAN).fetchall()
+    rows = _query(read_measurements(root, source, source.metrics, x=_TIME), _SPAN)
     return {(series, run): (begin, end) for series, run, begin, end in rows}
 
 
-def _count_runs(lines: Iterable[_MetricRun]) -> Iterable[DescribedRun]:
+def _query(table: Measurements | Outcomes, statement: str) -> list[Any]:
+    """The rows of a statement about the table ``measured``."""
+    with table.reading():
+        relation: Any = table.frame.to_native()
+        rows: list[Any] = relation.query("measured", statement).fetchall()
+    return rows
+
+
+def _count_runs(
+    lines: Iterable[_MetricRun], times: Mapping[tuple[str, str], tuple[float | None, float | None]]
+) -> Iterator[DescribedRun]:
     grouped: dict[tuple[str, str], list[_MetricRun]] = defaultdict(list)
     for line in lines:
         grouped[line.series, line.run].append(line)
     for (series, run), own in grouped.items():
+        begins, ends = times.get((series, run), (None, None))
         yield DescribedRun(
             series=series,
             run=run,
@@ -196,6 +199,8 @@ def _count_runs(lines: Iterable[_MetricRun]) -> Iterable[DescribedRun]:
             values=sum(line.written for line in own),
             first=_min_known(line.first for line in own),
             last=_max_known(line.last for line in own),
+            begins=begins,
+            ends=ends,
         )
 
 
@@ -238,7 +243,7 @@ WITH answers AS (
     SELECT series, run, {benchmark} AS benchmark, problem, sample, count(*) AS written, min(row) AS row,
         any_value(seed) AS seed, count(*) FILTER (score IS NULL OR isnan(score)) AS missing,
         arg_max(score, row) FILTER (isfinite(score)) AS score, max(isfinite(score)::INTEGER) AS scored
-    FROM answered GROUP BY ALL
+    FROM measured GROUP BY ALL
 ), problems AS (
     SELECT series, run, benchmark, problem, count(*) AS samples, sum(written) AS written, min(row) AS row,
         any_value(seed) AS seed, sum(missing) AS missing, sum(score) / nullif(sum(scored), 0) AS score
@@ -258,7 +263,7 @@ _GROUP: Final = re.compile(
 _GROUPED: Final = """
 SELECT count(DISTINCT (benchmark, problem)), count(DISTINCT groups),
     count(DISTINCT (benchmark, problem, groups)), count(*) FILTER (groups IS NULL)
-FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM answered)
+FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured)
 """
 
 
@@ -269,16 +274,13 @@ def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]
         ReportError: everything that is wrong in the files.
     """
     table = read_outcomes(root, source)
-    benchmark = "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
-    with table.reading():
-        relation: Any = table.frame.to_native()
-        rows = relation.query("answered", _ANSWERS_SQL.format(benchmark=benchmark)).fetchall()
+    rows = _query(table, _ANSWERS_SQL.format(benchmark=_select_benchmark(table)))
     return tuple(
         DescribedEvaluation(
             series=series,
             run=run,
             seed=seed,
-            benchmark=named,
+            benchmark=benchmark,
             problems=int(counts[0]),
             answers=int(counts[1]),
             fewest=int(counts[2]),
@@ -287,8 +289,12 @@ def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]
             repeated=int(counts[5]),
             mean=mean,
         )
-        for series, run, seed, named, *counts, mean in rows
+        for series, run, seed, benchmark, *counts, mean in rows
     )
+
+
+def _select_benchmark(table: Outcomes) -> str:
+    return "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
 
 
 def likely_clusters(root: Path, source: Source) -> str | None:
@@ -300,19 +306,14 @@ def likely_clusters(root: Path, source: Source) -> str | None:
         ReportError: everything that is wrong in the files.
     """
     table = read_outcomes(root, source)
-    names = [name for name in table.slices if _GROUP.fullmatch(name)]
-    if not names or "cluster" in table.has:
+    if "cluster" in table.has:
         return None
-    benchmark = "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
     found = {}
-    with table.reading():
-        relation: Any = table.frame.to_native()
-        for name in names:
-            column = '"' + name.replace('"', '""') + '"'
-            statement = _GROUPED.format(benchmark=benchmark, column=column)
-            ((problems, groups, pairs, incomplete),) = relation.query("answered", statement).fetchall()
-            if 1 < groups < problems == pairs and not incomplete:
-                found[name] = groups
+    for name in filter(_GROUP.fullmatch, table.slices):
+        statement = _GROUPED.format(benchmark=_select_benchmark(table), column=sql.quote_name(name))
+        ((problems, groups, pairs, incomplete),) = _query(table, statement)
+        if 1 < groups < problems == pairs and not incomplete:
+            found[name] = groups
     return max(found, key=found.__getitem__, default=None)
 
 

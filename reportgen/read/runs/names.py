@@ -111,7 +111,7 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
         resumed=resumed,
         mixed=tuple(group for group in mixed if group not in indistinct),
         seedless=tuple(index for index, one in enumerate(candidates) if id(one) in seedless),
-        keys=series.keys if series.guessed else (),
+        keys=series.keys,
     )
 
 
