@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from reportgen.read.find import Location
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
-    from reportgen.read.runs.names import Naming
     from reportgen.read.runs.stored import StoredFinding, StoredRun
     from reportgen.settings.source import SourceSettings
 
@@ -53,9 +52,9 @@ def find_method(settings: SourceSettings, runs: ImportedRuns) -> str | None:
     keys = known.choose_keys()
     if len(keys) != 1 or None in known.values:
         return None
-    place, seeds = known.keys.index(keys[0]), defaultdict(list)
+    index, seeds = known.keys.index(keys[0]), defaultdict(list)
     for values, (_, name) in zip(known.values, logged, strict=True):
-        seeds[values[place] if values else None].append(name.seed)
+        seeds[values[index] if values else None].append(name.seed)
     repeated = all(
         len(several) > 1 and len({*several} - {None}) == len(several) for several in seeds.values()
     )
@@ -66,33 +65,39 @@ _MOST: Final = 20
 _MOST_KEYS: Final = 5
 
 
-def report_indistinct_runs(
-    location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Problem]:
+def _report_indistinct(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
     naming = runs.naming
     unread = _find_unread(settings, runs)
-    same_seed, mixed = (
-        [
-            read
-            for places in groups
-            if len(read := tuple(index for index in places if index not in unread)) > 1
-        ]
-        for groups in (naming.indistinct, naming.mixed)
-    )
-    found = [*_group_by_series(naming, same_seed, mixed=False), *_group_by_series(naming, mixed, mixed=True)]
-    for message, places, more in found[:_MOST]:
-        candidates = [runs.candidates[place] for place in places]
-        same = f"; likewise on {format_count(more, 'more benchmark', 'more benchmarks')}" if more else ""
-        where = list_names(_places(candidates))
-        yield Problem(location.place, f"{message}: {where}{same}", _suggest_keys(candidates), Stage.DATA)
-    if (rest := len(found) - _MOST) > 0:
+    by_message: dict[str, list[list[int]]] = defaultdict(list)
+    for mixed, groups in ((False, naming.indistinct), (True, naming.mixed)):
+        of_name: dict[tuple[str, str | None], list[list[int]]] = defaultdict(list)
+        for group in groups:
+            if len(read := [index for index in group if index not in unread]) > 1:
+                name = naming.names[read[0]]
+                of_name[name.series, None if mixed else name.seed].append(read)
+        for (series, seed), several in of_name.items():
+            seed_text = f"seed {seed}" if seed is not None else "no seed"
+            message = f'{len(several[0])} runs have the series "{series}" and {seed_text}'
+            if mixed:
+                message = f'{len(several[0])} runs of the series "{series}" differ in more than seeds'
+            by_message[message] += several
+    for message, (first, *others) in list(by_message.items())[:_MOST]:
+        candidates = [runs.candidates[index] for index in first]
+        paths = [one.run.path for one in candidates]
+        # What they are called says more where they lie in one place.
+        shown = paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
+        more = format_count(len(others), "more benchmark")
+        same = f"; likewise on {more}" if others else ""
+        whole = f"{message}: {list_names(shown)}{same}"
+        yield Problem(location.place, whole, _suggest_keys(candidates), Stage.DATA)
+    if (rest := len(by_message) - _MOST) > 0:
         message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
         yield Problem(location.place, message, "", Stage.DATA)
 
 
 def _find_unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
-    """The places of evaluations of which no score is taken."""
+    """The evaluations of which no score is taken."""
     chosen = choose_metrics(list_scored_runs(runs), settings)
     return {
         index
@@ -103,30 +108,8 @@ def _find_unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
     }
 
 
-def _group_by_series(
-    naming: Naming, groups: Sequence[tuple[int, ...]], *, mixed: bool
-) -> Iterator[tuple[str, tuple[int, ...], int]]:
-    """Of each series and seed what to tell, the places on its first benchmark, and how many more."""
-    by_name: dict[tuple[str, str | None], list[tuple[int, ...]]] = defaultdict(list)
-    for places in groups:
-        name = naming.names[places[0]]
-        by_name[name.series, None if mixed else name.seed].append(places)
-    for (series, seed), found in by_name.items():
-        seed_text = f"seed {seed}" if seed is not None else "no seed"
-        message = f'{len(found[0])} runs have the series "{series}" and {seed_text}'
-        if mixed:
-            message = f'{len(found[0])} runs of the series "{series}" differ in more than seeds'
-        yield message, found[0], len(found) - 1
-
-
-def _places(candidates: Sequence[Candidate]) -> list[str]:
-    """Where runs lie, or what they are called where they lie in one place."""
-    paths = [one.run.path for one in candidates]
-    return paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
-
-
 def _suggest_keys(candidates: Sequence[Candidate]) -> str:
-    """What to do about runs that are alike: by which of their settings they could be told apart."""
+    """What to do about runs of one series: by which of their settings they could be told apart."""
     known = find_differences(candidates)
     several = known.list_differing()
     advice = "They are read as different runs of one series"
@@ -138,24 +121,22 @@ def _suggest_keys(candidates: Sequence[Candidate]) -> str:
     return f"{advice}, but differ in {shown}: tell them apart with series_from: {first}, if that matters"
 
 
-def report_evaluations(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+def _report_evaluations(
+    location: Location, settings: SourceSettings, runs: ImportedRuns
+) -> Iterator[Problem]:
     """Evaluations of which not everything is read."""
-    answered = any(run.metrics for run in list_scored_runs(runs))
-    for candidate in runs.candidates:
-        run = candidate.run
-        if not run.evaluated:
-            continue
-        of = _name_evaluation(run)
+    scored = list_scored_runs(runs)
+    answered = any(run.metrics for run in scored)
+    for run in (candidate.run for candidate in runs.candidates if candidate.run.evaluated):
+        of, place = _name_evaluation(run), SourceLocation(run.path)
         if not run.finished:
             message = f"the evaluation of {of} did not finish; what is there is read"
-            yield Problem(
-                SourceLocation(run.path), message, "Leave it out with files:, or let it finish", Stage.DATA
-            )
+            yield Problem(place, message, "Leave it out with files:, or let it finish", Stage.DATA)
         if answered and run.totals and not run.metrics:
             message = f"of {of} there are totals only; they are not read, since others here have answers"
             advice = "Let the harness write its samples, too, or make these a source of their own"
-            yield Problem(SourceLocation(run.path), message, advice, Stage.DATA)
-    yield from _report_scores(location, settings, runs)
+            yield Problem(place, message, advice, Stage.DATA)
+    yield from _report_scores(location, settings, scored)
 
 
 def _name_evaluation(run: StoredRun) -> str:
@@ -163,25 +144,23 @@ def _name_evaluation(run: StoredRun) -> str:
     return " on ".join(filter(None, (run.model or run.name, run.benchmark))) or PurePosixPath(run.path).name
 
 
-def _report_scores(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+def _report_scores(
+    location: Location, settings: SourceSettings, scored: Sequence[StoredRun]
+) -> Iterator[Problem]:
     """Scores that are there and not taken, and evaluations that lack those that are."""
-    scored = list_scored_runs(runs)
     chosen = choose_metrics(scored, settings)
+    several: Counter[tuple[tuple[str, ...], str]] = Counter()
     for run in scored:
-        taken, there = chosen[run.benchmark], list_scores(run)
+        taken, there, of = chosen[run.benchmark], list_scores(run), _name_evaluation(run)
         if not set(taken) & set(there):
-            of = _name_evaluation(run)
             message = f"of {of} there is no score by {list_names(taken)}: it is left out"
             advice = f"It has {list_names(there)}; say with metrics: which are taken"
             if not any(there):
                 message = f"the answers of {of} are not graded: they are left out, since others on it are"
                 advice = "Grade them, or leave the file out with files:"
             yield Problem(SourceLocation(run.path), message, advice, Stage.DATA)
-    if settings.metrics:
-        return
-    several = Counter(
-        (list_scores(run), chosen[run.benchmark][0]) for run in scored if len(list_scores(run)) > 1
-    )
+        if len(there) > 1 and not settings.metrics:
+            several[there, taken[0]] += 1
     for (there, first), count in several.items():
         has = "has" if count == 1 else "have"
         message = f"{format_count(count, 'evaluation')} {has} scores by {list_names(there)}; {first} is taken"
@@ -213,7 +192,7 @@ def report_imports(
         _report_names(location, settings, runs),
         _report_likely_series(location, settings, runs),
         _report_missing_settings(location, settings, runs),
-        report_evaluations(location, settings, runs),
+        _report_evaluations(location, settings, runs),
     )
     return tuple(replace(problem, severity=Severity.WARNING) for problem in problems)
 
@@ -224,10 +203,8 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Problem]:
     for unit in runs.units:
         for one in unit.stored.findings:
             by_message[_NUMBERS.sub("#", one.message)].setdefault(one.path, one)
-    many = {message for message, found in by_message.items() if len(found) > _FEW_UNITS}
-    yield from (
-        _merge_findings(list(found.values())) for message, found in by_message.items() if message in many
-    )
+    many = {message: found for message, found in by_message.items() if len(found) > _FEW_UNITS}
+    yield from (_merge_findings(list(found.values())) for found in many.values())
     by_unit = [
         [
             Problem(SourceLocation(one.path, one.line), one.message, "", Stage.DATA)
@@ -240,14 +217,12 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Problem]:
     for problems in by_unit[:_MOST_UNITS]:
         yield from (replace(problem, next_step="") for problem in limit_problems(problems))
     if rest := by_unit[_MOST_UNITS:]:
-        message = (
-            f"something irregular was found in {format_count(len(rest), 'more run', 'more runs')} like this"
-        )
-        yield replace(rest[0][0], message=message)
+        count = format_count(len(rest), "more run")
+        yield replace(rest[0][0], message=f"something irregular was found in {count} like this")
 
 
 def _merge_findings(found: Sequence[StoredFinding]) -> Problem:
-    """What was found in many places, told at the first of them; of numbers that differ, the first ones."""
+    """What was found in many places, at the first of them; of numbers that differ, the first ones."""
     first = found[0]
     like = "the same" if len({one.message for one in found}) == 1 else "the same with other numbers"
     others = join_names([one.path for one in found[1:]], most=2)
@@ -272,7 +247,7 @@ def _report_left_out(location: Location, chosen: ChosenFiles, found: FoundUnits)
 
 
 def _report_names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
-    """How series and seeds were guessed, which runs are alike, and which are parts of one."""
+    """How series and seeds were guessed, which runs are not told apart, and which are parts of one."""
     naming = runs.naming
     if naming.guessed:
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
@@ -280,7 +255,7 @@ def _report_names(location: Location, settings: SourceSettings, runs: ImportedRu
         message = f"series were told apart by {naming.series_by}{seeds}: {list_names(series)}"
         advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
         yield Problem(location.place, message, advice, Stage.DATA)
-    yield from report_indistinct_runs(location, settings, runs)
+    yield from _report_indistinct(location, settings, runs)
     if naming.resumed:
         shown = list_names(naming.names[places[0]].run for places in naming.resumed)
         count = format_count(len(naming.resumed), "run")
