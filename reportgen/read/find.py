@@ -30,14 +30,10 @@ DEEPEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a source lives.
+    """A source's file or folder, under the name that blocks use.
 
-    Attributes:
-        name: the name blocks use.
-        path: its file or folder.
-        root: what the places of problems are relative to.
-        settings: the ``source.yml``, whether there is one or not.
-        boundary: where its links may lead; anywhere if None.
+    Problems are located relative to ``root``. ``settings`` is the ``source.yml``, whether there is one or
+    not. Links may lead anywhere if ``boundary`` is None.
     """
 
     name: str
@@ -48,7 +44,7 @@ class Location:
 
     @property
     def place(self) -> SourceLocation:
-        """Where problems of the whole source are told: its settings, otherwise the file or folder."""
+        """Where problems of the whole source are reported: its settings, otherwise the file or folder."""
         return locate_file(self.settings if self.has_settings else self.path, self.root)
 
     @property
@@ -77,11 +73,7 @@ def find_sources(
 ) -> tuple[str, ...]:
     """Names of all sources below the data folder, in natural order; none if there is no such folder.
 
-    Args:
-        project_root: the folder of ``mkdocs.yml``.
-        data_dir: the folder with the data, relative to it.
-        boundary: links that leave it are not followed; None follows all.
-        outward: gets these links, and where they lead.
+    Links that leave the boundary are not followed, and ``outward`` gets them and where they lead.
 
     Raises:
         ReportError: two files, or a file and a folder, have the same name.
@@ -95,7 +87,7 @@ def find_sources(
     for folder in _list_folders(data, boundary, outward):
         names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
     for file in sorted(_list_files(data, of_units=True), key=natural_key):
-        # A log beside a table of its name has been no source of its own.
+        # A log next to a table of its name has been no source of its own.
         names.setdefault(name_source(file), [file])
     problems = [_report_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
     if problems:
@@ -150,15 +142,9 @@ def walk_files(
 ) -> Iterator[Path]:
     """Every file below a folder but hidden ones, in natural order, each once however many links lead to it.
 
-    Folders with a ``source.yml`` are sources of their own and left out, unless ``nested_sources``.
-
-    Args:
-        folder: where to begin.
-        root: what the places of problems are relative to.
-        nested_sources: whether to go into sources of their own.
-        skipped: gets the folders that are not gone into, and why, as a sentence without full stop.
-        boundary: links that leave it are not followed; None follows all.
-        outward: gets these links, and where they lead.
+    Folders with a ``source.yml`` are sources of their own and left out, unless ``nested_sources``. Links that
+    leave the boundary are not followed; None follows all. ``skipped`` gets the folders that are not gone
+    into, and why, as a sentence without full stop; ``outward`` the links that leave, and where they lead.
 
     Raises:
         ReportError: there are more than ``MOST_FILES``, or folders deeper than ``DEEPEST``.
@@ -219,7 +205,7 @@ class _Walk:
             elif linked and self._check_outward(path, real):
                 continue
             elif entry.is_file() if not linked else os.path.isfile(path) or not os.path.exists(path):  # noqa: PTH110, PTH113
-                # A link to nothing is told by whoever would read it; a link to a pipe would be waited for.
+                # A link to nothing is reported by whoever would read it; a link to a pipe would be waited for.
                 yield path, real
 
     def _is_entered(self, path: Path, real: str, above: tuple[str, ...]) -> bool:
@@ -240,7 +226,7 @@ class _Walk:
 
 
 def _resolve_link(link: Path) -> str:
-    """Where a link leads; the link itself where that may not be asked, as of another user's process."""
+    """Where a link leads; the link itself where that may not be seen, as of another user's process."""
     try:
         return os.path.realpath(link)
     except OSError:

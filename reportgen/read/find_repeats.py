@@ -62,12 +62,8 @@ class RowKeys:
 class Repeat:
     """Two rows of one step: their positions, whose they are, and how many there are like the second one.
 
-    Attributes:
-        series, run, part, step: of both, as in ``RowKeys``.
-        first, second: the positions of the rows, by file and row.
-        values: of both.
-        surplus: rows that have the step of an earlier one.
-        rows: all rows.
+    ``surplus`` counts the rows that have the step of an earlier one, ``rows`` all rows; the rest is as in
+    ``RowKeys``, with the position and value of the first and of the second row.
     """
 
     series: str
@@ -147,7 +143,7 @@ def find_repeat(keys: RowKeys) -> Repeat | None:
 def find_repeated_answer(keys: RowKeys) -> Repeat | None:
     """The first row that answers a problem of its run again, where most problems have several such rows.
 
-    Where few have, some answers were asked for again, and the last one counts.
+    Where few have, some problems were answered again, and the last one counts.
     """
     statement = f"""
         WITH answers AS (SELECT * FROM ({keys.select})),
@@ -170,7 +166,7 @@ def find_repeated_answer(keys: RowKeys) -> Repeat | None:
 
 # The rows of a group in the order of writing, and the second of them.
 _PAIR: Final = (
-    'list_slice(list(struct_pack(place := "row", value := "value") ORDER BY "row"), 1, 100) AS told, '
+    'list_slice(list(struct_pack(place := "row", value := "value") ORDER BY "row"), 1, 100) AS written_rows, '
     'list("row" ORDER BY "row")[2] AS second_row'
 )
 
@@ -190,16 +186,10 @@ def _fetch_repeat(statement: str) -> Repeat | None:
 def find_distinguishing_columns(
     root: Path, keys: RowKeys, columns: Sequence[str], *, most: int = _MOST_NAMES
 ) -> list[tuple[str, ...]]:
-    """The columns, or pairs of columns, each of which tells all repeated rows apart by few names.
+    """Those of the columns, or pairs of them, that tell all repeated rows apart by at most so many names.
 
     A label has few names, each of which stands in several rows, and none is missing. A number is a label only
     where there are not more of them than rows of one step: a metric has many values.
-
-    Args:
-        root: the folder that the files' paths start from.
-        keys: of the table.
-        columns: the columns that may.
-        most: how many names are few.
     """
     with _open_repeated(root, keys, columns) as cursor:
 
@@ -225,30 +215,27 @@ def find_distinguishing_columns(
 
 
 def find_run_columns(root: Path, keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
-    """The columns that have one name in each run, and not the same in all runs.
+    """Those of the columns that have one name in each run, and not the same in all runs.
 
-    Args:
-        root: the folder that the files' paths start from.
-        keys: of the table.
-        columns: the columns that may.
-        shared: whether some runs have to have the same name, as with a setting.
+    If ``shared``, some runs have to have the same name, as with a setting.
     """
     if not columns:
         return []
+    indices = range(len(columns))
     counts = ", ".join(
         f"count(DISTINCT c{index}) AS n{index}, count(*) - count(c{index}) AS e{index}, "
         f"min(c{index}) AS v{index}"
-        for index in range(len(columns))
+        for index in indices
     )
     most = f"least(count(*) - 1, {_MOST_NAMES})" if shared else str(_MOST_NAMES)
-    ones = ", ".join(
-        f"max(n{place}) = 1 AND max(e{place}) = 0 AND count(DISTINCT v{place}) BETWEEN 2 AND {most}"
-        for place in range(len(columns))
+    tests = ", ".join(
+        f"max(n{index}) = 1 AND max(e{index}) = 0 AND count(DISTINCT v{index}) BETWEEN 2 AND {most}"
+        for index in indices
     )
     joined = f'({keys.select}) JOIN ({_select_cells(root, keys, columns)}) USING ("row")'
     runs = f"SELECT series, run, {counts} FROM {joined} GROUP BY series, run"  # noqa: S608 - our own names
-    (found,) = get_engine().fetch_rows(f"SELECT {ones} FROM ({runs})")  # noqa: S608 - our own names
-    return [name for name, one in zip(columns, found, strict=True) if one]
+    (found,) = get_engine().fetch_rows(f"SELECT {tests} FROM ({runs})")  # noqa: S608 - our own names
+    return [name for name, fits in zip(columns, found, strict=True) if fits]
 
 
 def list_run_labels(keys: RowKeys) -> list[str]:

@@ -148,7 +148,7 @@ def open_source(
     """Find and understand a source; of its data only a bounded sample and the benchmarks are looked at.
 
     Args:
-        project_root: the folder of ``mkdocs.yml``; places of problems are relative to it.
+        project_root: the folder of ``mkdocs.yml``; locations of problems are relative to it.
         data_dir: the folder with the data, relative to the root.
         name: the source's name: a file or folder below the data folder, without ending.
         load_settings: reads a ``source.yml``, given its path and its name for messages.

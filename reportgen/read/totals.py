@@ -33,8 +33,8 @@ def get_score_names(source: Source) -> Mapping[str, str]:
 
     The name of a benchmark is empty where the data name none. One whose score has no name is left out.
     """
-    said, benchmarks = source.settings.score_name, source.benchmarks or ("",)
-    given = dict.fromkeys(benchmarks, said) if isinstance(said, str) else said or {}
+    stated, benchmarks = source.settings.score_name, source.benchmarks or ("",)
+    given = dict.fromkeys(benchmarks, stated) if isinstance(stated, str) else stated or {}
     named = {**get_layout(source).score_names, **given}
     return {name: named[name] for name in benchmarks if name in named}
 

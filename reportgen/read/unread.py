@@ -102,7 +102,7 @@ def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
 
 
 def _list_links(folder: Path) -> Iterator[Path]:
-    """The links to files in a folder, such as the part of a database that stands beside it."""
+    """The links to files in a folder, such as the parts of a database next to it."""
     try:
         with os.scandir(folder) as entries:
             found = [entry.name for entry in entries if entry.is_symlink() and not entry.is_dir()]

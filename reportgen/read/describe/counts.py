@@ -38,13 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EmptyRuns:
-    """Runs without any values.
+    """Runs without any values: the name of their format, every file that was read, and the runs.
 
-    Attributes:
-        form: the name of their format.
-        files: every file that was read.
-        runs: called as their logger calls them, otherwise as their folders.
-        findings: what was irregular about them, as warnings: also why they hold nothing, where that is known.
+    The findings say what was irregular about them, as warnings: also why they hold nothing, where that is
+    known.
     """
 
     form: str
@@ -54,12 +51,9 @@ class EmptyRuns:
 
 
 def find_empty_runs(chosen: ChosenFiles, settings: SourceSettings, root: Path) -> EmptyRuns | None:
-    """The runs among files; None where there are none, or as soon as one of them holds a value.
+    """The runs among files that cannot be read as a source; None as soon as one holds a value.
 
-    Args:
-        chosen: the files of a source that cannot be read.
-        settings: what its ``source.yml`` says.
-        root: what paths are told relative to.
+    Runs are called as their logger calls them, otherwise as their folders.
     """
     units: tuple[Unit, ...] = ()
     runs: list[LoggedRun] = []
@@ -334,7 +328,7 @@ def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
 
 
 def add_imported(description: Description, imported: ImportedSource, settings: SourceSettings) -> Description:
-    """What loggers and harnesses say beside their values."""
+    """What loggers and harnesses say besides their values."""
     runs, names_by = imported.runs, imported.runs.naming
     totals = tuple(
         DescribedTotal(
@@ -379,5 +373,5 @@ def _add_run_details(
     for one in counted:
         found = known.pop((one.series, one.run), None)
         yield replace(one, path=found[0].path, config=found[0].config) if found else one
-    for (series, run), (said, seed) in known.items():
-        yield DescribedRun(series, run, seed, said.path, 0, 0, None, None, config=said.config)
+    for (series, run), (stored, seed) in known.items():
+        yield DescribedRun(series, run, seed, stored.path, 0, 0, None, None, config=stored.config)

@@ -206,9 +206,9 @@ def _describe_source(description: Description, request: _Request, problems: Prob
         problems.add(source.warnings)
         description = _add_layout(description, source, request.location.root)
         problems.add(_warn_uncertain_step(description, source))
-        said = request.settings.columns.model_dump(exclude_none=True)
-        if (series := source.settings.columns.series) and "series" not in said and not description.settings:
-            description = replace(description, settings={"columns": {**said, "series": series}})
+        stated = request.settings.columns.model_dump(exclude_none=True)
+        if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
+            description = replace(description, settings={"columns": {**stated, "series": series}})
         description = _add_counts(description, source, imported, request)
         _check_repeats(description, source, request.location.root)
     return description

@@ -62,7 +62,7 @@ class ImportedRuns:
     naming: Naming
 
     def iterate_units(self) -> Iterator[tuple[ImportedUnit, range]]:
-        """Each unit, and the places of its runs."""
+        """Each unit, and the indices of its runs."""
         begin = 0
         for unit in self.units:
             yield unit, range(begin, begin + len(unit.stored.runs))

@@ -63,7 +63,7 @@ class ImportedSource:
 
 @dataclass(frozen=True, slots=True)
 class _ReadContext:
-    """What every unit is read with: the root of places, hashes of files, and where rows are kept."""
+    """What every unit is read with: the root of places, hashes of files, and where rows are stored."""
 
     root: Path
     hashes: Callable[[Path], str]
@@ -134,7 +134,7 @@ def _find_readable_units(location: Location, settings: SourceSettings, chosen: C
     paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
     readable = [path for path in paths if path not in chosen.unreadable]
     try:
-        # A unit that lacks a file is another one, so they are asked with all files first.
+        # A unit that lacks a file is another one, so all files are tried first.
         with suppress(OSError):
             found = find_units(paths, settings.format, named=chosen.named)
             if found.units or readable == paths:

@@ -64,7 +64,7 @@ def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | N
 
 
 def shorten_paths(paths: Iterable[str]) -> list[str]:
-    """Of each path what tells it from the others: without what all begin, end or have in the middle with.
+    """Of each path what tells it from the others: without what all have at the same place.
 
     A file's ending is left out. One path alone has nothing that tells it.
     """
@@ -165,7 +165,7 @@ def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
         for name in (*candidate.labels, *RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
             values.setdefault(name, set()).add(get_value(candidate, name))
     known = [name for name, found in values.items() if found != {None}]
-    return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all alike
+    return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all equal
 
 
 def _find_key(name: str, config: Mapping[str, Setting]) -> str | None:

@@ -176,7 +176,7 @@ _SETTLED: Final = {
     "groups and names": "[group, name]",
 }
 _MOST_UNITS: Final = 20
-# Findings of so many units are told one by one.
+# Findings of so many units are reported one by one.
 _FEW_UNITS: Final = 3
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
@@ -185,7 +185,7 @@ _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 def report_imports(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, found: FoundUnits, runs: ImportedRuns
 ) -> tuple[Problem, ...]:
-    """Warnings about what was read, in the order of their places."""
+    """Warnings about what was read, in the order of their locations."""
     problems = chain(
         _report_findings(runs),
         _report_left_out(location, chosen, found),
@@ -222,7 +222,7 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Problem]:
 
 
 def _merge_findings(found: Sequence[StoredFinding]) -> Problem:
-    """What was found in many places, at the first of them; of numbers that differ, the first ones."""
+    """What was found in many indices, at the first of them; of numbers that differ, the first ones."""
     first = found[0]
     like = "the same" if len({one.message for one in found}) == 1 else "the same with other numbers"
     others = join_names([one.path for one in found[1:]], most=2)
@@ -257,13 +257,13 @@ def _report_names(location: Location, settings: SourceSettings, runs: ImportedRu
         yield Problem(location.place, message, advice, Stage.DATA)
     yield from _report_indistinct(location, settings, runs)
     if naming.resumed:
-        shown = list_names(naming.names[places[0]].run for places in naming.resumed)
+        shown = list_names(naming.names[indices[0]].run for indices in naming.resumed)
         count = format_count(len(naming.resumed), "run")
         message = f"{count} resumed under the same id: {shown}; where its parts overlap, the later one counts"
         yield Problem(location.place, message, "", Stage.DATA)
     unnamed = [index for index, name in enumerate(naming.names) if name.series == UNNAMED]
     if unnamed and settings.series_from:
-        shown = list_names(dict.fromkeys(runs.candidates[place].run.path for place in unnamed))
+        shown = list_names(dict.fromkeys(runs.candidates[index].run.path for index in unnamed))
         message = f"series_from: {len(unnamed)} of {len(naming.names)} runs have no such thing: {shown}"
         files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
         advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
@@ -291,14 +291,14 @@ def _report_missing_settings(
     location: Location, settings: SourceSettings, runs: ImportedRuns
 ) -> Iterator[Problem]:
     """Runs whose settings or seed nothing tells, where those of the others bring them together."""
-    places = runs.naming.seedless or (_find_bare_runs(runs) if find_method(settings, runs) else ())
-    if not places:
+    indices = runs.naming.seedless or (_find_bare_runs(runs) if find_method(settings, runs) else ())
+    if not indices:
         return
-    others = len(runs.candidates) - len(places)
-    for file, several in _find_missing_files(runs, places):
-        shown = list_names(runs.candidates[place].run.path for place in several)
+    others = len(runs.candidates) - len(indices)
+    for file, several in _find_missing_files(runs, indices):
+        shown = list_names(runs.candidates[index].run.path for index in several)
         named = list_names(
-            f'"{name}"' for name in dict.fromkeys(runs.naming.names[at].series for at in several)
+            f'"{name}"' for name in dict.fromkeys(runs.naming.names[index].series for index in several)
         )
         message, advice = f"no settings tell the seed of {shown}", "Add it to them, as in seed: 1"
         if file:
@@ -312,20 +312,24 @@ def _report_missing_settings(
         yield Problem(location.place, message, advice, Stage.DATA)
 
 
-def _find_missing_files(runs: ImportedRuns, places: Sequence[int]) -> list[tuple[str, list[int]]]:
-    """The files that all runs but these have, as words, and the places of those that lack them."""
+def _find_missing_files(runs: ImportedRuns, indices: Sequence[int]) -> list[tuple[str, list[int]]]:
+    """The files that all runs but these have, as words, and the indices of those that lack them."""
     files = [
         {file.name for file in unit.unit.files} for unit, of_unit in runs.iterate_units() for _ in of_unit
     ]
-    usual = set[str]().union(*files).intersection(*(one for at, one in enumerate(files) if at not in places))
+    usual = (
+        set[str]()
+        .union(*files)
+        .intersection(*(one for index, one in enumerate(files) if index not in indices))
+    )
     missing: dict[str, list[int]] = defaultdict(list)
-    for index in places:
+    for index in indices:
         missing[join_names(sorted(usual - files[index]))].append(index)
     return list(missing.items())
 
 
 def _find_bare_runs(runs: ImportedRuns) -> tuple[int, ...]:
-    """Places of runs with values of which neither settings nor seed are known."""
+    """The indices of runs with values of which neither settings nor seed are known."""
     pairs = enumerate(zip(runs.candidates, runs.naming.names, strict=True))
     return tuple(
         place for place, (one, name) in pairs if one.run.metrics and not one.run.config and name.seed is None

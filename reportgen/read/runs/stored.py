@@ -53,10 +53,10 @@ class StoredPart:
     """A piece of a unit's rows as a Parquet file.
 
     Attributes:
-        name: with the key of the unit it tells the file.
+        name: of the file, after the key of the unit.
         size: of the file in bytes.
         columns, types: names and SQL types.
-        run: the place of the only run in it; None where a column tells the run of each row.
+        run: the index of the only run in it; None where a column tells the run of each row.
         metric: of a run's answers, what scored them.
     """
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Points, ScoredAnswer, Total
 
 
-# What the table of answers has beside its slices, and columns that the source gives to all of them.
+# What the table of answers has besides its slices, and columns that the source gives to all of them.
 ANSWERS: Final = {
     **dict.fromkeys(("problem", "sample"), sql.TEXT),
     "score": "DOUBLE",
@@ -52,14 +52,14 @@ def make_answer_columns(answers: Sequence[ScoredAnswer]) -> tuple[Columns, dict[
             taken.add(column.casefold())
             columns[column] = [_clean_cell(answer.slices.get(name)) for answer in answers]
     needed = {"problem", "score"}
-    said = {
+    filled = {
         name: cells
         for name, cells in columns.items()
         if name in needed or any(cell not in {None, ""} for cell in cells)
     }
-    types = {name: ANSWERS.get(name, sql.TEXT) for name in said}
+    types = {name: ANSWERS.get(name, sql.TEXT) for name in filled}
     kinds = {"DOUBLE": float, sql.TEXT: object}
-    return {name: np.array(cells, kinds[types[name]]) for name, cells in said.items()}, types
+    return {name: np.array(cells, kinds[types[name]]) for name, cells in filled.items()}, types
 
 
 def _clean_cell(cell: str | float | None) -> str | float | None:
@@ -73,7 +73,7 @@ def clean_text(text: Text) -> Text:
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-# The column that tells a row's run by its place in the unit.
+# The column that tells a row's run by its index in the unit.
 CODE: Final = "logged"
 # What the table of totals has; ``CODE`` is there the place of the total among those of the unit.
 TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
@@ -84,7 +84,7 @@ _LONGEST_SETTING: Final = 500
 
 
 def name_part(number: int) -> str:
-    """What a part is called beside the key of its unit."""
+    """What a part is called, after the key of its unit."""
     return f"{number}.parquet"
 
 
