@@ -126,9 +126,11 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
 
 
 def make_location(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
-    """A source whose file or folder is known."""
-    settings = path / SETTINGS if path.is_dir() else path.with_name(f"{name_source(path)}.{SETTINGS}")
-    return Location(name, path, root, settings, boundary)
+    """A source whose file or folder is known; without a name it is called as that is."""
+    is_folder = path.is_dir()
+    own_name = path.name if is_folder else name_source(path)
+    settings = path / SETTINGS if is_folder else path.with_name(f"{own_name}.{SETTINGS}")
+    return Location(name or own_name, path, root, settings, boundary)
 
 
 def walk_files(
@@ -205,7 +207,7 @@ class _Walk:
             elif linked and self._check_outward(path, real):
                 continue
             elif entry.is_file() if not linked else os.path.isfile(path) or not os.path.exists(path):  # noqa: PTH110, PTH113
-                # A link to nothing is reported by whoever would read it; a link to a pipe would be waited for.
+                # A link to nothing is reported by its reader; a link to a pipe would be waited for.
                 yield path, real
 
     def _is_entered(self, path: Path, real: str, above: tuple[str, ...]) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.engine import get_engine
-from reportgen.read.find import make_location, name_source
+from reportgen.read.find import make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.sources import open_location
 from reportgen.read.tables.check import explain_errors, find_faults
@@ -61,8 +61,7 @@ def open_at(
     boundary: Boundary | None = None,
 ) -> Source:
     """Open a file or folder as a source, with paths relative to a root; see ``open_source``."""
-    name = path.name if path.is_dir() else name_source(path)
-    return open_location(make_location(path, name, root, boundary), load_settings, hashes, cache)
+    return open_location(make_location(path, "", root, boundary), load_settings, hashes, cache)
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:

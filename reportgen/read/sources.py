@@ -17,7 +17,7 @@ from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import is_unit_name
 from reportgen.read.check_repeats import find_series, set_series
 from reportgen.read.choose import choose_files
-from reportgen.read.find import locate, locate_file, make_location, name_source
+from reportgen.read.find import locate, locate_file, make_location
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.ingest import ImportedSource, read_units
 from reportgen.read.runs.stored import get_temporary_cache
@@ -187,8 +187,7 @@ def open_path(
     if path.is_file() and not (split_ending(path)[1] or is_unit_name(path.name)):
         message, advice = "its ending tells no format that reportgen reads", "Give it an ending such as .csv"
         raise ReportError(Problem(locate_file(path, root), message, advice, Stage.DATA))
-    location = make_location(path, path.name if path.is_dir() else name_source(path), root)
-    return root, open_location(location, load_settings, hashes or hash_file)
+    return root, open_location(make_location(path, "", root), load_settings, hashes or hash_file)
 
 
 def open_location(

@@ -30,7 +30,7 @@ from reportgen.read.describe.counts import (
     list_totals,
 )
 from reportgen.read.describe.suggestions import find_likely_steps, suggest_for_table, suggest_repetitions
-from reportgen.read.find import SETTINGS, locate_file, make_location, name_source
+from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files
@@ -165,8 +165,7 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         name: what blocks call it; empty for the name of the file or folder.
         context: what it is read with.
     """
-    called = name or (path.name if path.is_dir() else name_source(path))
-    location = make_location(path, called, root, context.boundary)
+    location = make_location(path, name, root, context.boundary)
     problems = Problems()
     description = Description(
         locate_file(path, root).file,
