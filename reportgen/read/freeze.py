@@ -40,12 +40,7 @@ _COUNTED: Final = ("tokens", "seconds", "cost")
 
 @dataclass(frozen=True, slots=True)
 class FrozenTable:
-    """A source as a table to be written.
-
-    Attributes:
-        select: its rows in the order of writing, as SQL.
-        settings: what ``source.yml`` has to say of it, without its provenance.
-    """
+    """A source as a table: the SELECT of its rows, ordered, and what ``source.yml`` has to say of it."""
 
     select: str
     settings: Mapping[str, object]

@@ -32,14 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ImportedUnit:
-    """A unit that was read.
-
-    Attributes:
-        unit: its files.
-        files: the same with their hashes.
-        stored: its runs, and the parts with its rows.
-        parts: the path of each part, relative to the project or absolute.
-    """
+    """A unit that was read: its files with their hashes, what is stored of it, and the path of each part."""
 
     unit: Unit
     files: tuple[SourceFile, ...]
@@ -49,12 +42,9 @@ class ImportedUnit:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRuns:
-    """Units with the names of their runs.
+    """Units with the names of their runs, which are candidates in the order of the units.
 
-    Attributes:
-        units: in the order of writing: in natural order, but parts of one run in that of time.
-        candidates: every run, in the order of the units.
-        naming: their names.
+    Units are in the order of writing: in natural order, but parts of one run in that of time.
     """
 
     units: tuple[ImportedUnit, ...]

@@ -44,14 +44,9 @@ _META: Final = "meta.yaml"
 
 @dataclass(frozen=True, slots=True)
 class ImportedSource:
-    """A source of runs or evaluations.
+    """A source of runs or evaluations: its units, their runs with names, and every file behind them.
 
-    Attributes:
-        found: its units, and what was left out.
-        runs: them and their names.
-        files: every file behind them, with its hash.
-        survey: how it is read.
-        settings: those of the source, with what the files say of the protocol.
+    ``survey`` says how it is read, and ``settings`` are those of the source with what its files say.
     """
 
     found: FoundUnits

@@ -96,13 +96,9 @@ RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A run and what can name it.
+    """A run and what can name it: the named groups of ``files:`` and its path below the source.
 
-    Attributes:
-        run: the run.
-        labels: the named groups of ``files:``.
-        path: its folder or file below the source.
-        folder: what tells the path from those of the other runs.
+    ``folder`` is the part of the path that tells it from those of the other runs.
     """
 
     run: StoredRun
@@ -304,13 +300,9 @@ def _clean_setting(candidate: Candidate, value: Setting | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What may name the series, or the seeds, of all runs.
+    """What may name the series, or the seeds, of all runs: one value a run, and what they are, after "by".
 
-    Attributes:
-        values: one a run.
-        by: what they are, as words after "by".
-        guessed: whether nobody said that they are it.
-        keys: what ``series_from`` would call them.
+    ``guessed`` if nobody said that they are it; ``keys`` are what ``series_from`` would call them.
     """
 
     values: tuple[str | None, ...]

@@ -146,11 +146,7 @@ def _make_unique(
 ) -> tuple[RunName, ...]:
     """Names with a run that no other of the series has; parts of one run are called as its beginning.
 
-    Args:
-        candidates: the runs.
-        names: their series and seeds.
-        labels: what each run is called, which need not tell it from others.
-        resumed: runs that are parts of one.
+    ``labels`` say what each run is called, which need not tell it from others.
     """
     first = _map_first(resumed)
     begins = [first.get(index, index) for index in range(len(names))]

@@ -50,14 +50,10 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A piece of a unit's rows as a Parquet file.
+    """A piece of a unit's rows as a Parquet file of so many bytes, with names and SQL types of its columns.
 
-    Attributes:
-        name: of the file, after the key of the unit.
-        size: of the file in bytes.
-        columns, types: names and SQL types.
-        run: the index of the only run in it; None where a column tells the run of each row.
-        metric: of a run's answers, what scored them.
+    ``run`` is the index of the only run in it, None where a column tells the run of each row; ``metric`` is
+    what scored a run's answers. The file is called ``name`` after the key of the unit.
     """
 
     name: str
