@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Problem, Problems, ReportError, Stage
 from reportgen.formats.files import natural_key
-from reportgen.read.find import SETTINGS, locate_file, walk_files
+from reportgen.read.find import SETTINGS, FolderWalk, locate_file
 from reportgen.read.unread import find_outward_files, find_unreadable, refuse_outward_links
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from reportgen.formats.cells import Text
@@ -62,38 +62,23 @@ def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
     if not location.path.is_dir():
         refuse_outward_links(find_outward_files((location.path,), location), location)
         return ChosenFiles((location.path,), {}, named=True)
-    walk = _FolderWalk(location)
-    labels = _match_patterns(settings.files, walk) if settings.files else {}
+    walk = FolderWalk(location.root, location.boundary)
+    labels = _match_patterns(settings.files, location, walk) if settings.files else {}
     paths = tuple(labels) if settings.files else tuple(walk.list_files(location.path))
     refuse_outward_links(walk.outward, location)
     named = bool(settings.files)
     return ChosenFiles(paths, labels, named, walk.skipped, find_unreadable(paths, named=named))
 
 
-@dataclass(frozen=True, slots=True)
-class _FolderWalk:
-    """A source's folder, and which folders and links in it are not gone into; see ``walk_files``."""
-
-    location: Location
-    skipped: dict[Path, str] = field(default_factory=dict)
-    outward: dict[Path, str] = field(default_factory=dict)
-
-    def list_files(self, folder: Path) -> Iterator[Path]:
-        """Every file below a folder of the source."""
-        location = self.location
-        return walk_files(
-            folder, location.root, skipped=self.skipped, boundary=location.boundary, outward=self.outward
-        )
-
-
-def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
+def _match_patterns(
+    files: str | tuple[str, ...], location: Location, walk: FolderWalk
+) -> dict[Path, dict[str, Text]]:
     """The files that ``files:`` names, each with the named groups of its patterns."""
-    location = walk.location
     labels: dict[Path, dict[str, Text]] = {}
     problems = Problems()
     for pattern in (files,) if isinstance(files, str) else files:
         with problems.collecting():
-            found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, walk)
+            found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, location, walk)
             for path, groups in found.items():
                 labels.setdefault(path, {}).update(groups)
             if not found and not walk.outward:
@@ -106,10 +91,9 @@ def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> dict[Pat
     return labels
 
 
-def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
+def _glob_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path, dict[str, Text]]:
     """The files that a pattern fits, and all those below the folders that it fits."""
     found: list[Path] = []
-    location = walk.location
     # "**/**" fits what "**" does, and would be walked once for each way to part a path in two.
     parts = [part for part, after in pairwise([*PurePath(pattern).parts, ""]) if (part, after) != _TWICE]
     if parts.count("**") > _MOST_ANY_DEPTHS:
@@ -130,9 +114,8 @@ def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
     return files
 
 
-def _match_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
+def _match_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path, dict[str, Text]]:
     """The files whose path below the source fits a regular expression, or that of a folder around them."""
-    location = walk.location
     files = list(walk.list_files(location.path))
     below = {file: file.relative_to(location.path) for file in files}
     # The path of each file, and those of the folders around it, outwards.

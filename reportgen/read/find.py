@@ -133,59 +133,49 @@ def make_location(path: Path, name: str, root: Path, boundary: Boundary | None =
     return Location(name or own_name, path, root, settings, boundary)
 
 
-def walk_files(
-    folder: Path,
-    root: Path,
-    *,
-    nested_sources: bool = False,
-    skipped: dict[Path, str] | None = None,
-    boundary: Boundary | None = None,
-    outward: dict[Path, str] | None = None,
-) -> Iterator[Path]:
-    """Every file below a folder but hidden ones, in natural order, each once however many links lead to it.
-
-    Folders with a ``source.yml`` are sources of their own and left out, unless ``nested_sources``. Links that
-    leave the boundary are not followed; None follows all. ``skipped`` gets the folders that are not gone
-    into, and why, as a sentence without full stop; ``outward`` the links that leave, and where they lead.
-
-    Raises:
-        ReportError: there are more than ``MOST_FILES``, or folders deeper than ``DEEPEST``.
-    """
-    seen: set[str] = set()
-    walk = _Walk(
-        nested_sources,
-        {} if skipped is None else skipped,
-        boundary,
-        {} if outward is None else outward,
-        locate_file(folder, root),
-    )
-    for path, real in walk.walk(folder, (os.path.realpath(folder),)):
-        if real not in seen:
-            seen.add(real)
-            yield path
-        if len(seen) > MOST_FILES:
-            message = f"the folder holds more than {MOST_FILES:,} files"
-            advice = "Name those to read with files: in source.yml, or move the others elsewhere"
-            raise ReportError(Problem(locate_file(folder, root), message, advice, Stage.DATA))
-
-
 @dataclass(frozen=True, slots=True)
-class _Walk:
-    """A way through folders, into each once; see ``walk_files``."""
+class FolderWalk:
+    """A way through folders, and what is left out on it. Without a boundary all links are followed.
 
-    nested_sources: bool
-    skipped: dict[Path, str]
-    boundary: Boundary | None
-    outward: dict[Path, str]
-    place: SourceLocation
-    walked: set[str] = field(default_factory=set)
+    Attributes:
+        root: what the locations of problems are relative to.
+        boundary: links that leave it are not followed.
+        nested_sources: whether to go into folders with a ``source.yml``, which are sources of their own.
+        skipped: the folders that are not gone into, and why, as a sentence without full stop.
+        outward: the links that leave the boundary, and where they lead.
+    """
 
-    def walk(self, folder: Path, above: tuple[str, ...], depth: int = 0) -> Iterator[tuple[Path, str]]:
+    root: Path
+    boundary: Boundary | None = None
+    nested_sources: bool = False
+    skipped: dict[Path, str] = field(default_factory=dict)
+    outward: dict[Path, str] = field(default_factory=dict)
+
+    def list_files(self, folder: Path) -> Iterator[Path]:
+        """Every file below a folder but hidden ones, in natural order, each once whatever links lead to it.
+
+        Raises:
+            ReportError: there are more than ``MOST_FILES``, or folders deeper than ``DEEPEST``.
+        """
+        seen: set[str] = set()
+        place = locate_file(folder, self.root)
+        for path, real in self._walk(folder, (os.path.realpath(folder),), set(), place):
+            if real not in seen:
+                seen.add(real)
+                yield path
+            if len(seen) > MOST_FILES:
+                message = f"the folder holds more than {MOST_FILES:,} files"
+                advice = "Name those to read with files: in source.yml, or move the others elsewhere"
+                raise ReportError(Problem(place, message, advice, Stage.DATA))
+
+    def _walk(
+        self, folder: Path, above: tuple[str, ...], walked: set[str], top: SourceLocation
+    ) -> Iterator[tuple[Path, str]]:
         """Files below a folder and where they are; of the folders ``above``, the last is really this one."""
-        self.walked.add(above[-1])
-        if depth > DEEPEST:
+        walked.add(above[-1])
+        if len(above) > DEEPEST + 1:
             message = f"its folders are nested more than {DEEPEST} deep"
-            raise ReportError(Problem(self.place, message, "Move the data further up", Stage.DATA))
+            raise ReportError(Problem(top, message, "Move the data further up", Stage.DATA))
         try:
             with os.scandir(folder) as entries:
                 found = [(entry.is_symlink(), natural_key(Path(entry.name)), entry) for entry in entries]
@@ -202,8 +192,8 @@ class _Walk:
                 continue
             real = _resolve_link(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
             if os.path.isdir(path) if linked else entry.is_dir():  # noqa: PTH112 - pathlib raises at loops
-                if real not in self.walked and self._is_entered(path, real, above if linked else ()):
-                    yield from self.walk(path, (*above, real), depth + 1)
+                if real not in walked and self._is_entered(path, real, above if linked else ()):
+                    yield from self._walk(path, (*above, real), walked, top)
             elif linked and self._check_outward(path, real):
                 continue
             elif entry.is_file() if not linked else os.path.isfile(path) or not os.path.exists(path):  # noqa: PTH110, PTH113
@@ -246,9 +236,10 @@ def _list_files(data: Path, start: str = "", *, of_units: bool = False) -> Itera
 
 def _list_folders(data: Path, boundary: Boundary | None, outward: dict[Path, str] | None) -> list[Path]:
     """Every folder with data somewhere below it."""
+    walk = FolderWalk(data.parent, boundary, nested_sources=True, outward={} if outward is None else outward)
     found = {
         parent
-        for file in walk_files(data, data.parent, nested_sources=True, boundary=boundary, outward=outward)
+        for file in walk.list_files(data)
         if split_ending(file)[1] or is_unit_name(file.name)
         for parent in file.parents
         if parent != data and parent.is_relative_to(data)
