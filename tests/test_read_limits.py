@@ -26,7 +26,7 @@ CHECK: Final = """
 import sys
 sys.path.insert(0, sys.argv.pop())
 from read_mutated import _peak
-from reportgen.cli import cli
+from reportgen.cli.main import cli
 try:
     cli(["check"])
 finally:
