@@ -11,7 +11,7 @@ from made_sources import LONG, Data
 
 from reportgen.core.errors import ReportError
 from reportgen.read import find_sources
-from reportgen.read.find import walk_files
+from reportgen.read.find import FolderWalk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ def test_a_link_that_may_not_be_asked_where_it_leads(tmp_path: Path, monkeypatch
         return plain(path)
 
     monkeypatch.setattr(os.path, "realpath", realpath)
-    assert list(walk_files(tmp_path / "data/s", tmp_path)) == [link]
+    assert list(FolderWalk(tmp_path).list_files(tmp_path / "data/s")) == [link]
 
 
 def test_a_folder_that_may_not_be_entered_is_told(tmp_path: Path, bar: Callable[[Path], None]) -> None:
@@ -166,5 +166,5 @@ def test_a_folder_that_many_links_lead_to_is_walked_once(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", counted)
-    assert [path.name for path in walk_files(tmp_path / "d0", tmp_path)] == ["x.csv"]
+    assert [path.name for path in FolderWalk(tmp_path).list_files(tmp_path / "d0")] == ["x.csv"]
     assert len(seen) == 12

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
-from reportgen.formats.cells import Kind
+from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
 from reportgen.read.find_repeats import (
@@ -20,8 +20,7 @@ from reportgen.read.find_repeats import (
     find_repeated_answer,
     find_run_columns,
     is_comparable,
-    list_free_numbers,
-    list_free_texts,
+    list_free_columns,
     list_run_labels,
     locate_row,
     make_answer_keys,
@@ -75,46 +74,36 @@ def find_series(
     It is the only one that tells apart rows which share their step, or which has one name in each run and
     several in all; a table of several files has their names for series.
 
-    Args:
-        root: the folder that the files' paths start from.
-        layout: how the table is read so far.
-        settings: what ``source.yml`` says.
-        place: where it is told that runs differ which are drawn as one series.
-
     Returns:
-        The column, or None and a warning where runs differ in something else.
+        The column, or None and a warning at ``place`` where runs differ in something else.
     """
-    if layout.roles.series or layout.totals or layout.spread or len(layout.files) > 1 or settings.repeat:
+    known = layout.roles.series or layout.spread or len(layout.files) > 1 or settings.repeat
+    repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
+    if known or not repeatable:
         return None, ()
-    if not (layout.outcomes or (layout.roles.step and layout.metrics)):
-        return None, ()
-    texts = list_free_texts(layout)
+    texts = list_free_columns(layout, {Kind.TEXT})
     if layout.outcomes:
         texts = [name for name in texts if name.strip().casefold() not in _PARTS_OF_A_BENCHMARK]
-    filters = resolve_filters(settings.filter, tuple(layout.kinds))
-    runs = bool(layout.roles.run or layout.roles.seed)
-    if not (texts or runs):
+    has_runs = bool(layout.roles.run or layout.roles.seed)
+    if not (texts or has_runs):
         return None, ()
-    # What is wrong in the rows is told where they are read.
+    filters = resolve_filters(settings.filter, tuple(layout.kinds))
+    # What is wrong in the rows is reported where they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:
             keys = _sample_keys(root, make_answer_keys(root, layout, filters))
-            repeated = find_repeated_answer(keys) if texts else None
         else:
             metrics = tuple(layout.metrics)[: _MOST_METRICS if _count_bytes(root, layout) <= _BYTES else 1]
             keys = _sample_keys(root, _make_step_keys(root, layout, metrics, filters))
-            repeated = find_repeat(keys) if texts else None
-        if repeated:
+        if texts and (find_repeated_answer if layout.outcomes else find_repeat)(keys):
             alone = [names[0] for names in find_distinguishing_columns(root, keys, texts) if len(names) == 1]
             alone = [name for name in alone if is_comparable(name)] or alone
             return (alone[0] if len(alone) == 1 else None), ()
-        if runs:
+        if has_runs:
             found = find_run_columns(root, keys, [name for name in texts if is_comparable(name)])
-            return (
-                (found[0], ())
-                if len(found) == 1
-                else (None, tuple(_warn_merged(root, keys, found, settings, place)))
-            )
+            if len(found) == 1:
+                return found[0], ()
+            return None, tuple(_warn_merged(root, keys, found, settings, place))
     return None, ()
 
 
@@ -122,30 +111,26 @@ def _warn_merged(
     root: Path, keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
 ) -> Iterator[Diagnostic]:
     """A warning where runs of one series differ in more than seeds, unless ``source.yml`` names the run."""
-    layout = keys.layout
+    layout, roles = keys.layout, keys.layout.roles
     if settings.columns.run or settings.columns.seed:
         return
     small = _count_bytes(root, layout) <= _SMALL
-    differing = [
-        *columns,
-        *(find_run_columns(root, keys, list_free_numbers(layout), shared=True) if small else ()),
-    ]
-    series = f'the series "{shorten(layout.labels[0], _LONGEST)}"'
+    numbers = list_free_columns(layout, NUMERIC) if small else []
+    differing = [*columns, *find_run_columns(root, keys, numbers, shared=True)]
     if differing:
-        quoted = list_names(f'"{name}"' for name in differing)
-        message = f"runs of {series} differ in {quoted}, and are averaged as one"
-        advice = f"Set columns: {{series: {shorten(differing[0], _LONGEST)}}} in source.yml to compare them"
-    elif layout.roles.run and small and len(labels := list_run_labels(keys)) > 1:
-        message = f"runs of {series} are called {list_names(labels)}, and are averaged as one"
-        advice = (
-            f"Set columns: {{series: {shorten(layout.roles.run, _LONGEST)}}} in source.yml to compare them"
-        )
+        quoted, column = list_names(f'"{name}"' for name in differing), differing[0]
+        verb = f"differ in {quoted}"
+    elif roles.run and small and len(labels := list_run_labels(keys)) > 1:
+        verb, column = f"are called {list_names(labels)}", roles.run
     else:
         return
-    part, column = ("run", layout.roles.run) if layout.roles.run else ("seed", layout.roles.seed or "")
-    meant = f"columns: {{{part}: {shorten(column, _LONGEST)}}} if they are repetitions of one experiment"
-    advice = f"{advice}, or {meant}"
-    yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+    message = f'runs of the series "{shorten(layout.labels[0], _LONGEST)}" {verb}, and are averaged as one'
+    part, own = ("run", roles.run) if roles.run else ("seed", roles.seed or "")
+    advice = (
+        f"Set columns: {{series: {shorten(column, _LONGEST)}}} in source.yml to compare them, or columns: "
+        f"{{{part}: {shorten(own, _LONGEST)}}} if they are repetitions of one experiment"
+    )
+    yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
@@ -158,19 +143,15 @@ def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
 def check_steps(root: Path, plan: Plan) -> None:
     """Refuse rows of one step of one run that are no resume, where ``repeat:`` does not say what they are.
 
-    Args:
-        root: the folder that the source's files are relative to.
-        plan: what is asked of it.
-
     Raises:
         ReportError: there are such rows.
     """
     if plan.repeat:
         return
     keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
-    some = _sample_keys(root, keys)
-    found = find_repeat(some)
-    if found is not None and some != keys:
+    sample = _sample_keys(root, keys)
+    found = find_repeat(sample)
+    if found is not None and sample != keys:
         found = find_repeat(keys)
     if found is None:
         return
@@ -197,12 +178,7 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
 
 
 def check_clusters(root: Path, layout: Layout, select: str) -> None:
-    """Refuse a problem that is in two clusters.
-
-    Args:
-        root: the folder that the source's files are relative to.
-        layout: how they are read.
-        select: the SELECT of a source's outcomes.
+    """Refuse a problem that is in two clusters, given the SELECT of a source's outcomes.
 
     Raises:
         ReportError: there is one, at the first row that names the second cluster.
@@ -276,34 +252,30 @@ def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwis
 
 def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
     """The columns that tell the rows apart, and what to set; empty where there are none."""
-    texts = list_free_texts(keys.layout)
-    numbers = [
-        name for name in list_free_numbers(keys.layout) if name not in keys.layout.metrics.get(metric, ())
-    ]
+    own = keys.layout.metrics.get(metric, ())
+    texts = list_free_columns(keys.layout, {Kind.TEXT})
+    numbers = [name for name in list_free_columns(keys.layout, NUMERIC) if name not in own]
     apart = find_distinguishing_columns(root, keys, [*texts, *numbers], most=_MOST_SERIES)
     if not apart:
         return ""
     first, *others = (shorten(name, _LONGEST) for name in apart[0])
+    series = f"set columns: {{series: {first}}} in source.yml"
+    select = "select one {} with filter: in source.yml or in the block"
     if others:
         reason = f'Columns "{first}" and "{others[0]}" together tell these rows apart'
-        choose = f"select one {others[0]} with filter: in source.yml or in the block"
-        return f"{reason}: set columns: {{series: {first}}} in source.yml, and {choose}"
+        return f"{reason}: {series}, and {select.format(others[0])}"
     quoted = list_names(f'"{name}"' for (name,) in apart)
-    reason = (
-        f"Column {quoted} tells these rows apart" if len(apart) == 1 else f"Each of {quoted} tells them apart"
-    )
+    several = len(apart) > 1
+    reason = f"Each of {quoted} tells them apart" if several else f"Column {quoted} tells these rows apart"
     if is_step_name(first):
         step = f"columns: {{step: {first}}}"
         return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
     if apart[0][0] not in texts:
-        return (
-            f"{reason}: set columns: {{run: {first}}} in source.yml if it counts runs, else "
-            f"{{series: {first}}}"
-        )
-    write = f"{reason}: set columns: {{series: {first}}} in source.yml"
+        run = f"set columns: {{run: {first}}} in source.yml if it counts runs"
+        return f"{reason}: {run}, else {{series: {first}}}"
     if keys.layout.roles.series is None:
-        return write
-    return f"{write}, or select one {first} with filter: in source.yml or in the block"
+        return f"{reason}: {series}"
+    return f"{reason}: {series}, or {select.format(first)}"
 
 
 def _format_step(step: str | float, *, is_time: bool) -> str:

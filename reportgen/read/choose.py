@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.formats.files import natural_key
-from reportgen.read.find import SETTINGS, locate_file, walk_files
+from reportgen.read.find import SETTINGS, FolderWalk, locate_file
 from reportgen.read.unread import find_outward_files, find_unreadable, refuse_outward_links
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from reportgen.formats.cells import Text
@@ -62,44 +62,23 @@ def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
     if not location.path.is_dir():
         refuse_outward_links(find_outward_files((location.path,), location), location)
         return ChosenFiles((location.path,), {}, named=True)
-    walk = _FolderWalk(location)
-    if settings.files:
-        chosen = _match_patterns(settings.files, walk)
-    else:
-        chosen = ChosenFiles(tuple(walk.list_files(location.path)), {}, named=False)
+    walk = FolderWalk(location.root, location.boundary)
+    labels = _match_patterns(settings.files, location, walk) if settings.files else {}
+    paths = tuple(labels) if settings.files else tuple(walk.list_files(location.path))
     refuse_outward_links(walk.outward, location)
-    return replace(chosen, skipped=walk.skipped, unreadable=find_unreadable(chosen.paths, named=chosen.named))
+    named = bool(settings.files)
+    return ChosenFiles(paths, labels, named, walk.skipped, find_unreadable(paths, named=named))
 
 
-@dataclass(frozen=True, slots=True)
-class _FolderWalk:
-    """A source's folder on the way through it, and what is not gone into; see ``walk_files``."""
-
-    location: Location
-    skipped: dict[Path, str] = field(default_factory=dict)
-    outward: dict[Path, str] = field(default_factory=dict)
-
-    def list_files(self, folder: Path) -> Iterator[Path]:
-        """Every file below a folder of the source."""
-        location = self.location
-        return walk_files(
-            folder, location.root, skipped=self.skipped, boundary=location.boundary, outward=self.outward
-        )
-
-
-def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> ChosenFiles:
-    """The files that ``files:`` names.
-
-    Raises:
-        ReportError: a pattern fits nothing or is not a pattern, or there are too many files.
-    """
-    location = walk.location
-    patterns = (files,) if isinstance(files, str) else files
+def _match_patterns(
+    files: str | tuple[str, ...], location: Location, walk: FolderWalk
+) -> dict[Path, dict[str, Text]]:
+    """The files that ``files:`` names, each with the named groups of its patterns."""
     labels: dict[Path, dict[str, Text]] = {}
-    problems = Diagnostics()
-    for pattern in patterns:
+    problems = Problems()
+    for pattern in (files,) if isinstance(files, str) else files:
         with problems.collecting():
-            found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, walk)
+            found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, location, walk)
             for path, groups in found.items():
                 labels.setdefault(path, {}).update(groups)
             if not found and not walk.outward:
@@ -109,17 +88,12 @@ def _match_patterns(files: str | tuple[str, ...], walk: _FolderWalk) -> ChosenFi
                     advice = "It has to fit the whole path below the folder, as in (?P<series>[^/]+)/log.csv"
                 problems.add([Diagnostic(location.place, message, advice, Stage.SETTINGS)])
     problems.raise_errors()
-    return ChosenFiles(tuple(labels), labels, named=True)
+    return labels
 
 
-def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
-    """The files that a pattern fits, and all those below the folders that it fits.
-
-    Raises:
-        ReportError: the pattern asks for more ways through the folders than anybody could wait for.
-    """
+def _glob_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path, dict[str, Text]]:
+    """The files that a pattern fits, and all those below the folders that it fits."""
     found: list[Path] = []
-    location = walk.location
     # "**/**" fits what "**" does, and would be walked once for each way to part a path in two.
     parts = [part for part, after in pairwise([*PurePath(pattern).parts, ""]) if (part, after) != _TWICE]
     if parts.count("**") > _MOST_ANY_DEPTHS:
@@ -140,15 +114,15 @@ def _glob_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
     return files
 
 
-def _match_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]:
-    """The files whose path below the source fits a regular expression, or that of a folder around them.
-
-    Raises:
-        ReportError: the pattern is no regular expression, or there are too many files.
-    """
-    location = walk.location
+def _match_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path, dict[str, Text]]:
+    """The files whose path below the source fits a regular expression, or that of a folder around them."""
     files = list(walk.list_files(location.path))
-    parts = {file: list(_outwards(file.relative_to(location.path))) for file in files}
+    below = {file: file.relative_to(location.path) for file in files}
+    # The path of each file, and those of the folders around it, outwards.
+    parts = {
+        file: [path.as_posix(), *(parent.as_posix() for parent in path.parents if parent.name)]
+        for file, path in below.items()
+    }
     try:
         matched = match_paths(pattern, dict.fromkeys(part for inner in parts.values() for part in inner))
     except ValueError as error:
@@ -160,12 +134,6 @@ def _match_files(pattern: str, walk: _FolderWalk) -> dict[Path, dict[str, Text]]
         raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS)) from None
     nearest = {file: next((part for part in inner if part in matched), None) for file, inner in parts.items()}
     return {file: matched[part] for file, part in nearest.items() if part is not None}
-
-
-def _outwards(path: PurePath) -> Iterator[str]:
-    """A path and those of the folders around it."""
-    yield path.as_posix()
-    yield from (parent.as_posix() for parent in path.parents if parent.name)
 
 
 _PIECE: Final = re.compile(r"\\(.)|(\[\^?\]?)|(\])|\(\?P?<(\w+)>|(\((?!\?))|.", re.DOTALL)
@@ -188,11 +156,10 @@ def match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]
 
     # A name that is no UTF-8 is shown with a mark for each wrong byte, and matched as it is shown.
     by_text = {path.encode("utf-8", "replace").decode(): path for path in paths}
-    translated = "".join(_translated(pattern))
-    names = _group_names(pattern)
+    translated, names = _translate(pattern)
     if twice := next((name for index, name in enumerate(names) if name and name in names[:index]), ""):
         raise ValueError(f"two groups are called {twice}")
-    listed = ", ".join(f"'{place}'" for place in range(len(names)))
+    listed = ", ".join(f"'{index}'" for index in range(len(names)))
     statement = (
         f"SELECT path, regexp_extract(path, $whole, [{listed}]) "  # noqa: S608 - numbers only
         "FROM (SELECT unnest($paths) AS path) WHERE regexp_full_match(path, $pattern)"
@@ -201,33 +168,23 @@ def match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]
     try:
         rows = get_engine().open_cursor().execute(statement, given).fetchall()
     except (duckdb.InvalidInputException, duckdb.BinderException) as error:
-        said = str(error).partition("Error: ")[2] or str(error)
-        raise ValueError(said.removesuffix(f": {translated}")) from None
+        text = str(error).partition("Error: ")[2] or str(error)
+        raise ValueError(text.removesuffix(f": {translated}")) from None
     return {
-        by_text[path]: {name: groups[str(place)] or None for place, name in enumerate(names) if name}
+        by_text[path]: {name: groups[str(index)] or None for index, name in enumerate(names) if name}
         for path, groups in rows
     }
 
 
-def _split_pattern(pattern: str) -> Iterator[tuple[re.Match[str], bool]]:
-    """Escapes, brackets, openings of groups and other characters, with whether each stands in a class."""
-    within = False
+def _translate(pattern: str) -> tuple[str, list[str]]:
+    """A pattern of Python's as one of RE2's, and the name of each group in its order, empty without one."""
+    translated, names, in_class = [], [], False
     for piece in _PIECE.finditer(pattern):
-        yield piece, within
-        if piece[2] and not within:
-            within = True
-        elif piece[3]:
-            within = False
-
-
-def _translated(pattern: str) -> Iterator[str]:
-    for piece, within in _split_pattern(pattern):
-        meaning = (_IN_A_CLASS if within else _ESCAPES).get(piece[1] or "")
-        yield meaning or (f"(?P<{piece[4]}>" if piece[4] and not within else piece[0])
-
-
-def _group_names(pattern: str) -> list[str]:
-    """The name of each group in its order, empty where it has none."""
-    return [
-        piece[4] or "" for piece, within in _split_pattern(pattern) if not within and (piece[4] or piece[5])
-    ]
+        name = "" if in_class else piece[4] or ""
+        meaning = (_IN_A_CLASS if in_class else _ESCAPES).get(piece[1] or "")
+        translated.append(meaning or (f"(?P<{name}>" if name else piece[0]))
+        if not in_class and (name or piece[5]):
+            names.append(name)
+        if piece[2] or piece[3]:
+            in_class = bool(piece[2])
+    return "".join(translated), names

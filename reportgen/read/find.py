@@ -30,14 +30,10 @@ DEEPEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a source lives.
+    """A source's file or folder, under the name that blocks use.
 
-    Attributes:
-        name: the name blocks use.
-        path: its file or folder.
-        root: what the places of problems are relative to.
-        settings: the ``source.yml``, whether there is one or not.
-        boundary: where its links may lead; anywhere if None.
+    Problems are located relative to ``root``. ``settings`` is the ``source.yml``, whether there is one or
+    not. Links may lead anywhere if ``boundary`` is None.
     """
 
     name: str
@@ -48,7 +44,7 @@ class Location:
 
     @property
     def place(self) -> SourceLocation:
-        """Where problems of the whole source are told: its settings, otherwise the file or folder."""
+        """Where problems of the whole source are reported: its settings, otherwise the file or folder."""
         return locate_file(self.settings if self.has_settings else self.path, self.root)
 
     @property
@@ -77,11 +73,7 @@ def find_sources(
 ) -> tuple[str, ...]:
     """Names of all sources below the data folder, in natural order; none if there is no such folder.
 
-    Args:
-        project_root: the folder of ``mkdocs.yml``.
-        data_dir: the folder with the data, relative to it.
-        boundary: links that leave it are not followed; None follows all.
-        outward: gets these links, and where they lead.
+    Links that leave the boundary are not followed, and ``outward`` gets them and where they lead.
 
     Raises:
         ReportError: two files, or a file and a folder, have the same name.
@@ -95,7 +87,7 @@ def find_sources(
     for folder in _list_folders(data, boundary, outward):
         names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
     for file in sorted(_list_files(data, of_units=True), key=natural_key):
-        # A log beside a table of its name has been no source of its own.
+        # A log next to a table of its name has been no source of its own.
         names.setdefault(name_source(file), [file])
     problems = [_report_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
     if problems:
@@ -134,70 +126,56 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
 
 
 def make_location(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
-    """A source whose file or folder is known."""
-    settings = path / SETTINGS if path.is_dir() else path.with_name(f"{name_source(path)}.{SETTINGS}")
-    return Location(name, path, root, settings, boundary)
-
-
-def walk_files(
-    folder: Path,
-    root: Path,
-    *,
-    nested_sources: bool = False,
-    skipped: dict[Path, str] | None = None,
-    boundary: Boundary | None = None,
-    outward: dict[Path, str] | None = None,
-) -> Iterator[Path]:
-    """Every file below a folder but hidden ones, in natural order, each once however many links lead to it.
-
-    Folders with a ``source.yml`` are sources of their own and left out, unless ``nested_sources``.
-
-    Args:
-        folder: where to begin.
-        root: what the places of problems are relative to.
-        nested_sources: whether to go into sources of their own.
-        skipped: gets the folders that are not gone into, and why, as a sentence without full stop.
-        boundary: links that leave it are not followed; None follows all.
-        outward: gets these links, and where they lead.
-
-    Raises:
-        ReportError: there are more than ``MOST_FILES``, or folders deeper than ``DEEPEST``.
-    """
-    seen: set[str] = set()
-    walk = _Walk(
-        nested_sources,
-        {} if skipped is None else skipped,
-        boundary,
-        {} if outward is None else outward,
-        locate_file(folder, root),
-    )
-    for path, real in walk.walk(folder, (os.path.realpath(folder),)):
-        if real not in seen:
-            seen.add(real)
-            yield path
-        if len(seen) > MOST_FILES:
-            message = f"the folder holds more than {MOST_FILES:,} files"
-            advice = "Name those to read with files: in source.yml, or move the others elsewhere"
-            raise ReportError(Diagnostic(locate_file(folder, root), message, advice, Stage.DATA))
+    """A source whose file or folder is known; without a name it is called as that is."""
+    is_folder = path.is_dir()
+    own_name = path.name if is_folder else name_source(path)
+    settings = path / SETTINGS if is_folder else path.with_name(f"{own_name}.{SETTINGS}")
+    return Location(name or own_name, path, root, settings, boundary)
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
-    """A way through folders, into each once; see ``walk_files``."""
+class FolderWalk:
+    """A way through folders, and what is left out on it. Without a boundary all links are followed.
 
-    nested_sources: bool
-    skipped: dict[Path, str]
-    boundary: Boundary | None
-    outward: dict[Path, str]
-    place: SourceLocation
-    walked: set[str] = field(default_factory=set)
+    Attributes:
+        root: what the locations of problems are relative to.
+        boundary: links that leave it are not followed.
+        nested_sources: whether to go into folders with a ``source.yml``, which are sources of their own.
+        skipped: the folders that are not gone into, and why, as a sentence without full stop.
+        outward: the links that leave the boundary, and where they lead.
+    """
 
-    def walk(self, folder: Path, above: tuple[str, ...], depth: int = 0) -> Iterator[tuple[Path, str]]:
+    root: Path
+    boundary: Boundary | None = None
+    nested_sources: bool = False
+    skipped: dict[Path, str] = field(default_factory=dict)
+    outward: dict[Path, str] = field(default_factory=dict)
+
+    def list_files(self, folder: Path) -> Iterator[Path]:
+        """Every file below a folder but hidden ones, in natural order, each once whatever links lead to it.
+
+        Raises:
+            ReportError: there are more than ``MOST_FILES``, or folders deeper than ``DEEPEST``.
+        """
+        seen: set[str] = set()
+        place = locate_file(folder, self.root)
+        for path, real in self._walk(folder, (os.path.realpath(folder),), set(), place):
+            if real not in seen:
+                seen.add(real)
+                yield path
+            if len(seen) > MOST_FILES:
+                message = f"the folder holds more than {MOST_FILES:,} files"
+                advice = "Name those to read with files: in source.yml, or move the others elsewhere"
+                raise ReportError(Problem(place, message, advice, Stage.DATA))
+
+    def _walk(
+        self, folder: Path, above: tuple[str, ...], walked: set[str], top: SourceLocation
+    ) -> Iterator[tuple[Path, str]]:
         """Files below a folder and where they are; of the folders ``above``, the last is really this one."""
-        self.walked.add(above[-1])
-        if depth > DEEPEST:
+        walked.add(above[-1])
+        if len(above) > DEEPEST + 1:
             message = f"its folders are nested more than {DEEPEST} deep"
-            raise ReportError(Diagnostic(self.place, message, "Move the data further up", Stage.DATA))
+            raise ReportError(Problem(top, message, "Move the data further up", Stage.DATA))
         try:
             with os.scandir(folder) as entries:
                 found = [(entry.is_symlink(), natural_key(Path(entry.name)), entry) for entry in entries]
@@ -214,12 +192,12 @@ class _Walk:
                 continue
             real = _resolve_link(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
             if os.path.isdir(path) if linked else entry.is_dir():  # noqa: PTH112 - pathlib raises at loops
-                if real not in self.walked and self._is_entered(path, real, above if linked else ()):
-                    yield from self.walk(path, (*above, real), depth + 1)
+                if real not in walked and self._is_entered(path, real, above if linked else ()):
+                    yield from self._walk(path, (*above, real), walked, top)
             elif linked and self._check_outward(path, real):
                 continue
             elif entry.is_file() if not linked else os.path.isfile(path) or not os.path.exists(path):  # noqa: PTH110, PTH113
-                # A link to nothing is told by whoever would read it; a link to a pipe would be waited for.
+                # A link to nothing is reported by its reader; a link to a pipe would be waited for.
                 yield path, real
 
     def _is_entered(self, path: Path, real: str, above: tuple[str, ...]) -> bool:
@@ -240,7 +218,7 @@ class _Walk:
 
 
 def _resolve_link(link: Path) -> str:
-    """Where a link leads; the link itself where that may not be asked, as of another user's process."""
+    """Where a link leads; the link itself where that may not be seen, as of another user's process."""
     try:
         return os.path.realpath(link)
     except OSError:
@@ -258,9 +236,10 @@ def _list_files(data: Path, start: str = "", *, of_units: bool = False) -> Itera
 
 def _list_folders(data: Path, boundary: Boundary | None, outward: dict[Path, str] | None) -> list[Path]:
     """Every folder with data somewhere below it."""
+    walk = FolderWalk(data.parent, boundary, nested_sources=True, outward={} if outward is None else outward)
     found = {
         parent
-        for file in walk_files(data, data.parent, nested_sources=True, boundary=boundary, outward=outward)
+        for file in walk.list_files(data)
         if split_ending(file)[1] or is_unit_name(file.name)
         for parent in file.parents
         if parent != data and parent.is_relative_to(data)

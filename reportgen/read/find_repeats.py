@@ -16,15 +16,16 @@ from reportgen.formats.layout import Row
 from reportgen.formats.tables.table_formats import FORMATS
 from reportgen.read.runs.labels import is_experiment_setting, split_seed
 from reportgen.read.tables.columns import find_column, is_run_name
-from reportgen.read.tables.rows import FILE_ROWS, group_files, make_where, select_run, select_series
+from reportgen.read.tables.rows import FILE_ROWS, group_files, select_files, select_run, select_series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
     from pathlib import Path
 
     import duckdb
 
     from reportgen.read.tables.layout import Filters, Layout
+    from reportgen.read.tables.rows import Rows
 
 
 # What is compared has few names; a column with more is an id, a note or a time.
@@ -61,12 +62,8 @@ class RowKeys:
 class Repeat:
     """Two rows of one step: their positions, whose they are, and how many there are like the second one.
 
-    Attributes:
-        series, run, part, step: of both, as in ``RowKeys``.
-        first, second: the positions of the rows, by file and row.
-        values: of both.
-        surplus: rows that have the step of an earlier one.
-        rows: all rows.
+    ``surplus`` counts the rows that have the step of an earlier one, ``rows`` all rows; the rest is as in
+    ``RowKeys``, with the position and value of the first and of the second row.
     """
 
     series: str
@@ -85,10 +82,10 @@ def make_answer_keys(root: Path, layout: Layout, filters: Filters) -> RowKeys:
     roles = layout.outcomes
     if roles is None:
         raise TypeError(layout)
-    selects = []
-    for rows in group_files(root, layout):
+
+    def list_cells(rows: Rows) -> dict[str, str]:
         names = [rows.as_text(name) for name in (roles.problem, roles.sample) if name]
-        fields = {
+        return {
             "series": select_series(rows, layout, {}),
             "run": select_run(rows, layout),
             "part": f"coalesce({rows.as_text(roles.benchmark)}, '')" if roles.benchmark else "''",
@@ -96,10 +93,11 @@ def make_answer_keys(root: Path, layout: Layout, filters: Filters) -> RowKeys:
             "value": "0.0",
             "row": rows.get_position(),
         }
-        listed = ", ".join(f'{cell} AS "{name}"' for name, cell in fields.items())
-        scored = f"{rows.as_text(roles.score)} IS NOT NULL"
-        selects.append(f"SELECT {listed} FROM {rows.build_source()}{make_where(rows, filters, scored)}")  # noqa: S608
-    return RowKeys(" UNION ALL ".join(selects), layout, filters)
+
+    def is_scored(rows: Rows) -> str:
+        return f"{rows.as_text(roles.score)} IS NOT NULL"
+
+    return RowKeys(select_files(root, layout, list_cells, filters, is_scored), layout, filters)
 
 
 def find_repeat(keys: RowKeys) -> Repeat | None:
@@ -145,7 +143,7 @@ def find_repeat(keys: RowKeys) -> Repeat | None:
 def find_repeated_answer(keys: RowKeys) -> Repeat | None:
     """The first row that answers a problem of its run again, where most problems have several such rows.
 
-    Where few have, some answers were asked for again, and the last one counts.
+    Where few have, some problems were answered again, and the last one counts.
     """
     statement = f"""
         WITH answers AS (SELECT * FROM ({keys.select})),
@@ -168,7 +166,7 @@ def find_repeated_answer(keys: RowKeys) -> Repeat | None:
 
 # The rows of a group in the order of writing, and the second of them.
 _PAIR: Final = (
-    'list_slice(list(struct_pack(place := "row", value := "value") ORDER BY "row"), 1, 100) AS told, '
+    'list_slice(list(struct_pack(place := "row", value := "value") ORDER BY "row"), 1, 100) AS written_rows, '
     'list("row" ORDER BY "row")[2] AS second_row'
 )
 
@@ -188,55 +186,56 @@ def _fetch_repeat(statement: str) -> Repeat | None:
 def find_distinguishing_columns(
     root: Path, keys: RowKeys, columns: Sequence[str], *, most: int = _MOST_NAMES
 ) -> list[tuple[str, ...]]:
-    """The columns, or pairs of columns, each of which tells all repeated rows apart by few names.
+    """Those of the columns, or pairs of them, that tell all repeated rows apart by at most so many names.
 
-    Args:
-        root: the folder that the files' paths start from.
-        keys: of the table.
-        columns: the columns that may.
-        most: how many names are few.
+    A label has few names, each of which stands in several rows, and none is missing. A number is a label only
+    where there are not more of them than rows of one step: a metric has many values.
     """
     with _open_repeated(root, keys, columns) as cursor:
-        numbers = {name for name in columns if keys.layout.kinds[name] in NUMERIC}
-        likely = [
-            name
-            for index, name in enumerate(columns)
-            if _is_label(cursor, index, most, number=name in numbers)
-        ]
-        alone: list[tuple[str, ...]] = [
-            (name,) for name in likely if _is_unique(cursor, [columns.index(name)])
-        ]
-        if alone:
-            return alone
-        pairs = combinations(likely[:_MOST_PAIRED], 2)
-        return [pair for pair in pairs if _is_unique(cursor, [columns.index(name) for name in pair])]
+
+        def is_label(index: int) -> bool:
+            names = f"count(DISTINCT c{index})"
+            number = keys.layout.kinds[columns[index]] in NUMERIC
+            few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
+            found = cursor.execute(
+                f"SELECT {names} BETWEEN 2 AND {most} AND {few} AND count(c{index}) = count(*) FROM repeated"  # noqa: S608
+            ).fetchone()
+            return bool(found and found[0])
+
+        def is_unique(*indices: int) -> bool:
+            key = ", ".join(("series, run, part, step", *(f"c{index}" for index in indices)))
+            again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
+            return cursor.execute(again).fetchone() is None
+
+        labels = [index for index in range(len(columns)) if is_label(index)]
+        pairs = combinations(labels[:_MOST_PAIRED], 2)
+        found: list[tuple[int, ...]] = [(index,) for index in labels if is_unique(index)]
+        found = found or [pair for pair in pairs if is_unique(*pair)]
+    return [tuple(columns[index] for index in indices) for indices in found]
 
 
 def find_run_columns(root: Path, keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
-    """The columns that have one name in each run, and not the same in all runs.
+    """Those of the columns that have one name in each run, and not the same in all runs.
 
-    Args:
-        root: the folder that the files' paths start from.
-        keys: of the table.
-        columns: the columns that may.
-        shared: whether some runs have to have the same name, as with a setting.
+    If ``shared``, some runs have to have the same name, as with a setting.
     """
     if not columns:
         return []
+    indices = range(len(columns))
     counts = ", ".join(
         f"count(DISTINCT c{index}) AS n{index}, count(*) - count(c{index}) AS e{index}, "
         f"min(c{index}) AS v{index}"
-        for index in range(len(columns))
+        for index in indices
     )
     most = f"least(count(*) - 1, {_MOST_NAMES})" if shared else str(_MOST_NAMES)
-    ones = ", ".join(
-        f"max(n{place}) = 1 AND max(e{place}) = 0 AND count(DISTINCT v{place}) BETWEEN 2 AND {most}"
-        for place in range(len(columns))
+    tests = ", ".join(
+        f"max(n{index}) = 1 AND max(e{index}) = 0 AND count(DISTINCT v{index}) BETWEEN 2 AND {most}"
+        for index in indices
     )
     joined = f'({keys.select}) JOIN ({_select_cells(root, keys, columns)}) USING ("row")'
     runs = f"SELECT series, run, {counts} FROM {joined} GROUP BY series, run"  # noqa: S608 - our own names
-    (found,) = get_engine().fetch_rows(f"SELECT {ones} FROM ({runs})")  # noqa: S608 - our own names
-    return [name for name, one in zip(columns, found, strict=True) if one]
+    (found,) = get_engine().fetch_rows(f"SELECT {tests} FROM ({runs})")  # noqa: S608 - our own names
+    return [name for name, fits in zip(columns, found, strict=True) if fits]
 
 
 def list_run_labels(keys: RowKeys) -> list[str]:
@@ -248,9 +247,12 @@ def list_run_labels(keys: RowKeys) -> list[str]:
     return list(dict.fromkeys(_NUMBER.sub("", split_seed(run)[0]).strip(" _-./") for run in runs))
 
 
-def list_free_texts(layout: Layout) -> list[str]:
-    """Columns of words that play no part, and may be what is compared."""
-    return [name for name in _list_free(layout) if layout.kinds[name] is Kind.TEXT]
+def list_free_columns(layout: Layout, kinds: Container[Kind]) -> list[str]:
+    """Columns of some kinds that play no part: words, which may be compared, or numbers taken for metrics."""
+    parts = (layout.roles, layout.outcomes, layout.totals)
+    taken = {name for part in parts if part for name in astuple(part) if name}
+    free = [name for name, kind in layout.kinds.items() if name not in taken and kind in kinds]
+    return [name for name in free if find_column(name, tuple(layout.kinds))]
 
 
 def is_comparable(column: str) -> bool:
@@ -258,17 +260,6 @@ def is_comparable(column: str) -> bool:
     name = column.strip()
     named = name.casefold().startswith(("exp", "group"))
     return (named or is_experiment_setting(name)) and not is_run_name(name)
-
-
-def list_free_numbers(layout: Layout) -> list[str]:
-    """Columns of numbers that play no part, or are taken for a metric."""
-    return [name for name in _list_free(layout) if layout.kinds[name] in NUMERIC]
-
-
-def _list_free(layout: Layout) -> Iterator[str]:
-    parts = (layout.roles, layout.outcomes, layout.totals)
-    taken = {name for part in parts if part for name in astuple(part) if name}
-    return (name for name in layout.kinds if name not in taken and find_column(name, tuple(layout.kinds)))
 
 
 @contextmanager
@@ -289,32 +280,12 @@ def _open_repeated(root: Path, keys: RowKeys, columns: Sequence[str]) -> Iterato
 
 def _select_cells(root: Path, keys: RowKeys, columns: Iterable[str]) -> str:
     """Every row's position, and the cells of columns as texts."""
-    selects = []
-    for rows in group_files(root, keys.layout):
-        cells = "".join(f", {rows.as_text(name)} AS c{index}" for index, name in enumerate(columns))
-        where = make_where(rows, keys.filters)
-        selects.append(f'SELECT {rows.get_position()} AS "row"{cells} FROM {rows.build_source()}{where}')  # noqa: S608
-    return " UNION ALL ".join(selects)
 
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {f"c{index}": rows.as_text(name) for index, name in enumerate(columns)}
+        return {"row": rows.get_position(), **cells}
 
-def _is_label(cursor: duckdb.DuckDBPyConnection, place: int, most: int, *, number: bool) -> bool:
-    """Whether a column has few names, each of which stands in several rows, and none is missing.
-
-    A number is a label only where there are not more of them than rows of one step: a metric has many values.
-    """
-    names = f"count(DISTINCT c{place})"
-    few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
-    found = cursor.execute(
-        f"SELECT {names} BETWEEN 2 AND {most} AND {few} AND count(c{place}) = count(*) FROM repeated"  # noqa: S608
-    ).fetchone()
-    return bool(found and found[0])
-
-
-def _is_unique(cursor: duckdb.DuckDBPyConnection, places: Iterable[int]) -> bool:
-    more = ", ".join(f"c{index}" for index in places)
-    key = f"series, run, part, step, {more}"
-    again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608 - our own names
-    return cursor.execute(again).fetchone() is None
+    return select_files(root, keys.layout, list_cells, keys.filters)
 
 
 def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:

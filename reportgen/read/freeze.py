@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.engine import get_engine
-from reportgen.read.find import make_location, name_source
+from reportgen.read.find import make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.sources import open_location
 from reportgen.read.tables.check import explain_errors, find_faults
 from reportgen.read.tables.columns import INTERVAL_PARTS, resolve_column, resolve_filters
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import group_files, make_where, select_run
+from reportgen.read.tables.rows import select_files, select_run
 from reportgen.read.tables.survey import complete_layout
 from reportgen.read.totals import get_score_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from reportgen.core.cache import Cache
@@ -39,12 +40,7 @@ _COUNTED: Final = ("tokens", "seconds", "cost")
 
 @dataclass(frozen=True, slots=True)
 class FrozenTable:
-    """A source as a table to be written.
-
-    Attributes:
-        select: its rows in the order of writing, as SQL.
-        settings: what ``source.yml`` has to say of it, without its provenance.
-    """
+    """A source as a table: the SELECT of its rows, ordered, and what ``source.yml`` has to say of it."""
 
     select: str
     settings: Mapping[str, object]
@@ -59,13 +55,8 @@ def open_at(
     *,
     boundary: Boundary | None = None,
 ) -> Source:
-    """Open a file or folder as a source, with paths relative to a root.
-
-    Raises:
-        ReportError: everything that is wrong with its settings or files.
-    """
-    name = path.name if path.is_dir() else name_source(path)
-    return open_location(make_location(path, name, root, boundary), load_settings, hashes, cache)
+    """Open a file or folder as a source, with paths relative to a root; see ``open_source``."""
+    return open_location(make_location(path, "", root, boundary), load_settings, hashes, cache)
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:
@@ -75,8 +66,8 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
         ReportError: everything that is wrong in the files.
     """
     layout = complete_layout(root, source)
-    said = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    settings = {key: value for key, value in said.items() if key not in _DONE and key != "provenance"}
+    stated = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    settings = {key: value for key, value in stated.items() if key not in _DONE and key != "provenance"}
     if layout.outcomes or layout.totals:
         # Of several scores of a harness the chosen ones are the only ones that are left.
         settings.pop("metrics", None)
@@ -89,9 +80,6 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
     if layout.spread:
         return _freeze_chart(root, source, settings)
     names = _name_columns(layout)
-    selects = [_select_rows(rows, layout, source, names) for rows in group_files(root, layout)]
-    listed = ", ".join(sql.quote_name(name) for name in names.values())
-    select = f"SELECT {listed} FROM ({' UNION ALL '.join(selects)}) ORDER BY {_ROW}"  # noqa: S608 - quoted
     settings["form"] = _get_form(layout)
     if layout.repeat and not layout.totals:
         # What a logger's steps mean is not known of a table.
@@ -101,8 +89,8 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
         settings["columns"] = columns
     if layout.long and len(layout.metrics) > 1 and "metrics" not in settings:
         # A look at some of the rows would not find them all.
-        settings["metrics"] = [raw for raws in layout.metrics.values() for raw in raws]
-    return FrozenTable(select, settings)
+        settings["metrics"] = list(_list_raw_metrics(layout))
+    return FrozenTable(_select_rows(root, layout, source, names), settings)
 
 
 def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> None:
@@ -112,13 +100,15 @@ def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> N
         ReportError: everything that is wrong in the files.
     """
     layout = get_layout(source)
-    numbers = {name for name in layout.kinds if name in _list_numbers(layout)}
+    numbers = _list_numbers(layout) & layout.kinds.keys()
     options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880"
     with explain_errors(root, source.location, lambda: find_faults(root, layout.files, numbers)):
         get_engine().open_cursor().execute(f"COPY ({table.select}) TO {sql.quote(str(path))} ({options})")
 
 
-_ROW: Final = '"row of the source"'
+_ROW: Final = "row of the source"
+# What stands for a part that no column plays, in place of a column; no column is called so.
+_MARKS: Final = {"series": "\0series", "run": "\0run"}
 
 
 _PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
@@ -158,59 +148,55 @@ def _name_columns(layout: Layout) -> dict[str, str]:
     names = {name: name for name in layout.kinds}
     if layout.step_name and layout.roles.step and layout.step_name not in names:
         names[layout.roles.step] = layout.step_name
-    for part in ("series", "run"):
+    for part, mark in _MARKS.items():
         if getattr(layout.roles, part) is None and (part == "series" or len(layout.files) > 1):
-            names[_mark_part(part)] = part if part not in names else f"{part} of the file"
+            names[mark] = part if part not in names else f"{part} of the file"
     return names
-
-
-def _mark_part(part: str) -> str:
-    """What stands for a part that no column plays, in place of a column; no column is called so."""
-    return f"\0{part}"
 
 
 def _list_roles(layout: Layout) -> dict[str, str]:
     """Every part that is played, and by which column."""
-    found = {one.name: getattr(layout.roles, one.name) for one in fields(layout.roles)}
-    if layout.outcomes:
-        found |= {one.name: getattr(layout.outcomes, one.name) for one in fields(layout.outcomes)}
-    if layout.totals:
-        found |= {one.name: getattr(layout.totals, one.name) for one in fields(layout.totals)}
-    found["series"] = found["series"] or _mark_part("series")
+    found: dict[str, str | None] = {}
+    for roles in (layout.roles, layout.outcomes, layout.totals):
+        found |= asdict(roles) if roles else {}
+    found["series"] = found["series"] or _MARKS["series"]
     if len(layout.files) > 1:
-        found["run"] = found["run"] or _mark_part("run")
+        found["run"] = found["run"] or _MARKS["run"]
     # Answers of which nothing tells the benchmark have no column of it.
-    there = {_mark_part("series"), _mark_part("run"), *layout.kinds}
-    return {part: name for part, name in found.items() if name in there and name is not None}
+    there = {*_MARKS.values(), *layout.kinds}
+    return {part: name for part, name in found.items() if name is not None and name in there}
 
 
-def _select_rows(rows: Rows, layout: Layout, source: Source, names: Mapping[str, str]) -> str:
-    """The rows of files of one shape."""
+def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str, str]) -> str:
+    """The rows of all files, in the order of writing."""
     numbers = _list_numbers(layout)
-    cells = {name: _select_cell(rows, layout, name, numbers, source.score_range) for name in names}
     metric = layout.roles.metric
-    raw_metrics = [raw for raws in layout.metrics.values() for raw in raws]
-    only = (
-        f"{rows.as_words(metric)} IN ({sql.quote_all(raw_metrics) or 'NULL'})"
-        if layout.long and metric
-        else ""
-    )
-    if layout.totals and layout.totals.metric:
-        # Of several scores of a harness those that were not chosen have no metric.
-        only = f"{rows.as_text(layout.totals.metric)} IS NOT NULL"
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {names[name]: _select_cell(rows, layout, name, numbers, source.score_range) for name in names}
+        return {**cells, _ROW: rows.get_position()}
+
+    def is_chosen(rows: Rows) -> str:
+        if layout.totals and layout.totals.metric:
+            # Of several scores of a harness those that were not chosen have no metric.
+            return f"{rows.as_text(layout.totals.metric)} IS NOT NULL"
+        if layout.long and metric:
+            return f"{rows.as_words(metric)} IN ({sql.quote_all(_list_raw_metrics(layout)) or 'NULL'})"
+        return ""
+
     filters = resolve_filters(source.settings.filter, tuple(layout.kinds))
     filters = tuple((resolve_column(name, layout) or name, cell) for name, cell in filters)
-    listed = ", ".join(f"{cell} AS {sql.quote_name(names[name])}" for name, cell in cells.items())
-    where = make_where(rows, filters, only)
-    return f"SELECT {listed}, {rows.get_position()} AS {_ROW} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+    select = select_files(root, layout, list_cells, filters, is_chosen)
+    listed = ", ".join(map(sql.quote_name, names.values()))
+    return f"SELECT {listed} FROM ({select}) ORDER BY {sql.quote_name(_ROW)}"  # noqa: S608 - quoted
 
 
 def _select_cell(
     rows: Rows, layout: Layout, name: str, numbers: frozenset[str], ends: tuple[float, float]
 ) -> str:
-    if name == _mark_part("series"):
+    if name == _MARKS["series"]:
         return rows.label(layout.labels)
-    if name == _mark_part("run") or (name == layout.roles.run and len(layout.files) > 1):
+    if name == _MARKS["run"] or (name == layout.roles.run and len(layout.files) > 1):
         return select_run(rows, layout)
     if layout.outcomes and name == layout.outcomes.score:
         return rows.as_score(name, ends)
@@ -222,7 +208,7 @@ def _select_cell(
 
 
 def _list_numbers(layout: Layout) -> frozenset[str]:
-    """Columns that are read as numbers; all others are kept as they are written."""
+    """Columns that are read as numbers; all others stay as they are written."""
     parts = ("value", *INTERVAL_PARTS) if layout.long else INTERVAL_PARTS
     found = {getattr(layout.roles, part) for part in parts}
     if layout.outcomes:
@@ -230,16 +216,14 @@ def _list_numbers(layout: Layout) -> frozenset[str]:
     elif layout.totals:
         found |= {layout.totals.score, layout.totals.stderr, layout.totals.n}
     elif not layout.long:
-        metrics = [raw for raws in layout.metrics.values() for raw in raws]
-        found |= {*metrics, *_companions(metrics, layout)}
+        metrics = _list_raw_metrics(layout)
+        companions = {f"{raw}_{part}" for raw in metrics for part in INTERVAL_PARTS}
+        found |= {*metrics, *(companions & layout.kinds.keys())}
     step = layout.roles.step
     if step and layout.kinds[step] is not Kind.TIME:
         found.add(step)
     return frozenset(name for name in found if name)
 
 
-def _companions(metrics: list[str], layout: Layout) -> Iterator[str]:
-    """Columns of intervals that belong to metrics of a wide table."""
-    yield from (
-        name for raw in metrics for part in INTERVAL_PARTS if (name := f"{raw}_{part}") in layout.kinds
-    )
+def _list_raw_metrics(layout: Layout) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(layout.metrics.values()))

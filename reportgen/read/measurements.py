@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
@@ -16,11 +16,10 @@ from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurem
 from reportgen.read.tables.check import explain_errors, find_faults
 from reportgen.read.tables.columns import resolve_filters
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import group_files, make_where, select_run, select_series
+from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import pandas as pd
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-_EVERYTHING: Mapping[str, CellValue | tuple[CellValue, ...]] = MappingProxyType({})
-
-
 def read_measurements(
     project_root: Path,
     source: Source,
@@ -41,7 +37,7 @@ def read_measurements(
     *,
     x: str | None = None,
     series: tuple[str, ...] | None = None,
-    where: Mapping[str, CellValue | tuple[CellValue, ...]] = _EVERYTHING,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
 ) -> Measurements:
     """Metrics of a source as a lazy table: nothing is read before it is collected.
 
@@ -63,21 +59,18 @@ def read_measurements(
     Raises:
         ReportError: metrics, columns or series that the source does not have.
     """
-    plan = plan_measurements(project_root, source, MeasurementQuery(metrics, x, series, where))
+    plan = plan_measurements(project_root, source, MeasurementQuery(metrics, x, series, where or {}))
     if plan.repeat == "mean" and plan.given_interval:
         message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
         advice = "Say repeat: runs, or rename the columns of the intervals"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.SETTINGS))
 
-    def report_errors() -> AbstractContextManager[None]:
+    def list_faults() -> list[Problem]:
         times = {plan.step} if plan.step_is_time else set()
-        return explain_errors(
-            project_root,
-            source.location,
-            lambda: find_faults(project_root, plan.layout.files, plan.list_numbers(), times),
-        )
+        return find_faults(project_root, plan.layout.files, plan.list_numbers(), times)
 
-    with report_errors():
+    reading = partial(explain_errors, project_root, source.location, list_faults)
+    with reading():
         relation = get_engine().open_cursor().sql(build_statement(project_root, plan))
     return Measurements(
         frame=nw.from_native(relation).lazy(),
@@ -85,8 +78,8 @@ def read_measurements(
         step_is_time=plan.step_is_time,
         given_interval=plan.given_interval,
         order=plan.layout.series if series is None else series,
-        reading=report_errors,
-        check_repeats=lambda: check_steps(project_root, plan),
+        reading=reading,
+        check_repeats=partial(check_steps, project_root, plan),
     )
 
 
@@ -113,7 +106,7 @@ def make_frame(measurements: Measurements) -> pd.DataFrame:
 
 
 def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
-    """Every column of a source as it is written, and beside them those that reportgen recognised.
+    """Every column of a source as it is written, and those that reportgen recognised.
 
     ``series`` (renamed as the source says, as metrics are) and ``run`` are always there; ``seed``,
     ``step``, ``metric`` and ``value`` where a column plays that part under another name.
@@ -125,37 +118,39 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
     Raises:
         ReportError: everything that is wrong in the files.
     """
-    layout = get_layout(source)
+    layout, settings = get_layout(source), source.settings
     columns = _list_columns(layout)
-    selects = []
-    for rows in group_files(project_root, layout):
-        named = {
-            "series": select_series(rows, layout, source.settings.rename),
-            "run": select_run(rows, layout),
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {}
+        for part, name in columns.items():
+            # A column that is called series or run without playing the part stays what it is.
+            if part == "series" and name in {"", layout.roles.series}:
+                cells[part] = select_series(rows, layout, settings.rename)
+            elif part == "run" and name in {"", layout.roles.run}:
+                cells[part] = select_run(rows, layout)
+            else:
+                number = layout.kinds[name] is Kind.NUMBER
+                cells[part] = rows.as_number(name) if number else rows.as_written(name)
+        return {
+            **{f"c{index}": cell for index, cell in enumerate(cells.values())},
+            "row": rows.get_position(),
         }
-        # A column that has such a name without playing the part stays what it is.
-        named = {
-            part: cell for part, cell in named.items() if columns[part] in {"", getattr(layout.roles, part)}
-        }
-        cells = [named.get(part) or _cell(rows, layout, name) for part, name in columns.items()]
-        listed = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
-        where = make_where(rows, resolve_filters(source.settings.filter, tuple(layout.kinds)))
-        selects.append(f"SELECT {listed}, {rows.get_position()} AS row FROM {rows.build_source()}{where}")  # noqa: S608
+
+    select = select_files(
+        project_root, layout, list_cells, resolve_filters(settings.filter, tuple(layout.kinds))
+    )
     numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
     with explain_errors(
         project_root, source.location, lambda: find_faults(project_root, layout.files, numbers)
     ):
-        ordered = f"SELECT * EXCLUDE (row) FROM ({' UNION ALL '.join(selects)}) ORDER BY row"  # noqa: S608
+        ordered = f"SELECT * EXCLUDE (row) FROM ({select}) ORDER BY row"  # noqa: S608 - quoted
         table: pd.DataFrame = get_engine().open_cursor().sql(ordered).df()
     table.columns = list(columns)
-    return _rename_metrics(table, source.settings.rename_metrics)
-
-
-def _rename_metrics(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Metrics under their names in the report: as columns, and in the column that names them."""
+    # Metrics have their names in the report, as columns and in the column that names them.
     if "metric" in table.columns:
-        table["metric"] = table["metric"].replace(dict(names))
-    return table.rename(columns=dict(names))
+        table["metric"] = table["metric"].replace(dict(settings.rename_metrics))
+    return table.rename(columns=dict(settings.rename_metrics))
 
 
 def _list_columns(layout: Layout) -> dict[str, str]:
@@ -166,7 +161,3 @@ def _list_columns(layout: Layout) -> dict[str, str]:
         if part not in columns and (column is not None or part in _ALWAYS):
             columns[part] = column or ""
     return columns
-
-
-def _cell(rows: Rows, layout: Layout, name: str) -> str:
-    return rows.as_number(name) if layout.kinds[name] is Kind.NUMBER else rows.as_written(name)

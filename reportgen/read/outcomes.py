@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, repeat
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
@@ -15,16 +15,16 @@ from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.outcomes import Outcomes
 from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
-from reportgen.formats.messages import list_names, suggest_names
+from reportgen.formats.messages import list_names
 from reportgen.read.check_repeats import check_answers, check_clusters
+from reportgen.read.plan import report_missing
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, find_wrong_cells
 from reportgen.read.tables.columns import list_free_columns, resolve_column
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import (
     check_range,
     check_score,
-    group_files,
-    make_where,
+    select_files,
     select_run,
     select_seed,
     select_series,
@@ -33,7 +33,6 @@ from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from reportgen.read.tables.layout import Filters, Layout, OutcomeRoles
@@ -42,44 +41,34 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-_EVERYTHING: Mapping[str, CellValue | tuple[CellValue, ...]] = MappingProxyType({})
 _TEXTS: Final = ("answer", "gold", "cluster")
 _NUMBERS: Final = ("tokens", "seconds", "cost")
 
 
 @dataclass(frozen=True, slots=True)
 class _OutcomeQuery:
-    """What is asked of a source.
+    """What is requested of a source: how it is read, the columns of its outcomes, and which rows count."""
 
-    Attributes:
-        layout: how the source is read.
-        roles: the columns of its outcomes.
-        rename: series as written, and their names in the report.
-        series: only these series, if not all.
-        filters: column as written, and the cells it may hold.
-        slices: free columns.
-        ends: the lowest and the highest possible score.
-        number_samples: whether the rows of a problem are samples, to be numbered in the order of writing.
-        number_runs: whether the rows of a problem and sample are of runs of their own, to be numbered so.
-        prefix_benchmark: whether problems of several benchmarks stand in one table.
-    """
-
+    source: Source
     layout: Layout
     roles: OutcomeRoles
-    rename: Mapping[str, str]
+    benchmark: str | None
     series: tuple[str, ...] | None
     filters: Filters
-    slices: tuple[str, ...]
-    ends: tuple[float, float]
-    number_samples: bool
-    number_runs: bool
-    prefix_benchmark: bool
 
     @property
     def given(self) -> dict[str, str]:
         """Of the parts that outcomes need not have, those there are, and their columns."""
         parts = {part: getattr(self.roles, part) for part in (*_TEXTS, *_NUMBERS)}
         return {part: column for part, column in parts.items() if column is not None}
+
+    @property
+    def numbers_samples(self) -> bool:
+        """Whether the rows of a problem are samples, to be numbered in the order of writing."""
+        settings = self.source.settings
+        protocols = (settings.protocol, *settings.protocols.values())
+        several = max(protocol.samples or 1 for protocol in protocols) > 1
+        return (self.roles.sample is None and several) or settings.repeat == "mean"
 
 
 def read_outcomes(
@@ -88,7 +77,7 @@ def read_outcomes(
     *,
     benchmark: str | None = None,
     series: tuple[str, ...] | None = None,
-    where: Mapping[str, CellValue | tuple[CellValue, ...]] = _EVERYTHING,
+    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
 ) -> Outcomes:
     """The outcomes of a source as a lazy table: nothing is read before it is collected.
 
@@ -114,28 +103,25 @@ def read_outcomes(
     Raises:
         ReportError: the source has no outcomes, or no such benchmark, series or column.
     """
-    query = _plan_query(project_root, source, benchmark, series, where)
+    query = _plan_query(project_root, source, benchmark, series, where or {})
 
-    def report_errors() -> AbstractContextManager[None]:
-        return explain_errors(
-            project_root,
-            source.location,
-            lambda: find_wrong_cells(project_root, query.layout.files, _list_checks(query)),
-        )
+    def list_faults() -> list[Problem]:
+        return find_wrong_cells(project_root, query.layout.files, _list_checks(query))
 
+    reading = partial(explain_errors, project_root, source.location, list_faults)
     statement = _build_statement(project_root, query)
-    with report_errors():
+    with reading():
         relation = get_engine().open_cursor().sql(statement)
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
         order=query.layout.series if series is None else series,
         has=frozenset(query.given),
-        slices=(*query.slices, *(["benchmark"] if query.roles.benchmark else [])),
-        lowest=query.ends[0],
-        highest=query.ends[1],
-        reading=report_errors,
-        check_repeats=lambda: check_answers(project_root, source, query.layout, query.filters),
-        check_clusters=lambda: check_clusters(project_root, query.layout, statement),
+        slices=(*list_free_columns(query.layout), *(["benchmark"] if query.roles.benchmark else [])),
+        lowest=source.score_range[0],
+        highest=source.score_range[1],
+        reading=reading,
+        check_repeats=partial(check_answers, project_root, source, query.layout, query.filters),
+        check_clusters=partial(check_clusters, project_root, query.layout, statement),
     )
 
 
@@ -155,24 +141,11 @@ def _plan_query(
     problems = list(find_unknown_names(source, layout, benchmark, series, where))
     if problems:
         raise ReportError(*problems)
-    settings = source.settings
-    filters = {**settings.filter, **where}
+    filters = {**source.settings.filter, **where}
     picked = tuple((resolve_column(name, layout) or name, cell) for name, cell in filters.items())
     if benchmark is not None:
         picked += ((roles.benchmark or "", benchmark),)
-    stated = [protocol.samples or 1 for protocol in (settings.protocol, *settings.protocols.values())]
-    return _OutcomeQuery(
-        layout=layout,
-        roles=roles,
-        rename=settings.rename,
-        series=series,
-        filters=picked,
-        slices=list_free_columns(layout),
-        ends=source.score_range,
-        number_samples=(roles.sample is None and max(stated) > 1) or settings.repeat == "mean",
-        number_runs=settings.repeat == "runs",
-        prefix_benchmark=benchmark is None and len(layout.benchmarks) > 1,
-    )
+    return _OutcomeQuery(source, layout, roles, benchmark, series, picked)
 
 
 def _explain_no_outcomes(source: Source, layout: Layout) -> Diagnostic:
@@ -192,76 +165,69 @@ def find_unknown_names(
     where: Mapping[str, CellValue | tuple[CellValue, ...]],
 ) -> Iterator[Diagnostic]:
     """A problem for each name that is not there."""
-    columns = tuple(layout.kinds)
     missing = [("series", name, layout.series) for name in series or () if name not in layout.series]
-    missing += [("column", name, columns) for name in where if resolve_column(name, layout) is None]
+    missing += [("column", name, (*layout.kinds,)) for name in where if resolve_column(name, layout) is None]
     if benchmark is not None and benchmark not in layout.benchmarks:
         missing.append(("benchmark", benchmark, layout.benchmarks))
-    for kind, name, known in missing:
-        message = f'the source "{source.name}" has no {kind} "{name}"'
-        advice = suggest_names(name, known, "It has")
-        if not known:
-            advice = "It has no column of benchmarks; name it in source.yml, as in columns: {benchmark: NAME}"
-        yield Diagnostic(source.location, message, advice, Stage.DATA)
+    advice = "It has no column of benchmarks; name it in source.yml, as in columns: {benchmark: NAME}"
+    for problem in report_missing(source, missing):
+        yield problem if problem.next_step else replace(problem, next_step=advice)
 
 
 def _list_checks(query: _OutcomeQuery) -> dict[str, Check]:
-    """What the cells of each column are held to."""
+    """What is wrong with the cells of each column, if anything."""
     checks = {column: NUMBER for part, column in query.given.items() if part in _NUMBERS}
     checks[query.roles.problem] = NAMED
-    checks[query.roles.score] = Check(lambda cell: check_score(cell, query.ends), typed=True)
+    checks[query.roles.score] = Check(lambda cell: check_score(cell, query.source.score_range), typed=True)
     return checks
 
 
 def _build_statement(root: Path, query: _OutcomeQuery) -> str:
     """The SELECT whose columns are those of ``Outcomes.frame``."""
-    table = " UNION ALL ".join(_select(rows, query) for rows in group_files(root, query.layout))
+    table = select_files(root, query.layout, lambda rows: _list_cells(rows, query), query.filters)
     if query.series is not None:
         table = f"SELECT * FROM ({table}) WHERE series IN ({sql.quote_all(query.series) or 'NULL'})"  # noqa: S608
     problem = "CASE WHEN problem IS NULL THEN error('a row has no problem') ELSE problem END"
-    if query.prefix_benchmark:
+    if query.benchmark is None and len(query.layout.benchmarks) > 1:
         problem = f"benchmark || ' / ' || {problem}"
     changed = {
         "problem": problem,
-        "score": check_range("score", query.ends),
+        "score": check_range("score", query.source.score_range),
         "sample": "coalesce(sample, '')",
     }
     within = "series, run, benchmark, problem" if query.roles.benchmark else "series, run, problem"
-    if query.number_samples:
+    if query.numbers_samples:
         changed["sample"] = f'CAST(row_number() OVER (PARTITION BY {within} ORDER BY "row") AS {sql.TEXT})'
-    elif query.number_runs:
+    elif query.source.settings.repeat == "runs":
         again = f"PARTITION BY {within}, sample"
         number = f'row_number() OVER ({again} ORDER BY "row")'
-        several = f"count(*) OVER ({again}) > 1"
         named = f"CASE WHEN run = '' THEN '' ELSE run || ' #' END || {number}"
-        changed["run"] = f"CASE WHEN {several} THEN {named} ELSE run END"
+        changed["run"] = f"CASE WHEN count(*) OVER ({again}) > 1 THEN {named} ELSE run END"
     replaced = ", ".join(f"{expression} AS {name}" for name, expression in changed.items())
     return f"SELECT * REPLACE ({replaced}) FROM ({table})"  # noqa: S608 - quoted
 
 
-def _select(rows: Rows, query: _OutcomeQuery) -> str:
-    """The rows of files of one shape, as they are written."""
-    roles = query.roles
-    fields = {
-        "series": select_series(rows, query.layout, query.rename),
+def _list_cells(rows: Rows, query: _OutcomeQuery) -> dict[str, str]:
+    """The columns of the frame as the files have them; texts as pages can hold them, without NUL."""
+    roles, source = query.roles, query.source
+    cells = {
+        "series": select_series(rows, query.layout, source.settings.rename),
         "run": select_run(rows, query.layout),
         "seed": select_seed(rows, query.layout),
         "problem": _replace_nul(rows.as_text(roles.problem)),
         "sample": rows.as_text(roles.sample) if roles.sample else f"CAST(NULL AS {sql.TEXT})",
-        "score": rows.as_score(roles.score, query.ends),
+        "score": rows.as_score(roles.score, source.score_range),
         "row": rows.get_position(),
     }
     for part, column in query.given.items():
-        fields[part] = rows.as_number(column) if part in _NUMBERS else _replace_nul(rows.as_text(column))
-    fields |= {name: _replace_nul(rows.as_text(name)) for name in query.slices}
+        cells[part] = rows.as_number(column) if part in _NUMBERS else _replace_nul(rows.as_text(column))
+    cells |= {name: _replace_nul(rows.as_text(name)) for name in list_free_columns(query.layout)}
     if roles.benchmark:
-        fields["benchmark"] = rows.as_text(roles.benchmark)
-    listed = ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
-    return f"SELECT {listed} FROM {rows.build_source()}{make_where(rows, query.filters)}"  # noqa: S608 - quoted
+        cells["benchmark"] = rows.as_text(roles.benchmark)
+    return cells
 
 
 def _replace_nul(cell: str) -> str:
-    """A text as pages can hold it: U+FFFD in place of NUL."""
     return f"replace({cell}, chr(0), '\ufffd')"
 
 

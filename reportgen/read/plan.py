@@ -9,9 +9,16 @@ from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
-from reportgen.read.tables.columns import INTERVAL_PARTS, find_column
+from reportgen.read.tables.columns import INTERVAL_PARTS, resolve_column
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import group_files, make_where, select_run, select_seed, select_series
+from reportgen.read.tables.rows import (
+    group_files,
+    rename_texts,
+    select_fields,
+    select_run,
+    select_seed,
+    select_series,
+)
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
@@ -30,7 +37,7 @@ EXTREMES: Final = "minimum and maximum"
 
 @dataclass(frozen=True, slots=True)
 class MeasurementQuery:
-    """What is asked of a source, in the names of the report; see ``measuring.measurements``."""
+    """What is requested of a source, in the names of the report; see ``read_measurements``."""
 
     metrics: tuple[str, ...]
     x: str | None
@@ -45,7 +52,7 @@ class Plan:
     Attributes:
         layout: how the source is read.
         rename: series as written, and their names in the report.
-        metrics: metrics asked for, and their names in the data.
+        metrics: metrics of the query, and their names in the data.
         step: the column used as x.
         step_metric: names in the data of the metric used as x of a long table, joined on the step.
         step_name: what x is called.
@@ -77,6 +84,12 @@ class Plan:
         return not self.step_metric and self.layout.kinds[self.step] is Kind.TIME
 
     @property
+    def names(self) -> dict[str, str]:
+        """The name in the report of each metric of the data, including one used as x."""
+        joined = {self.step_name: self.step_metric} if self.step_metric else {}
+        return {raw: name for name, raws in {**self.metrics, **joined}.items() for raw in raws}
+
+    @property
     def given_interval(self) -> str | None:
         """How the data give their own interval, in words; the fullest way where metrics differ."""
         parts = [set(interval) for interval in self.intervals.values()]
@@ -84,6 +97,11 @@ class Plan:
             return EXTREMES
         ways = {"low and high": {"low", "high"}, "stderr": {"stderr"}, "std and n": {"std", "n"}}
         return next((way for way, needed in ways.items() if any(needed <= had for had in parts)), None)
+
+    @property
+    def interval_columns(self) -> tuple[str, ...]:
+        """The columns of the frame that the data's own interval fills."""
+        return _INTERVAL_COLUMNS.get(self.given_interval or "", ())
 
     def list_numbers(self) -> set[str]:
         """Every column that has to hold numbers."""
@@ -94,19 +112,20 @@ class Plan:
 
 
 def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Plan:
-    """Find the columns of what is asked for.
+    """Find the columns that a query needs.
 
     Raises:
         ReportError: every name that the source does not have.
     """
     layout = get_layout(source)
-    problems = list(_report_unknown(source, layout, query))
+    problems = list(_check_names(source, layout, query))
     if problems and not layout.exhaustive:
         layout = complete_layout(root, source)
-        problems = list(_report_unknown(source, layout, query))
+        problems = list(_check_names(source, layout, query))
     if problems:
         raise ReportError(*problems)
     step, step_metric = _find_step(layout, query.x)
+    step_name = layout.step_name if layout.step_name and step == layout.roles.step else step
     metrics = {name: layout.metrics[name] for name in query.metrics}
     filters = {**source.settings.filter, **query.where}
     return Plan(
@@ -115,7 +134,7 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
         metrics=metrics,
         step=step or "",
         step_metric=step_metric,
-        step_name=(query.x if step_metric else _step_name(layout, step)) or "",
+        step_name=(query.x if step_metric else step_name) or "",
         series=query.series,
         filters=tuple((_find_column(name, layout) or name, cell) for name, cell in filters.items()),
         intervals={raw: _find_interval(raw, layout) for raws in metrics.values() for raw in raws},
@@ -123,19 +142,24 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
     )
 
 
-def _report_unknown(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
+def report_missing(source: Source, missing: Iterable[tuple[str, str, Iterable[str]]]) -> Iterator[Problem]:
+    """A problem for each kind and name that a source does not have, with the names that it has."""
+    for kind, name, known in missing:
+        message = f'the source "{source.name}" has no {kind} "{name}"'
+        yield Problem(source.location, message, suggest_names(name, tuple(known), "It has"), Stage.DATA)
+
+
+def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Problem]:
     """A problem for each name that is not there."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]
     missing += [("series", name, layout.series) for name in query.series or () if name not in layout.series]
     missing += [("column", name, columns) for name in query.where if _find_column(name, layout) is None]
-    found = _find_step(layout, x)
-    if x is not None and found == (None, ()):
+    step, step_metric = _find_step(layout, x)
+    if x is not None and step is None and not step_metric:
         missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
-    for kind, name, known in missing:
-        message = f'the source "{source.name}" has no {kind} "{name}"'
-        yield Diagnostic(source.location, message, suggest_names(name, known, "It has"), Stage.DATA)
-    if found[0] is None and (x is None or found[1]):
+    yield from report_missing(source, missing)
+    if step is None and (x is None or step_metric):
         message = (
             f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
         )
@@ -153,14 +177,10 @@ def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
     return _find_column(x, layout), ()
 
 
-def _step_name(layout: Layout, step: str | None) -> str | None:
-    return layout.step_name if layout.step_name and step == layout.roles.step else step
-
-
 def _find_column(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part."""
-    found = find_column(name, tuple(layout.kinds))
-    if found is None and name in {"series", "run", "seed", "step", "metric"}:
+    found = resolve_column(name, layout)
+    if found is None and name in {"step", "metric"}:
         role: str | None = getattr(layout.roles, name)
         return role
     return found
@@ -185,7 +205,7 @@ def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
 _COLUMNS: Final = ("series", "run", "seed", "metric", "step", "value", "row")
 _NOTHING: Final = {"series": "''", "run": "''", "seed": "''", "metric": "''", "row": "0::BIGINT"}
 # The columns of the frame that each way of giving an interval fills.
-_GIVEN: Final = {
+_INTERVAL_COLUMNS: Final = {
     **dict.fromkeys(("low and high", EXTREMES), ("low", "high")),
     **dict.fromkeys(("stderr", "std and n"), ("stderr", "n")),
 }
@@ -197,64 +217,57 @@ _BY_OWN_STEP: Final = ("mean", "runs")
 
 def build_statement(root: Path, plan: Plan) -> str:
     """The SELECT of a plan; its columns are those of ``Measurements.frame``."""
-    select = " UNION ALL ".join(_select_files(root, plan)) or _select_nothing(plan)
+    groups = group_files(root, plan.layout)
+    select = " UNION ALL ".join(one for rows in groups for one in _select_files(rows, plan))
+    select = select or _select_nothing(plan)
     if plan.series is not None:
         select = f"SELECT * FROM ({select}) WHERE series IN ({sql.quote_all(plan.series) or 'NULL'})"  # noqa: S608
     if plan.repeat == "mean":
         select = _reduce_to_mean(select)
     elif plan.repeat == "runs":
         select = _number_runs(select)
-    if plan.step_metric:
-        return _join_step_metric(select, plan)
-    return select
+    return _join_step_metric(select, plan) if plan.step_metric else select
 
 
-def _select_files(root: Path, plan: Plan) -> Iterator[str]:
-    """One SELECT or more for the files of each shape."""
-    for rows in group_files(root, plan.layout):
-        if plan.layout.long:
-            yield _select_long(rows, plan)
-            continue
-        if plan.layout.spread:
-            yield from _select_spread(rows, plan)
-            continue
-        found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
-        if rows.columnar or len(found) == 1:
-            # A columnar file gives up one column at a time for free; a text file has to be parsed again.
-            yield from (_select_metric(rows.copy(), plan, name, raw) for name, raw in found)
-        elif found:
-            yield _select_metrics(rows, plan, found)
+def _select_files(rows: Rows, plan: Plan) -> Iterator[str]:
+    """One SELECT or more for the files of one shape."""
+    if plan.layout.long:
+        yield _select_long(rows, plan)
+        return
+    if plan.layout.spread:
+        yield from _select_spread(rows, plan)
+        return
+    found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
+    if rows.columnar or len(found) == 1:
+        # A columnar file gives up one column at a time for free; a text file has to be parsed again.
+        yield from (_select_metric(rows.copy(), plan, name, raw) for name, raw in found)
+    elif found:
+        yield _select_metrics(rows, plan, found)
 
 
 def _select_long(rows: Rows, plan: Plan) -> str:
-    roles = plan.layout.roles
-    metrics = {**plan.metrics, plan.step_name: plan.step_metric} if plan.step_metric else plan.metrics
-    names = {raw: name for name, raws in metrics.items() for raw in raws}
-    raw = rows.as_words(roles.metric or "")
+    names = plan.names
+    raw = rows.as_words(plan.layout.roles.metric or "")
     if len(set(names.values())) == 1:
         metric = sql.quote(next(iter(names.values())))
     else:
-        metric = _rename_metric(raw, {old: new for old, new in names.items() if old != new})
+        metric = rename_texts(raw, {old: new for old, new in names.items() if old != new})
     fields = {
-        **_select_names(rows, plan),
+        **_name_fields(rows, plan),
         "metric": metric,
-        "value": rows.as_number(roles.value or ""),
+        "value": rows.as_number(plan.layout.roles.value or ""),
         **_select_interval(rows, plan, next(iter(plan.intervals.values()), {})),
     }
-    where = make_where(rows, plan.filters, f"{raw} IN ({sql.quote_all(names) or 'NULL'})")
-    return f"SELECT {_list_fields(fields)} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+    test = f"{raw} IN ({sql.quote_all(names) or 'NULL'})"
+    return select_fields(rows, _order_fields(fields), plan.filters, test)
 
 
 def _select_metric(rows: Rows, plan: Plan, name: str, raw: str) -> str:
     value = rows.as_number(raw)
-    fields = {
-        **_select_names(rows, plan),
-        "metric": sql.quote(name),
-        "value": value,
-        **_select_interval(rows, plan, plan.intervals[raw]),
-    }
-    where = make_where(rows, plan.filters, f"{value} IS NOT NULL" if _has_gaps(plan) else "")
-    return f"SELECT {_list_fields(fields)} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+    interval = _select_interval(rows, plan, plan.intervals[raw])
+    fields = {**_name_fields(rows, plan), "metric": sql.quote(name), "value": value, **interval}
+    test = f"{value} IS NOT NULL" if _has_gaps(plan) else ""
+    return select_fields(rows, _order_fields(fields), plan.filters, test)
 
 
 def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) -> str:
@@ -264,47 +277,41 @@ def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) ->
         for _, raw in found
     ]
     fields = {
-        **_select_names(rows, plan),
+        **_name_fields(rows, plan),
         "metric": f"unnest([{sql.quote_all(name for name, _ in found)}])",
         **{part: f"unnest([{', '.join(cell[part] for cell in cells)}])" for part in cells[0]},
     }
-    select = f"SELECT {_list_fields(fields)} FROM {rows.build_source()}{make_where(rows, plan.filters)}"  # noqa: S608 - quoted
+    select = select_fields(rows, _order_fields(fields), plan.filters)
     return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if _has_gaps(plan) else select  # noqa: S608
 
 
 def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
     """Values of several runs out of rows that are parsed once, a column a run; without empty cells."""
-    metrics = {**plan.metrics, plan.step_name: plan.step_metric} if plan.step_metric else plan.metrics
-    found = {
-        raw: (plan.layout.spread[raw], name)
-        for name, raws in metrics.items()
-        for raw in raws
-        if rows.has(raw)
-    }
-    series = {raw: plan.rename.get(one.series, one.series) for raw, (one, _) in found.items()}
-    selected = [raw for raw in found if plan.series is None or series[raw] in plan.series]
+    names = {raw: name for raw, name in plan.names.items() if rows.has(raw)}
+    runs = {raw: plan.layout.spread[raw] for raw in names}
+    series = {raw: plan.rename.get(run.series, run.series) for raw, run in runs.items()}
+    selected = [raw for raw in names if plan.series is None or series[raw] in plan.series]
     if not selected:
         return
     fields = {
+        **_position_fields(rows, plan),
         "series": _expand_texts(series[raw] for raw in selected),
-        "run": _expand_texts(found[raw][0].run for raw in selected),
-        "seed": _expand_texts(found[raw][0].seed for raw in selected),
-        "metric": _expand_texts(found[raw][1] for raw in selected),
-        "step": rows.as_time(plan.step) if plan.step_is_time else rows.as_number(plan.step),
-        "row": rows.get_position(),
-        **_select_own_step(rows, plan),
+        "run": _expand_texts(runs[raw].run for raw in selected),
+        "seed": _expand_texts(runs[raw].seed for raw in selected),
+        "metric": _expand_texts(names[raw] for raw in selected),
         "value": f"unnest([{', '.join(map(rows.as_number, selected))}])",
     }
-    for part in _GIVEN.get(plan.given_interval or "", ()):
+    for part in plan.interval_columns:
         ends = [plan.intervals.get(raw, {}).get(part) for raw in selected]
         cells = (_NULL if end is None else rows.as_number(end) for end in ends)
         fields[part] = f"unnest([{', '.join(cells)}])"
-    names = {part: f'"{part}"' for part in fields}
-    if all(found[raw][0].run == series[raw] for raw in selected):
+    columns = {part: f'"{part}"' for part in fields}
+    if all(runs[raw].run == series[raw] for raw in selected):
         # Each name unnested costs a tenth of the time.
-        names["run"], fields["run"] = '"series"', "NULL"
-    select = f"SELECT {_list_fields(fields)} FROM {rows.build_source()}{make_where(rows, plan.filters)}"  # noqa: S608 - quoted
-    yield f"SELECT {_list_fields(names)} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - same
+        columns["run"], fields["run"] = '"series"', "NULL"
+    select = select_fields(rows, _order_fields(fields), plan.filters)
+    listed = ", ".join(f'{cell} AS "{part}"' for part, cell in _order_fields(columns).items())
+    yield f"SELECT {listed} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - our own names
 
 
 def _expand_texts(words: Iterable[str | None]) -> str:
@@ -318,24 +325,26 @@ def _has_gaps(plan: Plan) -> bool:
     return sum(map(len, plan.layout.metrics.values())) > 1
 
 
-def _select_names(rows: Rows, plan: Plan) -> dict[str, str]:
-    """What every row has beside metric and value."""
+def _name_fields(rows: Rows, plan: Plan) -> dict[str, str]:
+    """What every row has besides metric and value."""
     return {
         "series": select_series(rows, plan.layout, plan.rename),
         "run": select_run(rows, plan.layout),
         "seed": select_seed(rows, plan.layout),
-        "step": rows.as_time(plan.step) if plan.step_is_time else rows.as_number(plan.step),
-        "row": rows.get_position(),
-        **_select_own_step(rows, plan),
+        **_position_fields(rows, plan),
     }
 
 
-def _select_own_step(rows: Rows, plan: Plan) -> dict[str, str]:
-    """The step of a row by its own column, where ``repeat:`` asks what several rows of it are."""
-    if plan.repeat not in _BY_OWN_STEP:
-        return {}
-    is_time = plan.layout.kinds[plan.own_step] is Kind.TIME
-    return {_OWN: rows.as_time(plan.own_step) if is_time else rows.as_number(plan.own_step)}
+def _position_fields(rows: Rows, plan: Plan) -> dict[str, str]:
+    """Step and row; where ``repeat:`` says what several rows of a step are, also the rows' own step."""
+    fields = {
+        "step": rows.as_time(plan.step) if plan.step_is_time else rows.as_number(plan.step),
+        "row": rows.get_position(),
+    }
+    if plan.repeat in _BY_OWN_STEP:
+        is_time = plan.layout.kinds[plan.own_step] is Kind.TIME
+        fields[_OWN] = rows.as_time(plan.own_step) if is_time else rows.as_number(plan.own_step)
+    return fields
 
 
 def _reduce_to_mean(select: str) -> str:
@@ -380,12 +389,12 @@ def _select_interval(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dic
     if "stderr" not in parts and {"std", "n"} <= set(parts):
         # The standard error of a mean over n.
         parts["stderr"] = f"{parts['std']} / sqrt(nullif({parts['n']}, 0))"
-    return {part: parts.get(part, _NULL) for part in _GIVEN.get(plan.given_interval or "", ())}
+    return {part: parts.get(part, _NULL) for part in plan.interval_columns}
 
 
 def _join_step_metric(select: str, plan: Plan) -> str:
-    """Values of each run beside those of the metric used as x, at the same step."""
-    given = "".join(f", measured.{part}" for part in _GIVEN.get(plan.given_interval or "", ()))
+    """Values of each run with those of the metric used as x at the same step."""
+    given = "".join(f", measured.{part}" for part in plan.interval_columns)
     metrics = sql.quote_all(plan.metrics) or "NULL"
     return (
         f"WITH measured AS ({select}), x AS (SELECT series, run, step, arg_max(value, row) AS value "  # noqa: S608 - quoted
@@ -397,21 +406,18 @@ def _join_step_metric(select: str, plan: Plan) -> str:
     )
 
 
-def _rename_metric(raw: str, names: Mapping[str, str]) -> str:
-    if not names:
-        return raw
-    cases = " ".join(f"WHEN {sql.quote(old)} THEN {sql.quote(new)}" for old, new in names.items())
-    return f"CASE {raw} {cases} ELSE {raw} END"
-
-
-def _list_fields(fields: Mapping[str, str]) -> str:
-    """Fields as a SELECT list, in one order everywhere."""
-    order = [*_COLUMNS, *(part for part in fields if part not in _COLUMNS)]
-    return ", ".join(f'{fields[part]} AS "{part}"' for part in order)
+def _order_fields(fields: Mapping[str, str]) -> dict[str, str]:
+    """Fields in one order everywhere, as UNION ALL needs it."""
+    return {part: fields[part] for part in (*_COLUMNS, *(part for part in fields if part not in _COLUMNS))}
 
 
 def _select_nothing(plan: Plan) -> str:
-    given = dict.fromkeys(_GIVEN.get(plan.given_interval or "", ()), _NULL)
     own = {_OWN: _NULL} if plan.repeat in _BY_OWN_STEP else {}
-    fields = {**dict.fromkeys(_COLUMNS, _NULL), **_NOTHING, **own, **given}
-    return f"SELECT {_list_fields(fields)} WHERE FALSE"
+    fields = {
+        **dict.fromkeys(_COLUMNS, _NULL),
+        **_NOTHING,
+        **own,
+        **dict.fromkeys(plan.interval_columns, _NULL),
+    }
+    listed = ", ".join(f'{cell} AS "{part}"' for part, cell in _order_fields(fields).items())
+    return f"SELECT {listed} WHERE FALSE"

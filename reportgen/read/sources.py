@@ -17,7 +17,7 @@ from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import is_unit_name
 from reportgen.read.check_repeats import find_series, set_series
 from reportgen.read.choose import choose_files
-from reportgen.read.find import locate, locate_file, make_location, name_source
+from reportgen.read.find import locate, locate_file, make_location
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.ingest import ImportedSource, read_units
 from reportgen.read.runs.stored import get_temporary_cache
@@ -56,39 +56,32 @@ def make_survey_key(
 
 
 def store_survey(cache: Cache, key: str, survey: Survey) -> None:
-    """Keep a survey, unless it has warnings: these are told of what was really looked at."""
+    """Store a survey, unless it has warnings: these are reported of what was really looked at."""
     if not survey.warnings:
         layout = {**asdict(survey.layout), "gapless": sorted(survey.layout.gapless)}
         cache.put(key, json.dumps([layout, survey.columns, survey.raw_metrics]).encode())
 
 
 def load_survey(cache: Cache, key: str) -> Survey | None:
-    """What ``store_survey`` kept; None where there is nothing."""
+    """What ``store_survey`` wrote; None where there is nothing."""
     data = cache.get(key)
     if data is None:
         return None
-    layout, columns, metrics = json.loads(data)
-    return Survey(_load_layout(layout), tuple(columns), tuple(metrics), ())
-
-
-def _load_layout(data: dict[str, Any]) -> Layout:
-    return Layout(
-        files=tuple(_load_file(file) for file in data["files"]),
-        labels=tuple(data["labels"]),
-        kinds={name: Kind(kind) for name, kind in data["kinds"].items()},
-        roles=Roles(**data["roles"]),
-        long=data["long"],
-        metrics={name: tuple(raw) for name, raw in data["metrics"].items()},
-        series=tuple(data["series"]),
-        exhaustive=data["exhaustive"],
-        gapless=frozenset(data["gapless"]),
-        outcomes=OutcomeRoles(**data["outcomes"]) if data["outcomes"] else None,
-        totals=TotalRoles(**data["totals"]) if data["totals"] else None,
-        benchmarks=tuple(data["benchmarks"]),
-        lower_is_better=tuple(data["lower_is_better"]),
-        step_name=data["step_name"],
-        spread={column: RunColumn(**one) for column, one in data["spread"].items()},
-    )
+    stored, columns, metrics = json.loads(data)
+    parts: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+    }
+    parts |= {
+        "files": tuple(_load_file(file) for file in stored["files"]),
+        "kinds": {name: Kind(kind) for name, kind in stored["kinds"].items()},
+        "roles": Roles(**stored["roles"]),
+        "metrics": {name: tuple(raw) for name, raw in stored["metrics"].items()},
+        "gapless": frozenset(stored["gapless"]),
+        "outcomes": OutcomeRoles(**stored["outcomes"]) if stored["outcomes"] else None,
+        "totals": TotalRoles(**stored["totals"]) if stored["totals"] else None,
+        "spread": {column: RunColumn(**run) for column, run in stored["spread"].items()},
+    }
+    return Survey(Layout(**parts), tuple(columns), tuple(metrics), ())
 
 
 def _load_file(data: dict[str, Any]) -> FileLayout:
@@ -99,53 +92,47 @@ def _load_file(data: dict[str, Any]) -> FileLayout:
 
 def make_source(
     location: Location,
-    said: SourceSettings,
+    stated: SourceSettings,
     settings: SourceSettings,
     files: tuple[SourceFile, ...],
     found: Survey,
 ) -> Source:
-    """A source.
+    """A source from the survey of its files.
 
-    Args:
-        location: where it is.
-        said: what its ``source.yml`` says.
-        settings: the same with what its files say, such as the protocol of a harness.
-        files: every file behind it, with its hash.
-        found: what was seen in them.
+    ``stated`` is what its ``source.yml`` says, ``settings`` the same with what its files say, such as the
+    protocol of a harness.
     """
+    layout = found.layout
+    # What decides the numbers of a source and what is reported of them, of files that are left out, too.
+    contents = " ".join(f"{file.path} {file.sha256}" for file in files)
+    warnings = " ".join(map(str, found.warnings))
+    identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"
     return Source(
         name=location.name,
         location=location.place,
         settings=settings,
         files=files,
-        metrics=tuple(found.layout.metrics),
+        metrics=tuple(layout.metrics),
         columns=found.columns,
-        digest=_hash_source(location.name, files, said, found),
+        digest=hashlib.sha256(identity.encode()).hexdigest(),
         warnings=found.warnings,
-        layout=found.layout,
-        kind="outcomes" if found.layout.outcomes else "totals" if found.layout.totals else "measurements",
-        benchmarks=found.layout.benchmarks,
-        lower_is_better=_choose_lower_is_better(settings, found),
-        slices=list_free_columns(found.layout),
+        layout=layout,
+        kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",
+        benchmarks=layout.benchmarks,
+        lower_is_better=_choose_lower_is_better(settings, layout),
+        slices=list_free_columns(layout),
         score_range=settings.score_range,
     )
 
 
-def _choose_lower_is_better(settings: SourceSettings, found: Survey) -> tuple[str, ...]:
+def _choose_lower_is_better(settings: SourceSettings, layout: Layout) -> tuple[str, ...]:
     """The benchmarks on which a smaller total is better: as stated, otherwise as found."""
     stated = settings.lower_is_better
-    if stated is None or found.layout.totals is None:
-        return found.layout.lower_is_better
+    if stated is None or layout.totals is None:
+        return layout.lower_is_better
     if isinstance(stated, bool):
-        return (found.layout.benchmarks or ("",)) if stated else ()
+        return (layout.benchmarks or ("",)) if stated else ()
     return stated
-
-
-def _hash_source(name: str, files: Sequence[SourceFile], settings: SourceSettings, found: Survey) -> str:
-    """What decides the numbers of a source and what is said of them, of files that are left out, too."""
-    contents = " ".join(f"{file.path} {file.sha256}" for file in files)
-    warnings = " ".join(map(str, found.warnings))
-    return hashlib.sha256(f"{name} {contents} {settings.model_dump_json()} {warnings}".encode()).hexdigest()
 
 
 def open_source(
@@ -161,7 +148,7 @@ def open_source(
     """Find and understand a source; of its data only a bounded sample and the benchmarks are looked at.
 
     Args:
-        project_root: the folder of ``mkdocs.yml``; places of problems are relative to it.
+        project_root: the folder of ``mkdocs.yml``; locations of problems are relative to it.
         data_dir: the folder with the data, relative to the root.
         name: the source's name: a file or folder below the data folder, without ending.
         load_settings: reads a ``source.yml``, given its path and its name for messages.
@@ -195,19 +182,12 @@ def open_path(
     path = Path(path).absolute()
     root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
     if not path.exists():
-        raise ReportError(
-            Diagnostic(SourceLocation(str(path)), "there is no such file or folder", "", Stage.DATA)
-        )
+        place = SourceLocation(str(path))
+        raise ReportError(Problem(place, "there is no such file or folder", "", Stage.DATA))
     if path.is_file() and not (split_ending(path)[1] or is_unit_name(path.name)):
-        message = "its ending tells no format that reportgen reads"
-        raise ReportError(
-            Diagnostic(locate_file(path, root), message, "Give it an ending such as .csv", Stage.DATA)
-        )
-    return root, open_location(
-        make_location(path, path.name if path.is_dir() else name_source(path), root),
-        load_settings,
-        hashes or hash_file,
-    )
+        message, advice = "its ending tells no format that reportgen reads", "Give it an ending such as .csv"
+        raise ReportError(Problem(locate_file(path, root), message, advice, Stage.DATA))
+    return root, open_location(make_location(path, "", root), load_settings, hashes or hash_file)
 
 
 def open_location(
@@ -216,11 +196,7 @@ def open_location(
     hashes: Callable[[Path], str],
     cache: Cache | None = None,
 ) -> Source:
-    """Open a source whose file or folder is known; see ``open_source``.
-
-    Raises:
-        ReportError: everything that is wrong with its settings or files.
-    """
+    """Open a source whose file or folder is known; see ``open_source``."""
     settings = load_source_settings(location, load_settings)
     return open_files(location, settings, choose_files(location, settings), hashes, cache)[0]
 
@@ -257,11 +233,11 @@ def open_files(
     problems = Diagnostics()
     with problems.collecting():
         imported = read_units(location, settings, chosen, hashes, cache)
-        source = (
-            _open_imported(location, settings, imported)
-            if imported
-            else _open_tables(location, settings, chosen, hashes, cache)
-        )
+        if imported:
+            found = check_setting_names(imported.survey, imported.settings, location.place)
+            source = make_source(location, settings, imported.settings, imported.files, found)
+        else:
+            source = _open_tables(location, settings, chosen, hashes, cache)
         taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
         lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), location.root)
         return replace(source, warnings=(*lost, *source.warnings)), imported
@@ -279,61 +255,45 @@ def _open_tables(
     hashes: Callable[[Path], str],
     cache: Cache | None,
 ) -> Source:
-    """The source of the tables that a source has.
-
-    Raises:
-        ReportError: everything that is wrong with its settings or files.
-    """
+    """The source of tables, or of JSON files whose rows and columns the settings map."""
     files = list_tables(location, settings, chosen)
     hashed = hash_files(files, hashes)
+    known = settings
     if settings.format == "mapped":
         _check_names(location, settings)
-        return _open_mapped(location, settings, files, hashed, cache)
-    key = make_survey_key(cache, files, hashed, settings) if cache else ""
-    found = load_survey(cache, key) if cache else None
-    if found is None:
-        found = _survey_tables(location, files, settings)
-        if cache:
-            store_survey(cache, key, found)
-    if not found.layout.spread:
-        _check_names(location, settings)
-    named = report_file_names(location, settings, found)
+        tables = map_tables(location, settings, files, hashed, cache or get_temporary_cache())
+        known = tables.settings
+        found = _survey_tables(location, tables.files, known)
+        found = replace(found, warnings=(*tables.warnings, *found.warnings))
+    else:
+        found = _load_or_survey(location, settings, files, hashed, cache)
+        if not found.layout.spread:
+            _check_names(location, settings)
+    named = report_file_names(location, known, found)
     found = replace(found, warnings=(*found.warnings, *named))
-    return make_source(location, settings, set_series(settings, found.layout.roles.series), hashed, found)
+    return make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
 
 
-def _open_imported(location: Location, settings: SourceSettings, imported: ImportedSource) -> Source:
-    """The source of runs or evaluations that were imported.
-
-    Raises:
-        ReportError: its settings name something that the runs do not have.
-    """
-    found = check_setting_names(imported.survey, imported.settings, location.place)
-    return make_source(location, settings, imported.settings, imported.files, found)
-
-
-def _open_mapped(
+def _load_or_survey(
     location: Location,
     settings: SourceSettings,
     files: tuple[DataFile, ...],
     hashed: tuple[SourceFile, ...],
     cache: Cache | None,
-) -> Source:
-    """The source of JSON files whose rows and columns the settings tell."""
-    tables = map_tables(location, settings, files, hashed, cache or get_temporary_cache())
-    found = _survey_tables(location, tables.files, tables.settings)
-    named = report_file_names(location, tables.settings, found)
-    found = replace(found, warnings=(*tables.warnings, *found.warnings, *named))
-    known = set_series(tables.settings, found.layout.roles.series)
-    return make_source(location, settings, known, hashed, found)
+) -> Survey:
+    """The survey of tables, from the cache where their files are as they were."""
+    if cache is None:
+        return _survey_tables(location, files, settings)
+    key = make_survey_key(cache, files, hashed, settings)
+    found = load_survey(cache, key)
+    if found is None:
+        found = _survey_tables(location, files, settings)
+        store_survey(cache, key, found)
+    return found
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
-    """Refuse settings that only runs can meet: those of loggers and harnesses, or the columns of a chart.
-
-    Raises:
-        ReportError: there are such settings.
-    """
+    """Refuse settings that only runs can meet: those of loggers and harnesses, or the columns of a chart."""
     keys = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
     if keys:
         verb = "tells" if len(keys) == 1 else "tell"

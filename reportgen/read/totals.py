@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from itertools import chain
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.outcomes import ReportedScore
@@ -14,17 +13,16 @@ from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
 from reportgen.read.outcomes import find_unknown_names
-from reportgen.read.tables.check import NUMBER, explain_errors, find_wrong_cells
+from reportgen.read.tables.check import explain_errors, find_faults
 from reportgen.read.tables.columns import resolve_filters
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import group_files, make_where, select_run, select_seed, select_series
+from reportgen.read.tables.rows import select_files, select_run, select_seed, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.formats.cells import Text
-    from reportgen.read.tables.layout import Filters, Layout
+    from reportgen.read.tables.layout import Filters
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
@@ -35,13 +33,12 @@ def get_score_names(source: Source) -> Mapping[str, str]:
 
     The name of a benchmark is empty where the data name none. One whose score has no name is left out.
     """
-    said, benchmarks = source.settings.score_name, source.benchmarks or ("",)
-    given = dict.fromkeys(benchmarks, said) if isinstance(said, str) else said or {}
+    stated, benchmarks = source.settings.score_name, source.benchmarks or ("",)
+    given = dict.fromkeys(benchmarks, stated) if isinstance(stated, str) else stated or {}
     named = {**get_layout(source).score_names, **given}
     return {name: named[name] for name in benchmarks if name in named}
 
 
-_EVERYTHING: Mapping[str, CellValue | tuple[CellValue, ...]] = MappingProxyType({})
 _UNKNOWN: Final = (-math.inf, math.inf)
 
 
@@ -61,7 +58,7 @@ class TotalsTable:
         self,
         benchmark: str | None = None,
         series: tuple[str, ...] | None = None,
-        where: Mapping[str, CellValue | tuple[CellValue, ...]] = _EVERYTHING,
+        where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
     ) -> tuple[ReportedScore, ...]:
         """The totals on one benchmark, in the order of writing.
 
@@ -74,14 +71,15 @@ class TotalsTable:
             ReportError: there is no such benchmark, series or column, a cell is no number, a score lies
                 outside the range that ``source.yml`` states, or the rows hold several metrics.
         """
-        problems = list(find_unknown_names(self._source, get_layout(self._source), benchmark, series, where))
+        source, where = self._source, where or {}
+        problems = list(find_unknown_names(source, get_layout(source), benchmark, series, where))
         if problems:
             raise ReportError(*problems)
-        read = self._read_rows({**self._source.settings.filter, **where})
+        read = self._read_rows({**source.settings.filter, **where})
         found = list(chain.from_iterable(read.values())) if benchmark is None else read.get(benchmark, [])
         if series is not None:
             found = [one for name in series for one in found if one.series == name]
-        _check(self._source, found)
+        _check(source, found)
         return tuple(found)
 
     def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
@@ -111,60 +109,55 @@ class TotalsTable:
         if (key := repr(resolved_filters)) in self._read:
             return self._read[key]
         parts = ("score", "stderr", "n")
-        numbers = {name: NUMBER for part in parts if (name := getattr(layout.totals, part))}
+        numbers = [name for part in parts if (name := getattr(layout.totals, part))]
         found: dict[str, list[ReportedScore]] = defaultdict(list)
         with explain_errors(
-            self._root, self._source.location, lambda: find_wrong_cells(self._root, layout.files, numbers)
+            self._root, self._source.location, lambda: find_faults(self._root, layout.files, numbers)
         ):
-            selects = [
-                _select(rows, self._source, layout, resolved_filters)
-                for rows in group_files(self._root, layout)
-            ]
-            for benchmark, *cells in get_engine().fetch_rows(
-                f"SELECT * FROM ({' UNION ALL '.join(selects)}) ORDER BY c8"  # noqa: S608 - quoted
-            ):
+            select = _select(self._root, self._source, resolved_filters)
+            for benchmark, *cells in get_engine().fetch_rows(f"SELECT * FROM ({select}) ORDER BY row"):  # noqa: S608
                 found[benchmark or ""].append(_parse_score(cells))
         return self._read.setdefault(key, found)
 
 
-def _select(rows: Rows, source: Source, layout: Layout, filters: Filters) -> str:
-    """The rows of files of one shape, as benchmark, fields of ``ReportedScore`` and place."""
+def _select(root: Path, source: Source, filters: Filters) -> str:
+    """The rows of a source: benchmark, fields of ``ReportedScore`` and position."""
+    layout = get_layout(source)
     roles = layout.totals
     if roles is None:
         raise TypeError(f"the source {source.name!r} holds no totals")
-    cells = (
-        rows.as_text(roles.benchmark) if roles.benchmark else "NULL",
-        select_series(rows, layout, source.settings.rename),
-        select_run(rows, layout),
-        select_seed(rows, layout),
-        rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score),
-        rows.as_number(roles.score),
-        rows.as_number(roles.stderr) if roles.stderr else "NULL",
-        rows.as_number(roles.n) if roles.n else "NULL",
-        rows.get_position(),
-    )
-    only = f"{rows.as_text(roles.metric)} IS NOT NULL" if roles.metric else ""
-    listed = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
-    where = make_where(rows, filters, only)
-    return f"SELECT {listed} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        return {
+            "benchmark": rows.as_text(roles.benchmark) if roles.benchmark else "NULL",
+            "series": select_series(rows, layout, source.settings.rename),
+            "run": select_run(rows, layout),
+            "seed": select_seed(rows, layout),
+            "metric": rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score),
+            "value": rows.as_number(roles.score),
+            "stderr": rows.as_number(roles.stderr) if roles.stderr else "NULL",
+            "problems": rows.as_number(roles.n) if roles.n else "NULL",
+            "row": rows.get_position(),
+        }
+
+    def has_metric(rows: Rows) -> str:
+        return f"{rows.as_text(roles.metric)} IS NOT NULL" if roles.metric else ""
+
+    return select_files(root, layout, list_cells, filters, has_metric)
 
 
-def _parse_score(row: Sequence[object]) -> ReportedScore:
+def _parse_score(row: Sequence[Any]) -> ReportedScore:
     series, run, seed, metric, value, stderr, problems, _ = row
     count = _as_finite(problems)
     return ReportedScore(
         series=str(series),
         run=str(run),
-        seed=_text(seed),
+        seed=None if seed is None else str(seed),
         metric=str(metric),
         value=_as_finite(value),
         stderr=_as_finite(stderr),
         problems=int(count) if count is not None and count >= 1 else None,
     )
-
-
-def _text(cell: object) -> Text:
-    return None if cell is None else str(cell)
 
 
 def _as_finite(cell: object) -> float | None:

@@ -30,18 +30,14 @@ _ADVICE: Final = (
 
 
 def refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
-    """Refuse links that lead out of the repository.
-
-    Args:
-        found: the links, and where they lead.
-        location: the source whose links they are.
+    """Refuse links of a source that lead out of the repository, given with where they lead.
 
     Raises:
         ReportError: there are some.
     """
     for link, target in found.items():
         if location.path.parent not in link.parents:
-            # What is said of the whole data folder is told at the page that wants something of it.
+            # What concerns the whole data folder is reported at the page that uses something of it.
             place = locate_file(link, location.root)
             raise ReportError(_report_link(place, f'the link "{place}"', target))
     if found:
@@ -50,16 +46,15 @@ def refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
 
 def report_links(
     found: Mapping[Path, str], root: Path, severity: Severity = Severity.ERROR
-) -> Iterator[Diagnostic]:
-    """What is told of links that lead out, many to one place in one."""
+) -> Iterator[Problem]:
+    """Problems of links that lead out, many to one place in one."""
     problems = (_report_link(locate_file(link, root), "this link", target) for link, target in found.items())
     return merge_problems(replace(one, severity=severity) for one in problems)
 
 
 def _report_link(place: SourceLocation, name: str, target: str) -> Diagnostic:
     # Quoted as Python does: a terminal obeys none of it.
-    said = f"{name} leads out of the repository, to {target!r}"
-    return Diagnostic(place, said, _ADVICE, Stage.DATA)
+    return Problem(place, f"{name} leads out of the repository, to {target!r}", _ADVICE, Stage.DATA)
 
 
 _DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
@@ -71,11 +66,9 @@ def find_outward_source(location: Location) -> dict[Path, str]:
 
 
 def find_outward_files(paths: Iterable[Path], location: Location) -> dict[Path, str]:
-    """Links on the way to files that were named, and of what stands beside them, and where they lead.
+    """Links on the way to files that were named, and next to these, and where they lead.
 
-    Args:
-        paths: files, or folders of such.
-        location: their source, whose own file or folder is known to be within.
+    ``paths`` are files, or folders of such, of a source whose own file or folder is known to be within.
     """
     paths = list(paths)
     linked = [path for path in paths if path.is_symlink()]
@@ -95,7 +88,7 @@ def find_outward_files(paths: Iterable[Path], location: Location) -> dict[Path, 
 
 
 def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
-    """Paths that lead out, each told by the first link on its way that does, and where they lead."""
+    """Paths that lead out, each as the first link on its way that does, and where they lead."""
     boundary = location.boundary
     if boundary is None:
         return {}
@@ -109,7 +102,7 @@ def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
 
 
 def _list_links(folder: Path) -> Iterator[Path]:
-    """The links to files in a folder, such as the part of a database that stands beside it."""
+    """The links to files in a folder, such as the parts of a database next to it."""
     try:
         with os.scandir(folder) as entries:
             found = [entry.name for entry in entries if entry.is_symlink() and not entry.is_dir()]
@@ -122,30 +115,17 @@ _UNREAD: Final = "the file cannot be read: Permission denied; it is left out"
 
 
 def find_unreadable(paths: Sequence[Path], *, named: bool) -> frozenset[Path]:
-    """Files that may not be read, of those that would be.
-
-    Args:
-        paths: all files of a source.
-        named: whether the user named them; otherwise only those count whose names may be of data.
-    """
+    """Files that may not be read, of those that the user named or whose names may be of data."""
     data = (path for path in paths if named or split_ending(path)[1] or is_unit_name(path.name))
     return frozenset(path for path in data if not os.access(path, os.R_OK) and path.exists())
 
 
-def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Diagnostic]:
-    """Warnings of what is left out, many of one kind in one.
-
-    Args:
-        folders: those that are not gone into, and why, as a sentence without full stop.
-        files: those that may not be read.
-        root: what paths are told relative to.
-    """
+def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Problem]:
+    """Warnings of folders that are not gone into, and why, and of files that may not be read."""
     reasons = (*folders.items(), *((file, _UNREAD) for file in files))
     advice = "Check who may read it, and where links lead"
     return merge_problems(
-        Diagnostic(
-            SourceLocation(locate_file(path, root).file), message, advice, Stage.DATA, Severity.WARNING
-        )
+        Problem(locate_file(path, root), message, advice, Stage.DATA, Severity.WARNING)
         for path, message in reasons
     )
 
@@ -161,14 +141,9 @@ _BEGINNING, _LONGEST, _MOST_ENDINGS = 1024, 60, 6
 _TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
 
 
-def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
-    """What is wrong with files that only loggers and harnesses write, and no reader knows.
-
-    Args:
-        paths: files of a source that holds nothing else.
-        root: what the places of problems are relative to.
-    """
-    problems = Diagnostics()
+def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Problem]:
+    """What is wrong with files that only loggers and harnesses write, in a source that holds nothing else."""
+    problems = Problems()
     for path in paths:
         if not _NAMES.fullmatch(path.name):
             continue
@@ -180,13 +155,8 @@ def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
     return problems.found
 
 
-def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
-    """Why a file that was named is not read: neither its ending nor its content tells a format.
-
-    Args:
-        path: the file.
-        root: what the place of the problem is relative to.
-    """
+def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
+    """Why a file that was named is not read: neither its ending nor its content tells a format."""
     content = Content(path, locate_file(path, root).file, "")
     problems = Diagnostics()
     with problems.collecting():
@@ -207,20 +177,10 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
     return problems.found
 
 
-def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
-    """What to tell of a folder in which no file is data.
-
-    Args:
-        folder: the folder.
-        paths: its files.
-        root: what the place of the problem is relative to.
-    """
+def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
+    """The problem of a folder in which no file is data."""
     held = count_endings(paths)
-    message = (
-        f"the folder has no data file: it holds {held}"
-        if held
-        else "the folder has no data file: it is empty"
-    )
+    message = f"the folder has no data file: it {f'holds {held}' if held else 'is empty'}"
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
     if held:
         message += ", none of which is known by its name or by what it holds"
@@ -230,12 +190,8 @@ def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnosti
 def count_endings(paths: Iterable[Path]) -> str:
     """How many files there are of each ending, as words, most first; empty where there are none."""
     counts = Counter(path.suffix.lower() or "without an ending" for path in paths)
-    sorted_counts = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    return (
-        join_names([f"{count:,} {ending}" for ending, count in sorted_counts], most=_MOST_ENDINGS)
-        if counts
-        else ""
-    )
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return join_names([f"{count:,} {ending}" for ending, count in ordered], most=_MOST_ENDINGS)
 
 
 def _explain_database(content: Content) -> ReportError:
@@ -252,18 +208,15 @@ def _explain_database(content: Content) -> ReportError:
     except UnreadableError as error:
         return content.make_error(error.message, error.next_step or _COPY)
     if set(tables) >= _OPTUNA:
-        message = "it is a database of Optuna studies, which cannot be read yet"
         advice = (
             "Export the trials of a study in Python, as in optuna.load_study(study_name=NAME, "
             f'storage="sqlite:///{content.path.name}").trials_dataframe().to_csv("trials.csv"), and read that'
         )
-        return content.make_error(message, advice)
+        return content.make_error("it is a database of Optuna studies, which cannot be read yet", advice)
     if not tables:
-        return content.make_error(
-            "the database has no tables yet", "Wait until something is written, or copy it again"
-        )
-    message = f"the database is of no program that is known: it has the tables {list_names(tables)}"
-    if len(tables) == 1:
-        message = f'the database is of no program that is known: it has the table "{tables[0]}"'
+        advice = "Wait until something is written, or copy it again"
+        return content.make_error("the database has no tables yet", advice)
+    named = f'the table "{tables[0]}"' if len(tables) == 1 else f"the tables {list_names(tables)}"
+    message = f"the database is of no program that is known: it has {named}"
     advice = "Those of MLflow and Trackio are read; of others export a table as CSV, and read that"
     return content.make_error(message, advice)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
-from reportgen.core.errors import Diagnostic, Severity, Stage
+from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -22,10 +23,12 @@ from reportgen.read.tables.layout import get_layout
 from reportgen.read.totals import TotalsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.core.description import Description
+    from reportgen.core.model import Measurements
+    from reportgen.core.outcomes import Outcomes
     from reportgen.formats.runs import Unit
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.runs.ingest import ImportedSource
@@ -35,13 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EmptyRuns:
-    """Runs without any values.
+    """Runs without any values: the name of their format, every file that was read, and the runs.
 
-    Attributes:
-        form: the name of their format.
-        files: every file that was read.
-        runs: called as their logger calls them, otherwise as their folders.
-        findings: what was irregular about them, as warnings: also why they hold nothing, where that is known.
+    The findings say what was irregular about them, as warnings: also why they hold nothing, where that is
+    known.
     """
 
     form: str
@@ -51,12 +51,9 @@ class EmptyRuns:
 
 
 def find_empty_runs(chosen: ChosenFiles, settings: SourceSettings, root: Path) -> EmptyRuns | None:
-    """The runs among files; None where there are none, or as soon as one of them holds a value.
+    """The runs among files that cannot be read as a source; None as soon as one holds a value.
 
-    Args:
-        chosen: the files of a source that cannot be read.
-        settings: what its ``source.yml`` says.
-        root: what paths are told relative to.
+    Runs are called as their logger calls them, otherwise as their folders.
     """
     units: tuple[Unit, ...] = ()
     runs: list[LoggedRun] = []
@@ -158,16 +155,8 @@ def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], 
     count = max(1, min(len(source.metrics), len(source.metrics) * _BYTES_OF_A_PASS // max(1, size)))
     for begin in range(0, len(source.metrics), count):
         table = read_measurements(root, source, source.metrics[begin : begin + count])
-        with table.reading():
-            relation: Any = table.frame.to_native()
-            lines += [_MetricRun(*row) for row in relation.query("measured", _CURVES_SQL).fetchall()]
-    times = _fetch_times(root, source)
-    runs = (
-        replace(run, begins=begin, ends=end)
-        for run in _count_runs(lines)
-        for begin, end in [times.get((run.series, run.run), (None, None))]
-    )
-    return tuple(runs), tuple(_count_metrics(lines, source.metrics))
+        lines += [_MetricRun(*row) for row in _query(table, _CURVES_SQL)]
+    return tuple(_count_runs(lines, _fetch_times(root, source))), tuple(_count_metrics(lines, source.metrics))
 
 
 def _fetch_times(root: Path, source: Source) -> dict[tuple[str, str], tuple[float | None, float | None]]:
@@ -175,18 +164,26 @@ def _fetch_times(root: Path, source: Source) -> dict[tuple[str, str], tuple[floa
     layout = get_layout(source)
     if layout.kinds.get(_TIME) is not Kind.TIME or layout.roles.step == _TIME:
         return {}
-    table = read_measurements(root, source, source.metrics, x=_TIME)
-    with table.reading():
-        relation: Any = table.frame.to_native()
-        rows = relation.query("measured", _SPAN).fetchall()
+    rows = _query(read_measurements(root, source, source.metrics, x=_TIME), _SPAN)
     return {(series, run): (begin, end) for series, run, begin, end in rows}
 
 
-def _count_runs(lines: Iterable[_MetricRun]) -> Iterable[DescribedRun]:
+def _query(table: Measurements | Outcomes, statement: str) -> list[Any]:
+    """The rows of a statement about the table ``measured``."""
+    with table.reading():
+        relation: Any = table.frame.to_native()
+        rows: list[Any] = relation.query("measured", statement).fetchall()
+    return rows
+
+
+def _count_runs(
+    lines: Iterable[_MetricRun], times: Mapping[tuple[str, str], tuple[float | None, float | None]]
+) -> Iterator[DescribedRun]:
     grouped: dict[tuple[str, str], list[_MetricRun]] = defaultdict(list)
     for line in lines:
         grouped[line.series, line.run].append(line)
     for (series, run), own in grouped.items():
+        begins, ends = times.get((series, run), (None, None))
         yield DescribedRun(
             series=series,
             run=run,
@@ -196,6 +193,8 @@ def _count_runs(lines: Iterable[_MetricRun]) -> Iterable[DescribedRun]:
             values=sum(line.written for line in own),
             first=_min_known(line.first for line in own),
             last=_max_known(line.last for line in own),
+            begins=begins,
+            ends=ends,
         )
 
 
@@ -238,7 +237,7 @@ WITH answers AS (
     SELECT series, run, {benchmark} AS benchmark, problem, sample, count(*) AS written, min(row) AS row,
         any_value(seed) AS seed, count(*) FILTER (score IS NULL OR isnan(score)) AS missing,
         arg_max(score, row) FILTER (isfinite(score)) AS score, max(isfinite(score)::INTEGER) AS scored
-    FROM answered GROUP BY ALL
+    FROM measured GROUP BY ALL
 ), problems AS (
     SELECT series, run, benchmark, problem, count(*) AS samples, sum(written) AS written, min(row) AS row,
         any_value(seed) AS seed, sum(missing) AS missing, sum(score) / nullif(sum(scored), 0) AS score
@@ -258,7 +257,7 @@ _GROUP: Final = re.compile(
 _GROUPED: Final = """
 SELECT count(DISTINCT (benchmark, problem)), count(DISTINCT groups),
     count(DISTINCT (benchmark, problem, groups)), count(*) FILTER (groups IS NULL)
-FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM answered)
+FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured)
 """
 
 
@@ -269,16 +268,13 @@ def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]
         ReportError: everything that is wrong in the files.
     """
     table = read_outcomes(root, source)
-    benchmark = "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
-    with table.reading():
-        relation: Any = table.frame.to_native()
-        rows = relation.query("answered", _ANSWERS_SQL.format(benchmark=benchmark)).fetchall()
+    rows = _query(table, _ANSWERS_SQL.format(benchmark=_select_benchmark(table)))
     return tuple(
         DescribedEvaluation(
             series=series,
             run=run,
             seed=seed,
-            benchmark=named,
+            benchmark=benchmark,
             problems=int(counts[0]),
             answers=int(counts[1]),
             fewest=int(counts[2]),
@@ -287,8 +283,12 @@ def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]
             repeated=int(counts[5]),
             mean=mean,
         )
-        for series, run, seed, named, *counts, mean in rows
+        for series, run, seed, benchmark, *counts, mean in rows
     )
+
+
+def _select_benchmark(table: Outcomes) -> str:
+    return "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
 
 
 def likely_clusters(root: Path, source: Source) -> str | None:
@@ -300,19 +300,14 @@ def likely_clusters(root: Path, source: Source) -> str | None:
         ReportError: everything that is wrong in the files.
     """
     table = read_outcomes(root, source)
-    names = [name for name in table.slices if _GROUP.fullmatch(name)]
-    if not names or "cluster" in table.has:
+    if "cluster" in table.has:
         return None
-    benchmark = "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
     found = {}
-    with table.reading():
-        relation: Any = table.frame.to_native()
-        for name in names:
-            column = '"' + name.replace('"', '""') + '"'
-            statement = _GROUPED.format(benchmark=benchmark, column=column)
-            ((problems, groups, pairs, incomplete),) = relation.query("answered", statement).fetchall()
-            if 1 < groups < problems == pairs and not incomplete:
-                found[name] = groups
+    for name in filter(_GROUP.fullmatch, table.slices):
+        statement = _GROUPED.format(benchmark=_select_benchmark(table), column=sql.quote_name(name))
+        ((problems, groups, pairs, incomplete),) = _query(table, statement)
+        if 1 < groups < problems == pairs and not incomplete:
+            found[name] = groups
     return max(found, key=found.__getitem__, default=None)
 
 
@@ -333,7 +328,7 @@ def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
 
 
 def add_imported(description: Description, imported: ImportedSource, settings: SourceSettings) -> Description:
-    """What loggers and harnesses say beside their values."""
+    """What loggers and harnesses say besides their values."""
     runs, names_by = imported.runs, imported.runs.naming
     totals = tuple(
         DescribedTotal(
@@ -378,5 +373,5 @@ def _add_run_details(
     for one in counted:
         found = known.pop((one.series, one.run), None)
         yield replace(one, path=found[0].path, config=found[0].config) if found else one
-    for (series, run), (said, seed) in known.items():
-        yield DescribedRun(series, run, seed, said.path, 0, 0, None, None, config=said.config)
+    for (series, run), (stored, seed) in known.items():
+        yield DescribedRun(series, run, seed, stored.path, 0, 0, None, None, config=stored.config)

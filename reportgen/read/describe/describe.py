@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,8 @@ from reportgen.core.description import (
     DescribedTotal,
     Description,
 )
-from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
+from reportgen.core.errors import Problem, Problems, Severity, Stage
+from reportgen.core.words import join_names
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import get_title
 from reportgen.read.choose import choose_files
@@ -29,10 +30,11 @@ from reportgen.read.describe.counts import (
     list_totals,
 )
 from reportgen.read.describe.suggestions import find_likely_steps, suggest_for_table, suggest_repetitions
-from reportgen.read.find import SETTINGS, locate_file, make_location, name_source
+from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files
+from reportgen.read.runs.stored import dump_json
 from reportgen.read.sources import load_source_settings, open_files
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.survey import complete_layout
@@ -60,7 +62,6 @@ _TITLES: Final = {
     "wandb-csv": "a chart that W&B exported as CSV",
 }
 _ENDINGS: Final = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines"}
-_COMPRESSIONS: Final = {"gzip": "gzip", "zstd": "zstd"}
 
 
 def make_mapped_title(paths: Iterable[str]) -> str:
@@ -71,9 +72,11 @@ def make_mapped_title(paths: Iterable[str]) -> str:
 
 def make_table_title(layout: Layout) -> str:
     """The formats of a source's files: ``CSV``, ``CSV (gzip)``, ``CSV and Parquet``."""
-    titles = dict.fromkeys(_title(file.format, file.compression) for file in layout.files)
-    *first, last = titles
-    return f"{', '.join(first)} and {last}" if first else last
+    titles = (
+        f"{_TITLES.get(file.format, file.format)}{f' ({file.compression})' if file.compression else ''}"
+        for file in layout.files
+    )
+    return join_names(list(dict.fromkeys(titles)))
 
 
 def describe_shape(layout: Layout) -> str:
@@ -103,47 +106,34 @@ def explain_names(layout: Layout, settings: SourceSettings) -> tuple[str, str]:
     return series, seed
 
 
-def _title(form: str, compression: str) -> str:
-    title = _TITLES.get(form, form)
-    return f"{title} ({_COMPRESSIONS[compression]})" if compression in _COMPRESSIONS else title
-
-
 # What only the rows and the loggers tell; the rest is at hand once a source is open.
 _SUGGESTED: Final = ("settings", "repetitions", "clusters")
 _STORED_FIELDS: Final = ("series", "format", "title", "shape", "series_by", "seed_by", *_SUGGESTED)
 
 
 def store_description(cache: Cache, source: Source, description: Description) -> None:
-    """Keep what was counted of a source."""
+    """Store what was counted of a source."""
     parts = {name: getattr(description, name) for name in (*_STORED_FIELDS, "counts")}
-    cache.put(_make_key(cache, source), json.dumps(parts, default=_fields).encode())
-
-
-def _fields(one: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the values here
-    return {field.name: getattr(one, field.name) for field in fields(one)}
+    cache.put(cache.make_key("described source", source.digest), dump_json(parts))
 
 
 def load_description(cache: Cache, source: Source, description: Description) -> Description | None:
-    """A description with what ``store_description`` kept; None where there is nothing."""
-    data = cache.get(_make_key(cache, source))
+    """A description with what ``store_description`` wrote; None where there is nothing."""
+    data = cache.get(cache.make_key("described source", source.digest))
     if data is None:
         return None
     parts = json.loads(data)
-    counts = parts["counts"]
-    return replace(
-        description,
-        **{**{name: parts[name] for name in _STORED_FIELDS}, "series": tuple(parts["series"])},
-        counts=Counts(
-            tuple(DescribedRun(**one) for one in counts["runs"]),
-            tuple(DescribedMetric(**one) for one in counts["metrics"]),
-            tuple(DescribedEvaluation(**one) for one in counts["evaluations"]),
-            tuple(DescribedTotal(**one) for one in counts["totals"]),
-        ),
-    )
-
-
-def _make_key(cache: Cache, source: Source) -> str:
-    return cache.make_key("described source", source.digest)
+    kinds = {
+        "runs": DescribedRun,
+        "metrics": DescribedMetric,
+        "evaluations": DescribedEvaluation,
+        "totals": DescribedTotal,
+    }
+    counts: dict[str, Any] = {
+        name: tuple(kind(**one) for one in parts["counts"][name]) for name, kind in kinds.items()
+    }
+    stored = {**{name: parts[name] for name in _STORED_FIELDS}, "series": tuple(parts["series"])}
+    return replace(description, **stored, counts=Counts(**counts))
 
 
 _NO_ENDING: Final = "without an ending"
@@ -156,7 +146,7 @@ class DescribeContext:
     Attributes:
         load_settings: reads a ``source.yml``, given its path and its name for messages.
         hashes: SHA-256 of a file in hex, remembered from one call to the next.
-        cache: what was counted before; None where nothing is kept.
+        cache: what was counted before; None to count everything again.
         boundary: where links may lead; anywhere if None.
     """
 
@@ -171,13 +161,12 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
 
     Args:
         path: the file or folder, which is there.
-        root: what its paths are told relative to.
+        root: what its paths are relative to.
         name: what blocks call it; empty for the name of the file or folder.
         context: what it is read with.
     """
-    called = name or (path.name if path.is_dir() else name_source(path))
-    location = make_location(path, called, root, context.boundary)
-    problems = Diagnostics()
+    location = make_location(path, name, root, context.boundary)
+    problems = Problems()
     description = Description(
         locate_file(path, root).file,
         location.name,
@@ -216,20 +205,16 @@ def _describe_source(description: Description, request: _Request, problems: Diag
         problems.add(source.warnings)
         description = _add_layout(description, source, request.location.root)
         problems.add(_warn_uncertain_step(description, source))
-        said = request.settings.columns.model_dump(exclude_none=True)
-        if (series := source.settings.columns.series) and "series" not in said and not description.settings:
-            description = replace(description, settings={"columns": {**said, "series": series}})
+        stated = request.settings.columns.model_dump(exclude_none=True)
+        if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
+            description = replace(description, settings={"columns": {**stated, "series": series}})
         description = _add_counts(description, source, imported, request)
         _check_repeats(description, source, request.location.root)
     return description
 
 
 def _check_repeats(description: Description, source: Source, root: Path) -> None:
-    """Refuse rows that repeat a step or a problem, as whoever draws them does.
-
-    Raises:
-        ReportError: it is not known which of them counts.
-    """
+    """Refuse rows that repeat a step or a problem, as whoever draws them does."""
     repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
     if repeated:
         read_measurements(root, source, repeated).check_repeats()
@@ -237,20 +222,21 @@ def _check_repeats(description: Description, source: Source, root: Path) -> None
         read_outcomes(root, source).check_repeats()
 
 
-def _describe_empty(
-    description: Description, request: _Request
-) -> tuple[Description, tuple[Diagnostic, ...]]:
-    """What cannot be read told as runs that hold no values, if it is that, and what was found in them."""
+def _describe_empty(description: Description, request: _Request) -> tuple[Description, tuple[Problem, ...]]:
+    """The runs of what cannot be read, if they hold no values, and what was found in them."""
     root = request.location.root
     with Diagnostics().collecting():
         empty = find_empty_runs(request.chosen, request.settings, root)
         if empty is not None:
-            read = tuple(locate_file(file, root).file for file in empty.files)
-            size = sum(file.stat().st_size for file in empty.files)
             description = replace(
-                description, format=empty.form, title=get_title(empty.form), read=read, size=size
+                description,
+                format=empty.form,
+                title=get_title(empty.form),
+                read=tuple(locate_file(file, root).file for file in empty.files),
+                size=sum(file.stat().st_size for file in empty.files),
+                counts=Counts(runs=empty.runs),
             )
-            return replace(description, counts=Counts(runs=empty.runs)), empty.findings
+            return description, empty.findings
     return description, ()
 
 
@@ -294,13 +280,6 @@ def _warn_uncertain_step(description: Description, source: Source) -> Iterator[D
         yield Diagnostic(source.location, message, advice, Stage.DATA, Severity.WARNING)
 
 
-def _seeded(description: Description) -> Description:
-    """The same, without saying where seeds stand if no run has one."""
-    counts = description.counts
-    seeds = {one.seed for part in (counts.runs, counts.evaluations, counts.totals) for one in part}
-    return description if seeds - {None} else replace(description, seed_by="")
-
-
 def _add_counts(
     description: Description, source: Source, imported: ImportedSource | None, request: _Request
 ) -> Description:
@@ -309,39 +288,37 @@ def _add_counts(
     Raises:
         ReportError: everything that is wrong in the files.
     """
-    settings, context = request.settings, request.context
-    stored = load_description(context.cache, source, description) if context.cache else None
-    if stored:
+    settings, cache, root = request.settings, request.context.cache, request.location.root
+    if cache and (stored := load_description(cache, source, description)):
         return stored
-    layout = complete_layout(request.location.root, source) if get_layout(source).long else get_layout(source)
+    layout = complete_layout(root, source) if get_layout(source).long else get_layout(source)
     source = replace(source, layout=layout, metrics=tuple(layout.metrics))
-    counts = _count_rows(request.location.root, source)
-    parts = (counts.runs, counts.evaluations, counts.totals)
-    seen = tuple(dict.fromkeys(one.series for part in parts for one in part))
-    description = replace(description, series=layout.series if layout.exhaustive else seen)
-    description = _seeded(replace(description, counts=counts))
+    counts = _count_rows(root, source)
+    counted: tuple[DescribedRun | DescribedEvaluation | DescribedTotal, ...]
+    counted = (*counts.runs, *counts.evaluations, *counts.totals)
+    seen = tuple(dict.fromkeys(one.series for one in counted))
+    description = replace(
+        description,
+        counts=counts,
+        series=layout.series if layout.exhaustive else seen,
+        # Where seeds stand says nothing if no run has one.
+        seed_by=description.seed_by if any(one.seed is not None for one in counted) else "",
+    )
     if settings.format == "mapped":
         description = replace(description, format="mapped", title=make_mapped_title(description.read))
     if imported:
         description = add_imported(description, imported, settings)
-    description = replace(
-        description, repetitions=description.repetitions or suggest_repetitions(settings, description)
-    )
-    if source.kind == "outcomes" and (cluster := likely_clusters(request.location.root, source)):
-        description = replace(
-            description, clusters={**settings.columns.model_dump(exclude_none=True), "cluster": cluster}
-        )
-    if context.cache:
-        store_description(context.cache, source, description)
+    repetitions = description.repetitions or suggest_repetitions(settings, description)
+    description = replace(description, repetitions=repetitions)
+    if source.kind == "outcomes" and (cluster := likely_clusters(root, source)):
+        clusters = {**settings.columns.model_dump(exclude_none=True), "cluster": cluster}
+        description = replace(description, clusters=clusters)
+    if cache:
+        store_description(cache, source, description)
     return description
 
 
 def _count_rows(root: Path, source: Source) -> Counts:
-    """What the rows hold.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
     if source.kind == "outcomes":
         return Counts(evaluations=count_answers(root, source))
     if source.kind == "totals":
@@ -362,18 +339,11 @@ def _add_unread(description: Description, request: _Request) -> Description:
 
 def _report_nested_sources(location: Location) -> Iterator[Diagnostic]:
     """Sources of their own in a folder that holds no other data."""
-    if location.path.is_dir():
-        found = [*location.path.glob(f"*/{SETTINGS}"), *location.path.glob(f"*.{SETTINGS}")]
-        below = sorted(
-            path.parent.name if path.name == SETTINGS else path.name.removesuffix(f".{SETTINGS}")
-            for path in found
-        )
-        if below:
-            message = f"the folder holds {len(below)} sources of their own: {list_names(below)}"
-            yield Diagnostic(
-                locate_file(location.path, location.root),
-                message,
-                "Describe one of them",
-                Stage.DATA,
-                Severity.WARNING,
-            )
+    if not location.path.is_dir():
+        return
+    below = [path.parent.name for path in location.path.glob(f"*/{SETTINGS}")]
+    below += [path.name.removesuffix(f".{SETTINGS}") for path in location.path.glob(f"*.{SETTINGS}")]
+    if below:
+        place = locate_file(location.path, location.root)
+        message = f"the folder holds {len(below)} sources of their own: {list_names(sorted(below))}"
+        yield Problem(place, message, "Describe one of them", Stage.DATA, Severity.WARNING)

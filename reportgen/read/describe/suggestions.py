@@ -17,7 +17,7 @@ from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.columns import detect_totals
-from reportgen.read.tables.rows import group_files, select_run, select_series
+from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from reportgen.core.errors import SourceLocation
     from reportgen.read.runs.file_names import NumberedRuns
     from reportgen.read.runs.ingest import ImportedSource
-    from reportgen.read.runs.names import Naming
     from reportgen.read.tables.layout import Layout
+    from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
 
@@ -61,15 +61,10 @@ SELECT {sums} FROM runs
 
 
 def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
-    """Columns that may be the step, the likeliest first; none where nothing says so.
+    """Columns of a table without a step that may be it, the likeliest first; none where nothing says so.
 
     A column counts only if it is called as steps are, not as settings or as dates of runs are, and its values
     differ and go up within every run that has several rows.
-
-    Args:
-        root: the folder that the files' paths start from.
-        source: a table of measurements.
-        layout: the same, in which no column is the step.
     """
     times = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
     numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
@@ -88,36 +83,29 @@ def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
 
 
 def _keep_rising(root: Path, source: Source, layout: Layout, names: Sequence[str]) -> list[str]:
-    """Those of the columns that go up within every run.
-
-    Raises:
-        ReportError: the cells of one cannot be read.
-    """
+    """Those of the columns that go up within every run."""
     if not names:
         return []
-    selects = []
-    for rows in group_files(root, layout):
-        cells = [
-            rows.as_time(name) if layout.kinds[name] is Kind.TIME else rows.as_number(name) for name in names
-        ]
-        listed = ", ".join(f"{cell} AS c{index}" for index, cell in enumerate(cells))
-        named = f"{select_series(rows, layout, {})} AS series, {select_run(rows, layout)} AS run"
-        position = rows.get_position()
-        selects.append(f"SELECT {named}, {listed}, {position} AS place FROM {rows.build_source()}")  # noqa: S608
-    places = range(len(names))
-    window = "OVER (PARTITION BY series, run ORDER BY place)"
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        for index, name in enumerate(names):
+            time = layout.kinds[name] is Kind.TIME
+            cells[f"c{index}"] = rows.as_time(name) if time else rows.as_number(name)
+        return {**cells, "place": rows.get_position()}
+
+    def join(template: str) -> str:
+        return ", ".join(template.format(index) for index in range(len(names)))
+
     statement = _STATEMENT.format(
-        rows=" UNION ALL ".join(selects),
-        gaps=", ".join(f"c{place}, c{place} - lag(c{place}) {window} AS g{place}" for place in places),
-        counts=", ".join(
-            f"count(DISTINCT c{place}) AS d{place}, count(c{place}) AS n{place}, "
-            f"count_if(g{place} < 0) AS b{place}"
-            for place in places
+        rows=select_files(root, layout, list_cells),
+        gaps=join("c{0}, c{0} - lag(c{0}) OVER (PARTITION BY series, run ORDER BY place) AS g{0}"),
+        counts=join(
+            "count(DISTINCT c{0}) AS d{0}, count(c{0}) AS n{0}, count_if(g{0} < 0) AS b{0}",
         ),
-        sums=", ".join(
-            f"bool_and(d{place} > 1 AND d{place} >= {_LEAST_DIFFERENT} * n{place}) FILTER (n{place} > 1), "
-            f"sum(b{place}) <= {_MOST_BACK} * sum(n{place})"
-            for place in places
+        sums=join(
+            f"bool_and(d{{0}} > 1 AND d{{0}} >= {_LEAST_DIFFERENT} * n{{0}}) FILTER (n{{0}} > 1), "
+            f"sum(b{{0}}) <= {_MOST_BACK} * sum(n{{0}})"
         ),
     )
     with explain_errors(root, source.location, list):
@@ -134,12 +122,7 @@ _PATHS: Final = frozenset(("their names", "their folders", "folders and names", 
 
 
 def suggest_for_runs(settings: SourceSettings, imported: ImportedSource) -> dict[str, object]:
-    """Keys that say of runs and evaluations what was guessed.
-
-    Args:
-        settings: what ``source.yml`` says so far.
-        imported: what was read.
-    """
+    """Keys that say of runs and evaluations what was guessed."""
     suggested: dict[str, object] = {}
     if imported.found.left_out and settings.format is None:
         suggested["format"] = imported.found.units[0].format
@@ -153,11 +136,7 @@ def suggest_for_table(
 ) -> dict[str, object]:
     """Keys that say of a table of measurements what its names do not tell: that it holds totals, or its step.
 
-    Args:
-        layout: the table.
-        settings: what ``source.yml`` says so far.
-        place: of the settings.
-        steps: columns that may be the step, the likeliest first.
+    ``steps`` are columns that may be the step, the likeliest first; ``place`` is that of the settings.
     """
     if layout.spread:
         return _suggest_for_chart(layout, settings)
@@ -173,11 +152,11 @@ def suggest_for_table(
 
 
 def _suggest_for_chart(layout: Layout, settings: SourceSettings) -> dict[str, object]:
-    """Keys that settle series and seeds which the names of a chart's runs told."""
+    """Keys that settle series and seeds which the names of a chart's runs tell."""
     runs = layout.spread.values()
-    if settings.series_from or all(split_seed(one.run) != (one.series, one.seed) for one in runs):
+    if settings.series_from or all(one.series == one.run for one in runs):
         return {}
-    if all(one.series == one.run for one in runs):
+    if all(split_seed(one.run) != (one.series, one.seed) for one in runs):
         return {}
     seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
     return {"series_from": "name", **seeds}
@@ -186,27 +165,18 @@ def _suggest_for_chart(layout: Layout, settings: SourceSettings) -> dict[str, ob
 def suggest_repetitions(settings: SourceSettings, description: Description) -> dict[str, object]:
     """Keys that make series that only a number in their paths tells apart runs of fewer series.
 
-    Args:
-        settings: what ``source.yml`` says so far.
-        description: the source; empty keys unless its series are called as its runs, files or folders.
+    There are none unless the series are called as its runs, files or folders.
     """
-    chosen = (
-        settings.files or settings.series_from or description.seed_by or description.kind != "measurements"
-    )
-    if chosen or description.series_by not in _PATHS:
+    chosen = settings.files or settings.series_from or description.seed_by
+    if chosen or description.kind != "measurements" or description.series_by not in _PATHS:
         return {}
-    paths = list(dict.fromkeys(run.path for run in description.counts.runs if run.path)) or list(
-        description.read
-    )
-    if len(paths) != len(description.counts.runs):
+    runs = description.counts.runs
+    paths = list(dict.fromkeys(run.path for run in runs if run.path)) or list(description.read)
+    if len(paths) != len(runs):
         return {}
     below = [path.removeprefix(f"{description.path}/") for path in paths]
     found = detect_numbered_runs(below, settings.title or description.name)
-    if (
-        found is None
-        or found.series >= len(description.series)
-        or not _is_repeated(found, below, description)
-    ):
+    if not found or found.series >= len(description.series) or not _is_repeated(found, below, description):
         return {}
     return {"files": found.files, **({"rename": found.rename} if found.rename else {})}
 
@@ -225,14 +195,11 @@ def _suggest_naming(settings: SourceSettings, imported: ImportedSource) -> dict[
     """Keys by which all runs have the names that they have now, without a guess; none where none are."""
     candidates, naming = imported.runs.candidates, imported.runs.naming
     for series, seed in product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS):
-        tried = settings.model_copy(update={"series_from": series, "seed_from": seed})
-        if _same(name_runs(candidates, tried, ""), naming):
+        settled = settings.model_copy(update={"series_from": series, "seed_from": seed})
+        tried = name_runs(candidates, settled, "")
+        if tried.names == naming.names and not tried.guessed:
             return {"series_from": series, **({"seed_from": seed} if seed else {})}
     return {}
-
-
-def _same(tried: Naming, naming: Naming) -> bool:
-    return tried.names == naming.names and not tried.guessed
 
 
 def _suggest_metrics(settings: SourceSettings, imported: ImportedSource) -> dict[str, object]:

@@ -1,1 +1,1 @@
-"""Runs and evaluations that loggers and harnesses wrote, as tables: read once, kept, and named."""
+"""Runs and evaluations that loggers and harnesses wrote, as tables: read once, stored, and named."""

@@ -55,11 +55,8 @@ def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | No
     """Runs as repetitions of a few series, where their paths say so; None where they do not.
 
     They do where all have the same form, some differ in one number alone, and either a word such as ``run``
-    or ``version`` stands before the numbers or those of each series count up from 0 or 1.
-
-    Args:
-        paths: of the files or folders of all runs, relative to the source.
-        source: its name, for runs that nothing but the number tells apart.
+    or ``version`` stands before the numbers or those of each series count up from 0 or 1. The name of the
+    source is that of runs which nothing but the number tells apart.
     """
     parts = [PurePosixPath(path).parts for path in paths]
     if len({len(one) for one in parts}) != 1:
@@ -121,9 +118,9 @@ def _is_repetition(runs: Iterable[list[int]], *, known: bool) -> bool:
         return False
     if any(len(set(several)) < len(several) for several in numbers):
         return False
-    counted = ([*range(first, first + len(several))] for several in numbers for first in several[:1])
     return known or all(
-        several == count and several[0] in {0, 1} for several, count in zip(numbers, counted, strict=True)
+        several[0] in {0, 1} and several == list(range(several[0], several[0] + len(several)))
+        for several in numbers
     )
 
 
@@ -141,11 +138,9 @@ _SEED: Final = re.compile(r"(?:seed|s)[\s_\-=:.#]*(\d+)", re.IGNORECASE)
 
 
 def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataFile] | None:
-    """Tables with the series and seed that their names tell as columns.
+    """Tables with the series and seed that their names tell as columns, which no column tells yet.
 
-    Args:
-        files: tables of which no column tells either.
-        settings: what ``source.yml`` says; its title, or else the folder, is the series of bare seeds.
+    The title of a source, or else the folder, is the series of bare seeds.
 
     Returns:
         None where no name has a seed, or two tables would be the same run.
@@ -159,30 +154,21 @@ def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataF
     found = name_runs(runs, SourceSettings(), settings.title or PurePosixPath(paths[0]).parent.name)
     if not found.seed_by or found.indistinct or not all(name.series for name in found.names):
         return None
-    named = dict(zip(paths, found.names, strict=True))
-    pairs = [(file, named[file.content.name]) for file in files]
-    return [
-        replace(file, given=tuple(zip(_GIVEN, (name.series, name.seed), strict=True))) for file, name in pairs
-    ]
+    given = {
+        path: tuple(zip(_GIVEN, (name.series, name.seed), strict=True))
+        for path, name in zip(paths, found.names, strict=True)
+    }
+    return [replace(file, given=given[file.content.name]) for file in files]
 
 
-def report_file_names(location: Location, settings: SourceSettings, found: Survey) -> Iterator[Diagnostic]:
-    """What to tell of tables whose names were taken apart, or may have to be, and how to settle it.
-
-    Args:
-        location: the source.
-        settings: what its ``source.yml`` says.
-        found: what was seen in the files.
-    """
+def report_file_names(location: Location, settings: SourceSettings, found: Survey) -> Iterator[Problem]:
+    """Warnings of tables whose names were taken apart, or may have to be, and how to settle it."""
     layout, paths = found.layout, _list_paths(found.layout, locate_file(location.path, location.root).file)
-    problem = Diagnostic(location.place, "", "", Stage.DATA, Severity.WARNING)
+    message = ""
     if is_named_by_files(layout, settings):
         message = f"series and seeds come from the names of files: {list_names(layout.series)}"
-        pattern = build_seed_pattern(layout, paths)
-        advice = (
-            f"files: {pattern}" if pattern else f"files: and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
-        )
-        yield replace(problem, message=message, next_step=f"Settle it with {advice} in source.yml")
+        pattern = build_seed_pattern(layout, paths) or f"and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
+        advice = f"Settle it with files: {pattern} in source.yml"
     elif not any((*astuple(layout.roles)[:3], settings.files, layout.spread, layout.outcomes, layout.totals)):
         numbered = detect_numbered_runs(paths, settings.title or location.name) if len(paths) > 1 else None
         if numbered and numbered.series < len(paths):
@@ -194,14 +180,15 @@ def report_file_names(location: Location, settings: SourceSettings, found: Surve
                 f"If these count repetitions, say files: {numbered.files} in source.yml, "
                 f"if they are seeds with seed in place of run; if neither, say files: {separate}"
             )
-            yield replace(problem, message=message, next_step=advice)
+    if message:
+        yield Problem(location.place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def suggest_files(layout: Layout, settings: SourceSettings, top: str) -> dict[str, object]:
     """The keys by which tables have the series and seeds that their names tell; none where none are."""
-    found = (
-        build_seed_pattern(layout, _list_paths(layout, top)) if is_named_by_files(layout, settings) else ""
-    )
+    if not is_named_by_files(layout, settings):
+        return {}
+    found = build_seed_pattern(layout, _list_paths(layout, top))
     return {"files": found} if found else {}
 
 
@@ -219,9 +206,7 @@ def _list_paths(layout: Layout, top: str) -> list[str]:
 def build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
     """A pattern for ``files:`` by which all tables have the series and seeds that they have; empty for none.
 
-    Args:
-        layout: the tables, with series and seeds that their names tell.
-        paths: of their files, below the source.
+    ``paths`` are those of the files below the source.
     """
     given_by_path = {file.path: {name: values[0] for name, values in file.given} for file in layout.files}
     given = list(given_by_path.values())
@@ -231,10 +216,9 @@ def build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
         if known["seed"] is None or not (series and seeds):
             continue
         parts = sorted([(*series.span(), _SERIES_GROUP), (*seeds[-1].span(1), _SEED_GROUP)])
-        (start, stop, one), (again, end, other) = parts
-        pattern = (
-            f"{escape_text(path[:start])}{one}{escape_text(path[stop:again])}{other}{escape_text(path[end:])}"
-        )
+        (start, stop, first), (again, end, second) = parts
+        before, between, after = map(escape_text, (path[:start], path[stop:again], path[end:]))
+        pattern = f"{before}{first}{between}{second}{after}"
         found = (re.fullmatch(pattern, path) for path in paths)
         return pattern if [match and match.groupdict() for match in found] == given else ""
     return ""

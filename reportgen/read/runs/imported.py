@@ -32,14 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ImportedUnit:
-    """A unit that was read.
-
-    Attributes:
-        unit: its files.
-        files: the same with their hashes.
-        stored: its runs, and the parts with its rows.
-        parts: where each part lies, relative to the project or absolute.
-    """
+    """A unit that was read: its files with their hashes, what is stored of it, and the path of each part."""
 
     unit: Unit
     files: tuple[SourceFile, ...]
@@ -49,12 +42,9 @@ class ImportedUnit:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRuns:
-    """Units with the names of their runs.
+    """Units with the names of their runs, which are candidates in the order of the units.
 
-    Attributes:
-        units: in the order of writing: in natural order, but parts of one run in that of time.
-        candidates: every run, in the order of the units.
-        naming: their names.
+    Units are in the order of writing: in natural order, but parts of one run in that of time.
     """
 
     units: tuple[ImportedUnit, ...]
@@ -62,7 +52,7 @@ class ImportedRuns:
     naming: Naming
 
     def iterate_units(self) -> Iterator[tuple[ImportedUnit, range]]:
-        """Each unit, and the places of its runs."""
+        """Each unit, and the indices of its runs."""
         begin = 0
         for unit in self.units:
             yield unit, range(begin, begin + len(unit.stored.runs))
@@ -72,13 +62,7 @@ class ImportedRuns:
 def name_imported_runs(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, units: Sequence[ImportedUnit]
 ) -> ImportedRuns:
-    """Find the names of all runs.
-
-    Args:
-        location: the source.
-        settings: what ``source.yml`` says.
-        chosen: the files of the source, with the labels that ``files:`` gives them.
-        units: what was read, in natural order.
+    """Find the names of all runs of units, which are in natural order.
 
     Raises:
         ReportError: the settings name something that no run has.
@@ -99,23 +83,20 @@ def name_imported_runs(
 def _make_candidates(
     location: Location, chosen: ChosenFiles, units: Sequence[ImportedUnit]
 ) -> tuple[Candidate, ...]:
-    runs = [(run, _labels(chosen, unit)) for unit in units for run in unit.stored.runs]
+    """All runs, each with what ``files:`` tells of the first file of its unit that it tells anything of."""
     top = PurePosixPath(locate_file(location.path, location.root).file)
-    paths = [_below(PurePosixPath(run.path), top) for run, _ in runs]
+    runs, paths = [], []
+    for unit in units:
+        labels = next((found for file in unit.unit.files if (found := chosen.get_labels(file))), {})
+        for run in unit.stored.runs:
+            path = PurePosixPath(run.path)
+            below = path.is_relative_to(top) and path != top
+            paths.append(path.relative_to(top).as_posix() if below else "")
+            runs.append((run, labels))
     return tuple(
         Candidate(run, labels, path, folder)
         for (run, labels), path, folder in zip(runs, paths, shorten_paths(paths), strict=True)
     )
-
-
-def _below(path: PurePosixPath, top: PurePosixPath) -> str:
-    """A path below the source; of the source itself nothing."""
-    return path.relative_to(top).as_posix() if path.is_relative_to(top) and path != top else ""
-
-
-def _labels(chosen: ChosenFiles, unit: ImportedUnit) -> Mapping[str, Text]:
-    """What ``files:`` tells of the first file of a unit that it tells anything of."""
-    return next((labels for file in unit.unit.files if (labels := chosen.get_labels(file))), {})
 
 
 def _report_unknown(
@@ -127,21 +108,20 @@ def _report_unknown(
     requested += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
     for key, name in requested:
         if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
-            message = f'{key}: no run has "{name}"'
             advice = suggest_names(name, list_value_names(candidates), "They have")
-            yield Diagnostic(location.place, message, advice, Stage.DATA)
+            yield Problem(location.place, f'{key}: no run has "{name}"', advice, Stage.DATA)
 
 
 def _order_units(units: Sequence[ImportedUnit], naming: Naming) -> list[ImportedUnit]:
     """Units, those with parts of one run in the order of time."""
     owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
     order = list(range(len(units)))
-    for places in naming.resumed:
-        parts = list(dict.fromkeys(owner[place] for place in places))
+    for group in naming.resumed:
+        parts = list(dict.fromkeys(owner[index] for index in group))
         slots = sorted(order.index(part) for part in parts)
         for slot, part in zip(slots, parts, strict=True):
             order[slot] = part
-    return [units[place] for place in order]
+    return [units[index] for index in order]
 
 
 def make_file(
@@ -172,18 +152,17 @@ def choose_metrics(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[
     its evaluations have; without such a one the first of all. Answers that nobody graded have a score without
     a name, which counts only where no evaluation has another.
     """
-    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    by_benchmark: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for run in runs:
-        found[run.benchmark].append(list_scores(run))
-    return {benchmark: _chosen(scores, settings) for benchmark, scores in found.items()}
-
-
-def _chosen(scores: Sequence[tuple[str, ...]], settings: SourceSettings) -> tuple[str, ...]:
-    scores = [one for one in scores if any(one)] or scores
-    there = tuple(dict.fromkeys(chain.from_iterable(scores)))
-    named = tuple(name for name in there if name in (settings.metrics or ()))
-    shared = tuple(name for name in there if all(name in one for one in scores))
-    return named or shared[:1] or there[:1]
+        by_benchmark[run.benchmark].append(list_scores(run))
+    chosen = {}
+    for benchmark, every in by_benchmark.items():
+        scores = [one for one in every if any(one)] or every
+        there = tuple(dict.fromkeys(chain.from_iterable(scores)))
+        named = tuple(name for name in there if name in (settings.metrics or ()))
+        shared = tuple(name for name in there if all(name in one for one in scores))
+        chosen[benchmark] = named or shared[:1] or there[:1]
+    return chosen
 
 
 def list_scores(run: StoredRun) -> tuple[str, ...]:
@@ -209,14 +188,10 @@ def name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, 
 
 def list_benchmarks(files: Iterable[FileLayout], settings: SourceSettings) -> tuple[str, ...]:
     """The benchmarks of evaluations, those that ``filter:`` leaves, in order of first appearance."""
-    filter_cell = settings.filter.get("benchmark")
-    selected = (
-        None
-        if filter_cell is None
-        else {str(cell) for cell in (filter_cell if isinstance(filter_cell, tuple) else (filter_cell,))}
-    )
-    named = (name for file in files for name in file.get_given("benchmark") or () if name)
-    return tuple(dict.fromkeys(name for name in named if selected is None or name in selected))
+    cell = settings.filter.get("benchmark")
+    selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
+    named = dict.fromkeys(name for file in files for name in file.get_given("benchmark") or () if name)
+    return tuple(name for name in named if selected is None or name in selected)
 
 
 def map_score_names(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[str, str]:
@@ -230,49 +205,32 @@ def add_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSetting
 
     What differs between the evaluations of one series is left out, and what the settings say stands.
     """
-    reported: dict[str, list[Protocol]] = defaultdict(list)
+    reported: dict[str, list[dict[str, object]]] = defaultdict(list)
     read = {id(run) for run in list_scored_runs(runs)}
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
             series = settings.rename.get(name.series, name.series)
-            reported[series].append(make_protocol(candidate.run.protocol))
+            reported[series].append(_get_fields(make_protocol(candidate.run.protocol)))
     if not reported:
         return settings
     by_series = {series: _find_shared(protocols) for series, protocols in reported.items()}
-    common = _find_shared(list(by_series.values()))
-    own = {
-        series: protocol.model_copy(update=dict.fromkeys(_get_fields(common)))
-        for series, protocol in by_series.items()
-    }
-    protocols = {
-        series: protocol.model_copy(update=_get_fields(settings.protocols.get(series, Protocol())))
-        for series, protocol in own.items()
-    }
-    # A key that the settings give for all series stands for each of them.
-    general = _get_fields(settings.protocol)
-    protocols = {
-        series: protocol.model_copy(
-            update={name: getattr(settings.protocols.get(series, Protocol()), name) for name in general}
-        )
-        for series, protocol in protocols.items()
-    }
-    return settings.model_copy(
-        update={
-            "protocol": common.model_copy(update=general),
-            "protocols": {
-                **settings.protocols,
-                **{series: protocol for series, protocol in protocols.items() if _get_fields(protocol)},
-            },
-        }
-    )
+    common, general = _find_shared(list(by_series.values())), _get_fields(settings.protocol)
+    protocols = dict(settings.protocols)
+    for series, shared in by_series.items():
+        stated = _get_fields(protocols[series]) if series in protocols else {}
+        # A key that the settings give for all series stands for each of them.
+        own = {key: value for key, value in shared.items() if key not in {*common, *general}} | stated
+        if own:
+            protocols[series] = Protocol.model_validate(own)
+    protocol = Protocol.model_validate({**common, **general})
+    return settings.model_copy(update={"protocol": protocol, "protocols": protocols})
 
 
-def _find_shared(protocols: list[Protocol]) -> Protocol:
-    """What several protocols say alike."""
-    said = [_get_fields(protocol) for protocol in protocols]
-    return Protocol(
-        **{name: value for name, value in said[0].items() if all(one.get(name) == value for one in said)}
-    )
+def _find_shared(protocols: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """The fields that are the same in several protocols."""
+    return {
+        key: value for key, value in protocols[0].items() if all(one.get(key) == value for one in protocols)
+    }
 
 
 def _get_fields(protocol: Protocol) -> dict[str, object]:

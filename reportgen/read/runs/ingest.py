@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.read.runs.imported import ImportedRuns
-    from reportgen.read.runs.stored import StoredUnit
     from reportgen.read.tables.layout import Survey
     from reportgen.settings.source import SourceSettings
 
@@ -45,14 +44,9 @@ _META: Final = "meta.yaml"
 
 @dataclass(frozen=True, slots=True)
 class ImportedSource:
-    """A source of runs or evaluations.
+    """A source of runs or evaluations: its units, their runs with names, and every file behind them.
 
-    Attributes:
-        found: its units, and what was left out.
-        runs: them and their names.
-        files: every file behind them, with its hash.
-        survey: how it is read.
-        settings: those of the source, with what the files say of the protocol.
+    ``survey`` says how it is read, and ``settings`` are those of the source with what its files say.
     """
 
     found: FoundUnits
@@ -64,7 +58,7 @@ class ImportedSource:
 
 @dataclass(frozen=True, slots=True)
 class _ReadContext:
-    """What every unit is read with: the root of places, hashes of files, and where rows are kept."""
+    """What every unit is read with: the root of places, hashes of files, and where rows are stored."""
 
     root: Path
     hashes: Callable[[Path], str]
@@ -81,14 +75,7 @@ def read_units(
     """Read what loggers or harnesses wrote among the files of a source; None where there is none of it.
 
     A unit is not read again while its files stand: its rows lie in the cache or, without one, as in a
-    notebook, below the temporary folder of the process.
-
-    Args:
-        location: the source.
-        settings: what ``source.yml`` says.
-        chosen: its files.
-        hashes: SHA-256 of a file in hex.
-        cache: where rows are kept.
+    notebook, below the temporary folder of the process. ``hashes`` gives the SHA-256 of a file in hex.
 
     Raises:
         ReportError: everything that cannot be read, or that the settings name in vain.
@@ -122,32 +109,27 @@ def _set_score_range(settings: SourceSettings, name: str) -> SourceSettings:
 
 def _explain_format(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, form: UnitFormat
-) -> Diagnostic:
-    """What to tell where no file is of the format that ``format:`` names, and what the files are instead."""
+) -> Problem:
+    """The problem that no file is of the format that ``format:`` names, and what the files are instead."""
     message = f"format: {form.name}, but no file is of it; it reads {load_reader(form).TITLE}"
-    tables = sum(1 for path in chosen.paths if split_ending(path)[1])
-    held = count_endings(chosen.paths)
     if other := _find_readable_units(location, settings.model_copy(update={"format": None}), chosen).units:
         name = other[0].format
         advice = f"It has files of {get_title(name)}: say format: {name}, or leave format: out"
-    elif tables:
+    elif tables := sum(1 for path in chosen.paths if split_ending(path)[1]):
         advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
     else:
         message += f", called {join_names(form.patterns)}"
-        advice = f"It has {held or 'no file'}; if some of these are of it all the same, name them with files:"
-    return Diagnostic(location.place, message, advice, Stage.DATA)
+        held = count_endings(chosen.paths) or "no file"
+        advice = f"It has {held}; if some of these are of it all the same, name them with files:"
+    return Problem(location.place, message, advice, Stage.DATA)
 
 
 def _find_readable_units(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> FoundUnits:
-    """The units among the files of a source.
-
-    Raises:
-        ReportError: a file that may be of one cannot be read.
-    """
+    """The units among the files of a source."""
     paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
     readable = [path for path in paths if path not in chosen.unreadable]
     try:
-        # A unit that lacks a file is another one, so they are asked with all files first.
+        # A unit that lacks a file is another one, so all files are tried first.
         with suppress(OSError):
             found = find_units(paths, settings.format, named=chosen.named)
             if found.units or readable == paths:
@@ -167,26 +149,21 @@ def _read_metrics(
     units: tuple[Unit, ...], settings: SourceSettings, reading: _ReadContext
 ) -> tuple[list[ImportedUnit], tuple[Diagnostic, ...]]:
     """Units with the metrics that ``metrics:`` names, or with all of them where one of these is not there."""
-    metrics = frozenset(settings.metrics or ())
-    metrics |= {old for old, new in settings.rename_metrics.items() if new in metrics}
+    requested = frozenset(settings.metrics or ())
+    metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
     if not metrics or units[0].format not in {form.name for form in LOGGERS}:
         return _read_all(units, None, reading)
-    read, unreadable = _read_all(units, metrics, reading)
-    known = {name for unit in read for run in unit.stored.runs for name in run.metrics}
-    met = known | {settings.rename_metrics.get(name, name) for name in known}
-    found = (read, unreadable)
-    return found if met.issuperset(settings.metrics or ()) else _read_all(units, None, reading)
+    found = _read_all(units, metrics, reading)
+    known = {name for unit in found[0] for run in unit.stored.runs for name in run.metrics}
+    there = known | {settings.rename_metrics.get(name, name) for name in known}
+    return found if there >= requested else _read_all(units, None, reading)
 
 
 def _read_all(
     units: tuple[Unit, ...], metrics: Collection[str] | None, reading: _ReadContext
-) -> tuple[list[ImportedUnit], tuple[Diagnostic, ...]]:
-    """What can be read, and warnings of what cannot: one damaged run does not take the others with it.
-
-    Raises:
-        ReportError: nothing can be read.
-    """
-    problems = Diagnostics()
+) -> tuple[list[ImportedUnit], tuple[Problem, ...]]:
+    """What can be read, and warnings of what cannot: one damaged run does not take the others with it."""
+    problems = Problems()
     read, unreadable = [], []
     units, lost = _drop_unreadable(units, reading.root)
     for unit in units:
@@ -207,19 +184,14 @@ def _read_all(
 
 def _drop_unreadable(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...], tuple[Diagnostic, ...]]:
     """Units of many files without those that may not be read, and warnings of these."""
-    lost = [
-        file
-        for unit in units
-        if unit.format in _OF_MANY_FILES
-        for file in unit.files
-        if not os.access(file, os.R_OK) and file.exists()
-    ]
+    files = (file for unit in units if unit.format in _OF_MANY_FILES for file in unit.files)
+    lost = {file: None for file in files if not os.access(file, os.R_OK) and file.exists()}
     if not lost:
         return units, ()
     remaining = (
-        replace(unit, files=tuple(file for file in unit.files if file not in {*lost})) for unit in units
+        replace(unit, files=tuple(file for file in unit.files if file not in lost)) for unit in units
     )
-    # Of what says something of a run, the reader tells it itself.
+    # Of what says something of a run, the reader reports it itself.
     return tuple(remaining), tuple(report_unread({}, [file for file in lost if file.name != _META], root))
 
 
@@ -230,7 +202,7 @@ def _warn_left_out(problem: Diagnostic, unit: Unit) -> Diagnostic:
 
 
 def _read_unit(unit: Unit, metrics: Collection[str] | None, reading: _ReadContext) -> ImportedUnit:
-    """A unit as it is kept, or else read now.
+    """A unit as it is stored, or else read now.
 
     Raises:
         UnreadableError: it is damaged, or goes beyond a limit.
@@ -242,29 +214,21 @@ def _read_unit(unit: Unit, metrics: Collection[str] | None, reading: _ReadContex
         SourceFile(locate_file(path, root).file, size, reading.hashes(path))
         for path, (size, _) in zip(unit.files, marks, strict=True)
     )
-    identity = [
-        unit.format,
-        locate_file(unit.path, root).file,
-        *(f"{one.path} {one.sha256}" for one in files),
-    ]
-    key = cache.make_key(
-        "unit", "\n".join(identity), "all" if metrics is None else "\n".join(sorted(metrics))
-    )
+    identity = [unit.format, locate_file(unit.path, root).file]
+    identity += [f"{one.path} {one.sha256}" for one in files]
+    selected = "all" if metrics is None else "\n".join(sorted(metrics))
+    key = cache.make_key("unit", "\n".join(identity), selected)
     stored = load_unit(cache, key)
     if stored is None:
-        stored = _write_unit(unit, key, metrics, reading)
+        form = find_format(unit.format)
+        if form is None:
+            raise LookupError(unit.format)
+        stored = UnitWriter(cache, key, root).write(load_reader(form).read(unit, metrics))
         # What grew while it was read is read again next time.
         if [_mark(path) for path in unit.files] == marks:
             store_unit(cache, key, stored)
     paths = [Path(cache.get_text_path(key, part.name)) for part in stored.parts]
     return ImportedUnit(unit, files, stored, tuple(locate_file(path, root).file for path in paths))
-
-
-def _write_unit(unit: Unit, key: str, metrics: Collection[str] | None, reading: _ReadContext) -> StoredUnit:
-    form = find_format(unit.format)
-    if form is None:
-        raise LookupError(unit.format)
-    return UnitWriter(reading.cache, key, reading.root).write(load_reader(form).read(unit, metrics))
 
 
 def _mark(path: Path) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -63,11 +64,12 @@ def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | N
 
 
 def shorten_paths(paths: Iterable[str]) -> list[str]:
-    """Of each path what tells it from the others: without what all begin, end or have in the middle with.
+    """Of each path what tells it from the others: without what all have at the same place.
 
     A file's ending is left out. One path alone has nothing that tells it.
     """
-    parts = [_without_ending(PurePosixPath(path)) for path in paths]
+    split = [PurePosixPath(path) for path in paths]
+    parts = [(*path.parts[:-1], path.stem) if _FILE.fullmatch(path.suffix) else path.parts for path in split]
     if len(set(parts)) < 2:  # noqa: PLR2004 - one path
         return [""] * len(parts)
     while all(parts) and len({path[0] for path in parts}) == 1:
@@ -75,23 +77,9 @@ def shorten_paths(paths: Iterable[str]) -> list[str]:
     while all(parts) and len({path[-1] for path in parts}) == 1:
         parts = [path[:-1] for path in parts]
     if len({len(path) for path in parts}) == 1:
-        differing = [index for index in range(len(parts[0])) if len({path[index] for path in parts}) > 1]
-        parts = [tuple(path[place] for place in differing) for path in parts]
+        columns = [column for column in zip(*parts, strict=True) if len(set(column)) > 1]
+        parts = list(zip(*columns, strict=True))
     return ["/".join(path) for path in parts]
-
-
-def strip_ids(path: str, id_: str) -> str:
-    """A path without the parts that a logger made of ids, or of the time when a run began."""
-    made = {id_, f"run-{id_}", f"run-{id_}.wandb"} if id_ else set()
-    parts = PurePosixPath(path).parts
-    return "/".join(part for part in parts if part not in made and not _MADE.fullmatch(part))
-
-
-def _without_ending(path: PurePosixPath) -> tuple[str, ...]:
-    parts = path.parts
-    if parts and _FILE.fullmatch(path.suffix):
-        return (*parts[:-1], path.stem)
-    return parts
 
 
 # The best first; in a nested configuration a name may stand behind dots.
@@ -108,13 +96,9 @@ RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A run and what can name it.
+    """A run and what can name it: the named groups of ``files:`` and its path below the source.
 
-    Attributes:
-        run: the run.
-        labels: the named groups of ``files:``.
-        path: its folder or file below the source.
-        folder: what tells the path from those of the other runs.
+    ``folder`` is the part of the path that tells it from those of the other runs.
     """
 
     run: StoredRun
@@ -122,21 +106,25 @@ class Candidate:
     path: str
     folder: str
 
+    @property
+    def plain_path(self) -> str:
+        """The path without the parts that a logger made of ids, or of the time when a run began."""
+        id_ = self.run.id
+        made = {id_, f"run-{id_}", f"run-{id_}.wandb"} if id_ else set()
+        parts = PurePosixPath(self.path).parts
+        return "/".join(part for part in parts if part not in made and not _MADE.fullmatch(part))
+
 
 def find_config_seed(config: Mapping[str, Setting]) -> str | None:
     """The seed that a configuration tells; None where it tells none or several that differ."""
     for known in _SEEDS:
-        found = {format_setting(value) for key, value in config.items() if key.casefold() == known}
-        found = found or {
-            format_setting(value)
-            for key, value in config.items()
-            if key.casefold().rpartition(".")[2] == known
-        }
-        found = {seed for seed in map(parse_seed, found) if seed is not None}
-        if len(found) == 1:
-            return found.pop()
-        if found:
-            return None
+        values = [value for key, value in config.items() if key.casefold() == known]
+        values = values or [
+            value for key, value in config.items() if key.casefold().rpartition(".")[2] == known
+        ]
+        seeds = {parse_seed(format_setting(value)) for value in values} - {None}
+        if seeds:
+            return seeds.pop() if len(seeds) == 1 else None
     return None
 
 
@@ -147,28 +135,23 @@ def parse_seed(text: str | None) -> str | None:
 
 def get_value(candidate: Candidate, name: str) -> str | None:
     """What a run has under a name: a group of ``files:``, a setting, of its protocol or its own, or None."""
+    return _look_up(candidate, name)[0]
+
+
+def _look_up(candidate: Candidate, name: str) -> tuple[str | None, bool]:
+    """What a run has under a name, and whether it says by itself what it is, unlike numbers and ``true``."""
+    run = candidate.run
     if name in candidate.labels:
-        return candidate.labels[name]
-    key = _find_key(name, candidate.run.config)
+        return candidate.labels[name], True
+    key = _find_key(name, run.config)
     if key is not None:
-        value = candidate.run.config[key]
-        return value if isinstance(value, str) else format_setting(value)
-    if name == "folder":
-        return candidate.folder or None
-    if name in candidate.run.protocol and name not in RUN_FIELDS:
-        return candidate.run.protocol[name]
-    return getattr(candidate.run, name) or None if name in RUN_FIELDS else None
-
-
-def is_word(candidate: Candidate, name: str) -> bool:
-    """Whether what a run has under a name says by itself what it is, as neither numbers nor ``true`` do."""
-    key = _find_key(name, candidate.run.config)
-    if name in candidate.labels or (key is None and name in RUN_FIELDS):
-        return True
-    value = candidate.run.config[key] if key is not None else candidate.run.protocol.get(name, "")
-    if not isinstance(value, str):
-        return False
-    return value.casefold() not in _BARE and not (key is None and _NUMBER.fullmatch(value))
+        setting = run.config[key]
+        text = setting if isinstance(setting, str) else format_setting(setting)
+        return text, isinstance(setting, str) and text.casefold() not in _BARE
+    if name in RUN_FIELDS:
+        return (candidate.folder if name == "folder" else getattr(run, name)) or None, True
+    text = run.protocol.get(name, "")
+    return run.protocol.get(name), text.casefold() not in _BARE and not _NUMBER.fullmatch(text)
 
 
 def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
@@ -178,7 +161,7 @@ def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
         for name in (*candidate.labels, *RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
             values.setdefault(name, set()).add(get_value(candidate, name))
     known = [name for name, found in values.items() if found != {None}]
-    return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all alike
+    return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all equal
 
 
 def _find_key(name: str, config: Mapping[str, Setting]) -> str | None:
@@ -231,65 +214,69 @@ class Differences:
     keys: tuple[str, ...]
     values: tuple[tuple[str | None, ...] | None, ...]
 
-    def is_repeated(self, places: Iterable[int]) -> bool:
-        """Whether the runs at these places have the same settings, as far as these are known."""
-        return len({self.values[index] for index in places} - {None}) < 2  # noqa: PLR2004 - all alike
+    def is_repeated(self, indices: Iterable[int]) -> bool:
+        """Whether these runs have the same settings, as far as these are known."""
+        return len({self.values[index] for index in indices} - {None}) < 2  # noqa: PLR2004 - all equal
 
-    def list_differing(self, places: Sequence[int]) -> list[str]:
-        """The settings that differ between the runs at these places."""
-        known = [found for index in places if (found := self.values[index]) is not None]
+    def list_differing(self) -> list[str]:
+        """The settings that differ between the runs of which any are known."""
+        known = [values for values in self.values if values is not None]
         return [key for key, *several in zip(self.keys, *known, strict=True) if len(set(several)) > 1]
 
-    def choose_keys(self, labels: Sequence[str]) -> tuple[str, ...]:
+    def choose_keys(self, labels: Sequence[str] = ()) -> tuple[str, ...]:
         """The fewest settings that tell apart all runs of one label that are not one experiment.
 
         Args:
-            labels: of each run.
+            labels: of each run; without any, all runs have the same.
 
         Returns:
             Three at most, of which none is a long text; none where these do not do.
         """
-        short = [
+        labels = labels or [""] * len(self.values)
+        rows = [values or (None,) * len(self.keys) for values in self.values]
+
+        def count_classes(indices: Sequence[int]) -> int:
+            pairs = zip(labels, rows, strict=True)
+            return len({(label, *(row[index] for index in indices)) for label, row in pairs})
+
+        free = [
             index
             for index in range(len(self.keys))
             if all(len(values[index] or "") <= _LONGEST for values in self.values if values)
         ]
-        rows = [values or (None,) * len(self.keys) for values in self.values]
-        target = len(set(zip(labels, rows, strict=True)))
+        target = count_classes(range(len(self.keys)))
         chosen: list[int] = []
-        while _count_classes(labels, rows, chosen) < target and len(chosen) < _MOST_KEYS and short:
-            chosen.append(max(short, key=lambda place: _count_classes(labels, rows, [*chosen, place])))
-            short.remove(chosen[-1])
-        return (
-            tuple(self.keys[place] for place in chosen)
-            if _count_classes(labels, rows, chosen) == target
-            else ()
-        )
+        while count_classes(chosen) < target and len(chosen) < _MOST_KEYS and free:
+            chosen.append(max(free, key=lambda index: count_classes([*chosen, index])))
+            free.remove(chosen[-1])
+        return tuple(self.keys[index] for index in chosen) if count_classes(chosen) == target else ()
 
 
 def find_differences(candidates: Sequence[Candidate]) -> Differences:
-    """What the settings of runs, and the protocols of evaluations, tell of them beside their seeds.
+    """What the settings of runs, and the protocols of evaluations, tell of them besides their seeds.
 
     A text may hold the seed, a time, or the name or id of the run: with them taken out it has to be the same.
     """
-    said = [_get_settings(candidate) for candidate in candidates]
-    keys = [key for key in dict.fromkeys(key for one in said for key in one) if is_experiment_setting(key)]
-    keys = [key for key in keys if len({one.get(key) for one in said if one}) > 1]
-    rows = [
-        tuple(_clean_setting(candidate, one.get(key)) for key in keys) if one else None
-        for candidate, one in zip(candidates, said, strict=True)
+    settings = [
+        {**{key: value for key, value in one.run.protocol.items() if key != _DAY}, **one.run.config}
+        for one in candidates
     ]
-    known = [row for row in rows if row is not None]
-    differing = [index for index in range(len(keys)) if len({row[index] for row in known}) > 1]
+    known = [one for one in settings if one]
+    keys = [key for key in dict.fromkeys(key for one in known for key in one) if is_experiment_setting(key)]
+    keys = [key for key in keys if len({one.get(key) for one in known}) > 1]
+    columns = {
+        key: [
+            _clean_setting(candidate, one.get(key))
+            for candidate, one in zip(candidates, settings, strict=True)
+        ]
+        for key in keys
+    }
+    is_known = [bool(one) for one in settings]
+    columns = {key: column for key, column in columns.items() if len(set(compress(column, is_known))) > 1}
+    rows = [tuple(column[index] for column in columns.values()) for index in range(len(candidates))]
     return Differences(
-        tuple(keys[place] for place in differing),
-        tuple(None if row is None else tuple(row[place] for place in differing) for row in rows),
+        tuple(columns), tuple(row if known else None for row, known in zip(rows, is_known, strict=True))
     )
-
-
-def _get_settings(candidate: Candidate) -> Mapping[str, Setting]:
-    protocol = {key: value for key, value in candidate.run.protocol.items() if key != _DAY}
-    return {**protocol, **candidate.run.config}
 
 
 def is_experiment_setting(key: str) -> bool:
@@ -311,71 +298,55 @@ def _clean_setting(candidate: Candidate, value: Setting | None) -> str | None:
     return split_seed(_TIME.sub("", plain))[0]
 
 
-def _count_classes(
-    labels: Sequence[str], rows: Sequence[tuple[str | None, ...]], chosen: Sequence[int]
-) -> int:
-    """How many kinds of runs labels and the chosen settings tell."""
-    return len({(label, *(row[place] for place in chosen)) for label, row in zip(labels, rows, strict=True)})
-
-
 @dataclass(frozen=True, slots=True)
-class Scheme:
-    """Labels that may name the series of all runs.
+class Labels:
+    """What may name the series, or the seeds, of all runs: one value a run, and what they are, after "by".
 
-    Attributes:
-        labels: one a run.
-        by: what they are, as words after "by".
-        keys: what ``series_from`` would call them.
+    ``guessed`` if nobody said that they are it; ``keys`` are what ``series_from`` would call them.
     """
 
-    labels: tuple[str, ...]
+    values: tuple[str | None, ...]
     by: str
-    keys: tuple[str, ...]
+    guessed: bool = False
+    keys: tuple[str, ...] = ()
 
 
-def list_schemes(candidates: Sequence[Candidate]) -> list[Scheme]:
+def list_schemes(candidates: Sequence[Candidate]) -> list[Labels]:
     """What may name the series of all runs, the plainest first."""
     names, folders = [one.run.name for one in candidates], [one.folder for one in candidates]
     if not any(names):
-        return [Scheme(tuple(folders), "their folders", ("folder",))]
+        return [Labels(tuple(folders), "their folders", keys=("folder",))]
     # Ids in folders say nothing of runs that have names.
-    pairs = list(zip(names, shorten_paths(_strip_paths(candidates)), strict=True))
+    plain = shorten_paths(one.plain_path for one in candidates)
     by_name = tuple(name or folder for name, folder in zip(names, folders, strict=True))
-    by_both = tuple(f"{folder} {name}".strip() for name, folder in pairs)
+    by_folder = tuple(folder or name for folder, name in zip(plain, names, strict=True))
+    by_both = tuple(f"{folder} {name}".strip() for folder, name in zip(plain, names, strict=True))
     found = [
-        Scheme(by_name, "their names", ("name",)),
-        Scheme(tuple(folder or name for name, folder in pairs), "their folders", ("folder",)),
-        Scheme(by_both, "folders and names", ("folder", "name")),
+        Labels(by_name, "their names", keys=("name",)),
+        Labels(by_folder, "their folders", keys=("folder",)),
+        Labels(by_both, "folders and names", keys=("folder", "name")),
     ]
     if len(groups := {one.run.group for one in candidates}) > 1 and all(groups):
         grouped = tuple(f"{one.run.group} {one.run.name}".strip() for one in candidates)
-        found.append(Scheme(grouped, "groups and names", ("group", "name")))
+        found.append(Labels(grouped, "groups and names", keys=("group", "name")))
     return found
 
 
 def join_labels(candidates: Sequence[Candidate], keys: Sequence[str], source: str) -> tuple[str | None, ...]:
-    """What each run has under several names."""
-    folders = _chosen_folders(candidates)
+    """What each run has under several names; its folder without ids, unless nothing else tells it."""
+    plain = shorten_paths(one.plain_path for one in candidates)
+    folders = plain if any(plain) else [one.folder for one in candidates]
     return tuple(join_values(*one, keys, source) for one in zip(candidates, folders, strict=True))
 
 
-def _strip_paths(candidates: Sequence[Candidate]) -> list[str]:
-    return [strip_ids(one.path, one.run.id) for one in candidates]
-
-
-def _chosen_folders(candidates: Sequence[Candidate]) -> list[str]:
-    """What tells paths apart, without ids unless nothing else does."""
-    chosen = shorten_paths(_strip_paths(candidates))
-    return chosen if any(chosen) else [one.folder for one in candidates]
-
-
 def join_values(candidate: Candidate, folder: str, keys: Sequence[str], source: str) -> str | None:
-    """What a run has under several names; a number is told with its name."""
+    """What a run has under several names; a number stands with its name."""
     parts = []
     for name in keys:
-        value = folder if name == "folder" else get_value(candidate, name)
+        value, is_word = _look_up(candidate, name)
+        value = folder if name == "folder" else value
         if name == "folder" or (name == "name" and value is not None):
             value = split_seed(value or "")[0] or source
         if value:
-            parts.append(value if is_word(candidate, name) else f"{name}={value}")
+            parts.append(value if is_word else f"{name}={value}")
     return ", ".join(parts) or None

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from reportgen.read.find import Location
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
-    from reportgen.read.runs.names import Naming
     from reportgen.read.runs.stored import StoredFinding, StoredRun
     from reportgen.settings.source import SourceSettings
 
@@ -50,12 +49,12 @@ def find_method(settings: SourceSettings, runs: ImportedRuns) -> str | None:
     if named or not alone or runs.naming.resumed or any(one.run.evaluated for one, _ in logged):
         return None
     known = find_differences([candidate for candidate, _ in logged])
-    keys = known.choose_keys([""] * len(logged))
+    keys = known.choose_keys()
     if len(keys) != 1 or None in known.values:
         return None
-    place, seeds = known.keys.index(keys[0]), defaultdict(list)
+    index, seeds = known.keys.index(keys[0]), defaultdict(list)
     for values, (_, name) in zip(known.values, logged, strict=True):
-        seeds[values[place] if values else None].append(name.seed)
+        seeds[values[index] if values else None].append(name.seed)
     repeated = all(
         len(several) > 1 and len({*several} - {None}) == len(several) for several in seeds.values()
     )
@@ -66,33 +65,39 @@ _MOST: Final = 20
 _MOST_KEYS: Final = 5
 
 
-def report_indistinct_runs(
-    location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Diagnostic]:
+def _report_indistinct(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
     naming = runs.naming
     unread = _find_unread(settings, runs)
-    same_seed, mixed = (
-        [
-            read
-            for places in groups
-            if len(read := tuple(index for index in places if index not in unread)) > 1
-        ]
-        for groups in (naming.indistinct, naming.mixed)
-    )
-    found = [*_group_by_series(naming, same_seed, mixed=False), *_group_by_series(naming, mixed, mixed=True)]
-    for message, places, more in found[:_MOST]:
-        candidates = [runs.candidates[place] for place in places]
-        same = f"; likewise on {format_count(more, 'more benchmark', 'more benchmarks')}" if more else ""
-        where = list_names(_places(candidates))
-        yield Diagnostic(location.place, f"{message}: {where}{same}", _suggest_keys(candidates), Stage.DATA)
-    if (rest := len(found) - _MOST) > 0:
+    by_message: dict[str, list[list[int]]] = defaultdict(list)
+    for mixed, groups in ((False, naming.indistinct), (True, naming.mixed)):
+        of_name: dict[tuple[str, str | None], list[list[int]]] = defaultdict(list)
+        for group in groups:
+            if len(read := [index for index in group if index not in unread]) > 1:
+                name = naming.names[read[0]]
+                of_name[name.series, None if mixed else name.seed].append(read)
+        for (series, seed), several in of_name.items():
+            seed_text = f"seed {seed}" if seed is not None else "no seed"
+            message = f'{len(several[0])} runs have the series "{series}" and {seed_text}'
+            if mixed:
+                message = f'{len(several[0])} runs of the series "{series}" differ in more than seeds'
+            by_message[message] += several
+    for message, (first, *others) in list(by_message.items())[:_MOST]:
+        candidates = [runs.candidates[index] for index in first]
+        paths = [one.run.path for one in candidates]
+        # What they are called says more where they lie in one place.
+        shown = paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
+        more = format_count(len(others), "more benchmark")
+        same = f"; likewise on {more}" if others else ""
+        whole = f"{message}: {list_names(shown)}{same}"
+        yield Problem(location.place, whole, _suggest_keys(candidates), Stage.DATA)
+    if (rest := len(by_message) - _MOST) > 0:
         message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
         yield Diagnostic(location.place, message, "", Stage.DATA)
 
 
 def _find_unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
-    """The places of evaluations of which no score is taken."""
+    """The evaluations of which no score is taken."""
     chosen = choose_metrics(list_scored_runs(runs), settings)
     return {
         index
@@ -103,61 +108,35 @@ def _find_unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
     }
 
 
-def _group_by_series(
-    naming: Naming, groups: Sequence[tuple[int, ...]], *, mixed: bool
-) -> Iterator[tuple[str, tuple[int, ...], int]]:
-    """Of each series and seed what to tell, the places on its first benchmark, and how many more."""
-    by_name: dict[tuple[str, str | None], list[tuple[int, ...]]] = defaultdict(list)
-    for places in groups:
-        name = naming.names[places[0]]
-        by_name[name.series, None if mixed else name.seed].append(places)
-    for (series, seed), found in by_name.items():
-        seed_text = f"seed {seed}" if seed is not None else "no seed"
-        message = f'{len(found[0])} runs have the series "{series}" and {seed_text}'
-        if mixed:
-            message = f'{len(found[0])} runs of the series "{series}" differ in more than seeds'
-        yield message, found[0], len(found) - 1
-
-
-def _places(candidates: Sequence[Candidate]) -> list[str]:
-    """Where runs lie, or what they are called where they lie in one place."""
-    paths = [one.run.path for one in candidates]
-    return paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
-
-
 def _suggest_keys(candidates: Sequence[Candidate]) -> str:
-    """What to do about runs that are alike: by which of their settings they could be told apart."""
+    """What to do about runs of one series: by which of their settings they could be told apart."""
     known = find_differences(candidates)
-    several = known.list_differing(range(len(candidates)))
+    several = known.list_differing()
     advice = "They are read as different runs of one series"
     if not several:
         return f"{advice}. If they are not, tell them apart with series_from: or seed_from:"
     shown = join_names(several, most=_MOST_KEYS)
-    first = (known.choose_keys([""] * len(candidates)) or several)[0]
+    first = (known.choose_keys() or several)[0]
     first = f"[model, {first}]" if all(one.run.model for one in candidates) else first
     return f"{advice}, but differ in {shown}: tell them apart with series_from: {first}, if that matters"
 
 
-def report_evaluations(
+def _report_evaluations(
     location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Diagnostic]:
+) -> Iterator[Problem]:
     """Evaluations of which not everything is read."""
-    answered = any(run.metrics for run in list_scored_runs(runs))
-    for candidate in runs.candidates:
-        run = candidate.run
-        if not run.evaluated:
-            continue
-        of = _name_evaluation(run)
+    scored = list_scored_runs(runs)
+    answered = any(run.metrics for run in scored)
+    for run in (candidate.run for candidate in runs.candidates if candidate.run.evaluated):
+        of, place = _name_evaluation(run), SourceLocation(run.path)
         if not run.finished:
             message = f"the evaluation of {of} did not finish; what is there is read"
-            yield Diagnostic(
-                SourceLocation(run.path), message, "Leave it out with files:, or let it finish", Stage.DATA
-            )
+            yield Problem(place, message, "Leave it out with files:, or let it finish", Stage.DATA)
         if answered and run.totals and not run.metrics:
             message = f"of {of} there are totals only; they are not read, since others here have answers"
             advice = "Let the harness write its samples, too, or make these a source of their own"
-            yield Diagnostic(SourceLocation(run.path), message, advice, Stage.DATA)
-    yield from _report_scores(location, settings, runs)
+            yield Problem(place, message, advice, Stage.DATA)
+    yield from _report_scores(location, settings, scored)
 
 
 def _name_evaluation(run: StoredRun) -> str:
@@ -165,25 +144,23 @@ def _name_evaluation(run: StoredRun) -> str:
     return " on ".join(filter(None, (run.model or run.name, run.benchmark))) or PurePosixPath(run.path).name
 
 
-def _report_scores(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Diagnostic]:
+def _report_scores(
+    location: Location, settings: SourceSettings, scored: Sequence[StoredRun]
+) -> Iterator[Problem]:
     """Scores that are there and not taken, and evaluations that lack those that are."""
-    scored = list_scored_runs(runs)
     chosen = choose_metrics(scored, settings)
+    several: Counter[tuple[tuple[str, ...], str]] = Counter()
     for run in scored:
-        taken, there = chosen[run.benchmark], list_scores(run)
+        taken, there, of = chosen[run.benchmark], list_scores(run), _name_evaluation(run)
         if not set(taken) & set(there):
-            of = _name_evaluation(run)
             message = f"of {of} there is no score by {list_names(taken)}: it is left out"
             advice = f"It has {list_names(there)}; say with metrics: which are taken"
             if not any(there):
                 message = f"the answers of {of} are not graded: they are left out, since others on it are"
                 advice = "Grade them, or leave the file out with files:"
-            yield Diagnostic(SourceLocation(run.path), message, advice, Stage.DATA)
-    if settings.metrics:
-        return
-    several = Counter(
-        (list_scores(run), chosen[run.benchmark][0]) for run in scored if len(list_scores(run)) > 1
-    )
+            yield Problem(SourceLocation(run.path), message, advice, Stage.DATA)
+        if len(there) > 1 and not settings.metrics:
+            several[there, taken[0]] += 1
     for (there, first), count in several.items():
         has = "has" if count == 1 else "have"
         message = f"{format_count(count, 'evaluation')} {has} scores by {list_names(there)}; {first} is taken"
@@ -199,7 +176,7 @@ _SETTLED: Final = {
     "groups and names": "[group, name]",
 }
 _MOST_UNITS: Final = 20
-# Findings of so many units are told one by one.
+# Findings of so many units are reported one by one.
 _FEW_UNITS: Final = 3
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
@@ -207,15 +184,15 @@ _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
 def report_imports(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, found: FoundUnits, runs: ImportedRuns
-) -> tuple[Diagnostic, ...]:
-    """Warnings about what was read, in the order of their places."""
+) -> tuple[Problem, ...]:
+    """Warnings about what was read, in the order of their locations."""
     problems = chain(
         _report_findings(runs),
         _report_left_out(location, chosen, found),
         _report_names(location, settings, runs),
         _report_likely_series(location, settings, runs),
         _report_missing_settings(location, settings, runs),
-        report_evaluations(location, settings, runs),
+        _report_evaluations(location, settings, runs),
     )
     return tuple(replace(problem, severity=Severity.WARNING) for problem in problems)
 
@@ -226,10 +203,8 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
     for unit in runs.units:
         for one in unit.stored.findings:
             by_message[_NUMBERS.sub("#", one.message)].setdefault(one.path, one)
-    many = {message for message, found in by_message.items() if len(found) > _FEW_UNITS}
-    yield from (
-        _merge_findings(list(found.values())) for message, found in by_message.items() if message in many
-    )
+    many = {message: found for message, found in by_message.items() if len(found) > _FEW_UNITS}
+    yield from (_merge_findings(list(found.values())) for found in many.values())
     by_unit = [
         [
             Diagnostic(SourceLocation(one.path, one.line), one.message, "", Stage.DATA)
@@ -242,14 +217,12 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
     for problems in by_unit[:_MOST_UNITS]:
         yield from (replace(problem, next_step="") for problem in limit_problems(problems))
     if rest := by_unit[_MOST_UNITS:]:
-        message = (
-            f"something irregular was found in {format_count(len(rest), 'more run', 'more runs')} like this"
-        )
-        yield replace(rest[0][0], message=message)
+        count = format_count(len(rest), "more run")
+        yield replace(rest[0][0], message=f"something irregular was found in {count} like this")
 
 
-def _merge_findings(found: Sequence[StoredFinding]) -> Diagnostic:
-    """What was found in many places, told at the first of them; of numbers that differ, the first ones."""
+def _merge_findings(found: Sequence[StoredFinding]) -> Problem:
+    """What was found in many indices, at the first of them; of numbers that differ, the first ones."""
     first = found[0]
     like = "the same" if len({one.message for one in found}) == 1 else "the same with other numbers"
     others = join_names([one.path for one in found[1:]], most=2)
@@ -273,24 +246,24 @@ def _report_left_out(location: Location, chosen: ChosenFiles, found: FoundUnits)
         yield Diagnostic(location.place, message, advice, Stage.DATA)
 
 
-def _report_names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Diagnostic]:
-    """How series and seeds were guessed, which runs are alike, and which are parts of one."""
+def _report_names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+    """How series and seeds were guessed, which runs are not told apart, and which are parts of one."""
     naming = runs.naming
     if naming.guessed:
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
         series = dict.fromkeys(name.series for name in naming.names)
         message = f"series were told apart by {naming.series_by}{seeds}: {list_names(series)}"
         advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
-        yield Diagnostic(location.place, message, advice, Stage.DATA)
-    yield from report_indistinct_runs(location, settings, runs)
+        yield Problem(location.place, message, advice, Stage.DATA)
+    yield from _report_indistinct(location, settings, runs)
     if naming.resumed:
-        shown = list_names(naming.names[places[0]].run for places in naming.resumed)
+        shown = list_names(naming.names[indices[0]].run for indices in naming.resumed)
         count = format_count(len(naming.resumed), "run")
         message = f"{count} resumed under the same id: {shown}; where its parts overlap, the later one counts"
         yield Diagnostic(location.place, message, "", Stage.DATA)
     unnamed = [index for index, name in enumerate(naming.names) if name.series == UNNAMED]
     if unnamed and settings.series_from:
-        shown = list_names(dict.fromkeys(runs.candidates[place].run.path for place in unnamed))
+        shown = list_names(dict.fromkeys(runs.candidates[index].run.path for index in unnamed))
         message = f"series_from: {len(unnamed)} of {len(naming.names)} runs have no such thing: {shown}"
         files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
         advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
@@ -318,14 +291,14 @@ def _report_missing_settings(
     location: Location, settings: SourceSettings, runs: ImportedRuns
 ) -> Iterator[Diagnostic]:
     """Runs whose settings or seed nothing tells, where those of the others bring them together."""
-    places = runs.naming.seedless or (_find_bare_runs(runs) if find_method(settings, runs) else ())
-    if not places:
+    indices = runs.naming.seedless or (_find_bare_runs(runs) if find_method(settings, runs) else ())
+    if not indices:
         return
-    others = len(runs.candidates) - len(places)
-    for file, several in _find_missing_files(runs, places):
-        shown = list_names(runs.candidates[place].run.path for place in several)
+    others = len(runs.candidates) - len(indices)
+    for file, several in _find_missing_files(runs, indices):
+        shown = list_names(runs.candidates[index].run.path for index in several)
         named = list_names(
-            f'"{name}"' for name in dict.fromkeys(runs.naming.names[at].series for at in several)
+            f'"{name}"' for name in dict.fromkeys(runs.naming.names[index].series for index in several)
         )
         message, advice = f"no settings tell the seed of {shown}", "Add it to them, as in seed: 1"
         if file:
@@ -339,20 +312,24 @@ def _report_missing_settings(
         yield Diagnostic(location.place, message, advice, Stage.DATA)
 
 
-def _find_missing_files(runs: ImportedRuns, places: Sequence[int]) -> list[tuple[str, list[int]]]:
-    """The files that all runs but these have, as words, and the places of those that lack them."""
+def _find_missing_files(runs: ImportedRuns, indices: Sequence[int]) -> list[tuple[str, list[int]]]:
+    """The files that all runs but these have, as words, and the indices of those that lack them."""
     files = [
         {file.name for file in unit.unit.files} for unit, of_unit in runs.iterate_units() for _ in of_unit
     ]
-    usual = set[str]().union(*files).intersection(*(one for at, one in enumerate(files) if at not in places))
+    usual = (
+        set[str]()
+        .union(*files)
+        .intersection(*(one for index, one in enumerate(files) if index not in indices))
+    )
     missing: dict[str, list[int]] = defaultdict(list)
-    for index in places:
+    for index in indices:
         missing[join_names(sorted(usual - files[index]))].append(index)
     return list(missing.items())
 
 
 def _find_bare_runs(runs: ImportedRuns) -> tuple[int, ...]:
-    """Places of runs with values of which neither settings nor seed are known."""
+    """The indices of runs with values of which neither settings nor seed are known."""
     pairs = enumerate(zip(runs.candidates, runs.naming.names, strict=True))
     return tuple(
         place for place, (one, name) in pairs if one.run.metrics and not one.run.config and name.seed is None

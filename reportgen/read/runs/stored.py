@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reportgen.core.cache import Cache
 from reportgen.formats.engine import get_engine
+from reportgen.formats.runs import Total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,28 +18,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTotal:
-    """A score of a whole benchmark; see ``logged.Total``."""
-
-    metric: str
-    value: float
-    stderr: float | None
-    n: int | None
-    higher_is_better: bool | None
-
-
-@dataclass(frozen=True, slots=True)
 class StoredRun:
     """One run of a logger, or one evaluation of a harness, without its values.
 
     Attributes:
         path: its file or folder, relative to the project where it is below it.
-        name, id, group, config: as in ``logged.Logged``; the name of an evaluation is its ``run``.
+        name, id, group, config: as in ``LoggedRun``; the name of an evaluation is its ``run``.
         metrics: how many values each has, of an evaluation how many answers.
         step_name: what a step is called.
         begins: the earliest time of a value, milliseconds since 1970 UTC; None where there are none.
         evaluated: whether it is an evaluation.
-        model, benchmark, seed, protocol, totals, finished: as in ``logged.Evaluated``.
+        model, benchmark, seed, protocol, totals, finished: as in ``Evaluation``.
     """
 
     path: str
@@ -54,20 +44,16 @@ class StoredRun:
     benchmark: str = ""
     seed: str | None = None
     protocol: Mapping[str, str] = field(default_factory=dict)
-    totals: tuple[StoredTotal, ...] = ()
+    totals: tuple[Total, ...] = ()
     finished: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A piece of a unit's rows as a Parquet file.
+    """A piece of a unit's rows as a Parquet file of so many bytes, with names and SQL types of its columns.
 
-    Attributes:
-        name: with the key of the unit it tells the file.
-        size: of the file in bytes.
-        columns, types: names and SQL types.
-        run: the place of the only run in it; None where a column tells the run of each row.
-        metric: of a run's answers, what scored them.
+    ``run`` is the index of the only run in it, None where a column tells the run of each row; ``metric`` is
+    what scored a run's answers. The file is called ``name`` after the key of the unit.
     """
 
     name: str
@@ -80,7 +66,7 @@ class StoredPart:
 
 @dataclass(frozen=True, slots=True)
 class StoredFinding:
-    """Something irregular that was handled; see ``logged.Finding``."""
+    """Something irregular that was handled; see ``Finding``."""
 
     path: str
     message: str
@@ -89,13 +75,7 @@ class StoredFinding:
 
 @dataclass(frozen=True, slots=True)
 class StoredUnit:
-    """A unit that was read.
-
-    Attributes:
-        runs: in the order of writing.
-        parts: its rows, in the order of writing.
-        findings: what was irregular.
-    """
+    """A unit that was read: its runs and its rows in the order of writing, and what was irregular."""
 
     runs: tuple[StoredRun, ...]
     parts: tuple[StoredPart, ...]
@@ -103,43 +83,44 @@ class StoredUnit:
 
 
 def get_temporary_cache() -> Cache:
-    """Where units are kept for as long as the process lives, as in a notebook."""
+    """A cache for as long as the process lives, as in a notebook."""
     return Cache(get_engine().folder / "units")
 
 
 def store_unit(cache: Cache, key: str, unit: StoredUnit) -> None:
-    """Keep what is known of a unit, after its parts are in their places."""
-    # ``asdict`` copies every name and number first, which takes longer than all the rest.
-    cache.put(key, json.dumps(unit, default=_fields).encode())
+    """Store what is known of a unit, after its parts are in their places."""
+    cache.put(key, dump_json(unit))
 
 
 def load_unit(cache: Cache, key: str) -> StoredUnit | None:
-    """What ``store_unit`` kept; None where there is nothing, or a part of it is gone."""
+    """What ``store_unit`` wrote; None where there is nothing, or a part of it is gone."""
     data = cache.get(key)
     if data is None:
         return None
     loaded = json.loads(data)
+    runs = [{**run, "totals": tuple(Total(**total) for total in run["totals"])} for run in loaded["runs"]]
+    parts = [
+        {**part, "columns": tuple(part["columns"]), "types": tuple(part["types"])} for part in loaded["parts"]
+    ]
     unit = StoredUnit(
-        tuple(_load_run(run) for run in loaded["runs"]),
-        tuple(_load_part(part) for part in loaded["parts"]),
+        tuple(StoredRun(**run) for run in runs),
+        tuple(StoredPart(**part) for part in parts),
         tuple(StoredFinding(**finding) for finding in loaded["findings"]),
     )
-    return unit if all(_stands(cache.get_text_path(key, part.name), part) for part in unit.parts) else None
+    return unit if all(_is_whole(cache.get_text_path(key, part.name), part) for part in unit.parts) else None
 
 
-def _fields(one: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the values here
-    return {field.name: getattr(one, field.name) for field in fields(one)}
+def dump_json(value: object) -> bytes:
+    """Frozen dataclasses, and lists and mappings of them, as JSON."""
+
+    def list_fields(one: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
+        return {field.name: getattr(one, field.name) for field in fields(one)}
+
+    # ``asdict`` copies every name and number first, which takes longer than all the rest.
+    return json.dumps(value, default=list_fields).encode()
 
 
-def _load_run(loaded: dict[str, Any]) -> StoredRun:
-    return StoredRun(**{**loaded, "totals": tuple(StoredTotal(**total) for total in loaded["totals"])})
-
-
-def _load_part(loaded: dict[str, Any]) -> StoredPart:
-    return StoredPart(**{**loaded, "columns": tuple(loaded["columns"]), "types": tuple(loaded["types"])})
-
-
-def _stands(path: str, part: StoredPart) -> bool:
+def _is_whole(path: str, part: StoredPart) -> bool:
     try:
         return os.stat(path).st_size == part.size  # noqa: PTH116 - pathlib takes longer
     except OSError:

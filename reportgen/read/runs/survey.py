@@ -25,68 +25,44 @@ from reportgen.read.tables.columns import find_column, get_mapped_columns, selec
 from reportgen.read.tables.layout import Layout, OutcomeRoles, Roles, Survey, TotalRoles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import FileLayout
+    from reportgen.formats.runs import Total
     from reportgen.read.find import Location
-    from reportgen.read.runs.imported import ImportedRuns, ImportedUnit
-    from reportgen.read.runs.stored import StoredTotal
+    from reportgen.read.runs.imported import ImportedRuns
+    from reportgen.read.runs.stored import StoredUnit
     from reportgen.settings.source import SourceSettings
 
 
-def list_total_files(
-    location: Location,
-    settings: SourceSettings,
-    runs: ImportedRuns,
-    given: Mapping[str, tuple[Text, ...]],
-) -> Iterator[FileLayout]:
-    """The totals of each unit; those of metrics that were not chosen have no metric there."""
-    chosen = choose_metrics(list_scored_runs(runs), settings)
-    for unit, places in runs.iterate_units():
-        for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
-            columns = {
-                name: tuple(column[places[run]] for run, _ in list_totals(unit.stored.runs))
-                for name, column in given.items()
-            }
-            yield make_file(
-                location, unit, part, copy, tuple({**columns, **_name_totals(unit, chosen)}.items())
-            )
-
-
-def survey_totals(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
+def _survey_totals(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
     """The survey of totals."""
     roles = TotalRoles(score="score", stderr="stderr", n="n", benchmark="benchmark", metric="metric")
     found = list_benchmarks(layout.files, settings)
-    roles = roles if found else replace(roles, benchmark=None)
     metrics = dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals)
-    chosen = choose_metrics(list_scored_runs(runs), settings)
+    scored = list_scored_runs(runs)
+    chosen = choose_metrics(scored, settings)
     lower = {
         benchmark
-        for run in list_scored_runs(runs)
+        for run in scored
         for total in run.totals
         if _is_lower_better(total) and (benchmark := name_benchmark(run, total.metric, chosen)) is not None
     }
-    layout = replace(layout, totals=roles, benchmarks=found, lower_is_better=tuple(sorted(lower)))
+    layout = replace(
+        layout,
+        totals=roles if found else replace(roles, benchmark=None),
+        benchmarks=found,
+        lower_is_better=tuple(sorted(lower)),
+    )
     return Survey(layout, tuple(layout.kinds), tuple(metrics), ())
 
 
-def _is_lower_better(total: StoredTotal) -> bool:
+def _is_lower_better(total: Total) -> bool:
     """As the harness says or, where it says nothing, the name of the metric."""
     if total.higher_is_better is None:
         return guess_direction(total.metric) is Direction.LOWER
     return not total.higher_is_better
-
-
-def _name_totals(unit: ImportedUnit, chosen: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Text, ...]]:
-    """The benchmark and metric of every total of a unit; None where it is not chosen."""
-    totals = [(unit.stored.runs[run], total.metric) for run, total in list_totals(unit.stored.runs)]
-    named = [(name_benchmark(run, metric, chosen), metric) for run, metric in totals]
-    benchmarks = {"benchmark": tuple(benchmark for benchmark, _ in named)} if any(chosen) else {}
-    return {
-        **benchmarks,
-        "metric": tuple(None if benchmark is None else metric for benchmark, metric in named),
-    }
 
 
 _PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
@@ -100,16 +76,14 @@ def survey_runs(location: Location, settings: SourceSettings, runs: ImportedRuns
         ReportError: the settings name columns that there are not, or there is nothing to read.
     """
     given = _collect_given(settings, runs)
-    if not any(candidate.run.evaluated for candidate in runs.candidates):
-        files = tuple(_list_curve_files(location, runs, given))
-    elif any(candidate.run.metrics for candidate in runs.candidates):
-        files = tuple(_list_answer_files(location, settings, runs, given))
-    else:
-        files = tuple(list_total_files(location, settings, runs, given))
+    files = tuple(_list_files(location, settings, runs, given))
     if not files:
-        raise ReportError(_nothing(location))
-    columns = dict.fromkeys([*given, *chain.from_iterable(file.names for file in files)])
-    kinds = {name: _kind(name, files) for name in columns}
+        advice = "Wait for the first, or name other files with files:"
+        raise ReportError(Problem(location.place, "the runs hold no values yet", advice, Stage.DATA))
+    kinds: dict[str, Kind] = {}
+    for name in dict.fromkeys([*given, *chain.from_iterable(file.names for file in files)]):
+        file = next(file for file in files if name in file.names)
+        kinds[name] = sql.get_kind(file.type_of(name)) or Kind.TEXT
     _check_names(location, settings, kinds)
     roles = replace(
         Roles(series="series", run="run", seed="seed" if "seed" in kinds else None),
@@ -125,21 +99,12 @@ def survey_runs(location: Location, settings: SourceSettings, runs: ImportedRuns
         series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in runs.naming.names)),
         exhaustive=True,
         gapless=frozenset(("series", "run", "metric")),
-        repeat=_get_repeat(runs),
+        # Loggers write steps again after a resume, harnesses answers after a retry; others write CSV logs.
+        repeat="" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last",
     )
     if "problem" in kinds:
         return _survey_answers(layout, settings, runs)
-    return (
-        survey_totals(layout, settings, runs) if "score" in kinds else _survey_curves(layout, settings, runs)
-    )
-
-
-def _get_repeat(runs: ImportedRuns) -> str:
-    """What rows of one step mean: loggers write steps again after a resume, harnesses answers after a retry.
-
-    A CSV log is a table, which others fill, too.
-    """
-    return "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
+    return (_survey_totals if "score" in kinds else _survey_curves)(layout, settings, runs)
 
 
 def _survey_curves(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
@@ -162,12 +127,10 @@ def _survey_answers(layout: Layout, settings: SourceSettings, runs: ImportedRuns
     parts = {part: part for part in _PARTS if part in layout.kinds}
     if settings.columns.cluster and (cluster := find_column(settings.columns.cluster, tuple(layout.kinds))):
         parts["cluster"] = cluster
-    roles = OutcomeRoles(problem="problem", score="score", benchmark="benchmark", **parts)
     found = list_benchmarks(layout.files, settings)
-    roles = roles if found else replace(roles, benchmark=None)
     layout = replace(
         layout,
-        outcomes=roles,
+        outcomes=OutcomeRoles("problem", "score", benchmark="benchmark" if found else None, **parts),
         benchmarks=found,
         score_names=map_score_names(list_scored_runs(runs), settings),
     )
@@ -192,38 +155,50 @@ def _collect_given(settings: SourceSettings, runs: ImportedRuns) -> dict[str, tu
     return given
 
 
-def _list_curve_files(
-    location: Location, runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]
-) -> Iterator[FileLayout]:
-    for unit, places in runs.iterate_units():
-        values = tuple((name, tuple(column[index] for index in places)) for name, column in given.items())
-        for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
-            yield make_file(location, unit, part, copy, values)
-
-
-def _list_answer_files(
+def _list_files(
     location: Location,
     settings: SourceSettings,
     runs: ImportedRuns,
     given: Mapping[str, tuple[Text, ...]],
 ) -> Iterator[FileLayout]:
+    """The parts of all units that are read: curves, otherwise answers or, where there are none, totals."""
+    evaluated = any(candidate.run.evaluated for candidate in runs.candidates)
+    answered = any(candidate.run.metrics for candidate in runs.candidates)
     chosen = choose_metrics(list_scored_runs(runs), settings)
-    named = any(chosen)
-    for unit, places in runs.iterate_units():
-        for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
-            if part.run is None:
+    for unit, indices in runs.iterate_units():
+        stored = unit.stored
+        for part, copy in zip(stored.parts, unit.parts, strict=True):
+            if not evaluated:
+                columns = {name: tuple(column[i] for i in indices) for name, column in given.items()}
+            elif not answered:
+                columns = _list_total_columns(stored, indices, given, chosen)
+            elif part.run is None:
                 continue
-            benchmark = name_benchmark(unit.stored.runs[part.run], part.metric, chosen)
-            if benchmark is None:
-                continue
-            of = {"benchmark": (benchmark,)} if named else {}
-            values = {name: (column[places[part.run]],) for name, column in given.items()}
-            yield make_file(location, unit, part, copy, tuple({**values, **of}.items()))
+            else:
+                benchmark = name_benchmark(stored.runs[part.run], part.metric, chosen)
+                if benchmark is None:
+                    continue
+                columns = {name: (column[indices[part.run]],) for name, column in given.items()}
+                columns |= {"benchmark": (benchmark,)} if any(chosen) else {}
+            yield make_file(location, unit, part, copy, tuple(columns.items()))
 
 
-def _kind(name: str, files: Sequence[FileLayout]) -> Kind:
-    file = next(file for file in files if name in file.names)
-    return sql.get_kind(file.type_of(name)) or Kind.TEXT
+def _list_total_columns(
+    stored: StoredUnit,
+    indices: range,
+    given: Mapping[str, tuple[Text, ...]],
+    chosen: Mapping[str, tuple[str, ...]],
+) -> dict[str, tuple[Text, ...]]:
+    """What is known of every total of a unit; those of metrics that were not chosen have no metric there."""
+    totals = list_totals(stored.runs)
+    columns = {name: tuple(column[indices[run]] for run, _ in totals) for name, column in given.items()}
+    benchmarks = tuple(name_benchmark(stored.runs[run], total.metric, chosen) for run, total in totals)
+    columns |= {"benchmark": benchmarks} if any(chosen) else {}
+    metrics = (total.metric for _, total in totals)
+    columns["metric"] = tuple(
+        None if benchmark is None else metric for benchmark, metric in zip(benchmarks, metrics, strict=True)
+    )
+    return columns
 
 
 def _check_names(location: Location, settings: SourceSettings, kinds: Mapping[str, Kind]) -> None:
@@ -231,23 +206,11 @@ def _check_names(location: Location, settings: SourceSettings, kinds: Mapping[st
     columns = tuple(kinds)
     requested = [(f"columns: {part}", name) for part, name in get_mapped_columns(settings).items()]
     requested += [("filter", name) for name in settings.filter]
-    problems = [
-        Diagnostic(
-            location.place,
-            f'{key} names the column "{name}", which the runs do not have',
-            suggest_names(name, columns, "They have"),
-            Stage.DATA,
-        )
-        for key, name in requested
-        if find_column(name, columns) is None
-    ]
+    problems = []
+    for key, name in requested:
+        if find_column(name, columns) is None:
+            message = f'{key} names the column "{name}", which the runs do not have'
+            advice = suggest_names(name, columns, "They have")
+            problems.append(Problem(location.place, message, advice, Stage.DATA))
     if problems:
         raise ReportError(*problems)
-
-
-def _nothing(location: Location) -> Diagnostic:
-    """What to tell of units without any values, answers or totals."""
-    message = "the runs hold no values yet"
-    return Diagnostic(
-        location.place, message, "Wait for the first, or name other files with files:", Stage.DATA
-    )

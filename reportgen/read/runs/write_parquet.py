@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import duckdb
@@ -15,7 +16,7 @@ from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
 from reportgen.formats.runs import Evaluation, LoggedRun
 from reportgen.read.find import locate_file
-from reportgen.read.runs.stored import StoredFinding, StoredPart, StoredRun, StoredTotal, StoredUnit
+from reportgen.read.runs.stored import StoredFinding, StoredPart, StoredRun, StoredUnit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache
     from reportgen.formats.cells import Text
-    from reportgen.formats.runs import Finding, Points, ScoredAnswer
+    from reportgen.formats.runs import Points, ScoredAnswer, Total
 
 
-# What the table of answers has beside its slices, and columns that the source gives to all of them.
+# What the table of answers has besides its slices, and columns that the source gives to all of them.
 ANSWERS: Final = {
     **dict.fromkeys(("problem", "sample"), sql.TEXT),
     "score": "DOUBLE",
@@ -51,14 +52,14 @@ def make_answer_columns(answers: Sequence[ScoredAnswer]) -> tuple[Columns, dict[
             taken.add(column.casefold())
             columns[column] = [_clean_cell(answer.slices.get(name)) for answer in answers]
     needed = {"problem", "score"}
-    said = {
+    filled = {
         name: cells
         for name, cells in columns.items()
         if name in needed or any(cell not in {None, ""} for cell in cells)
     }
-    types = {name: ANSWERS.get(name, sql.TEXT) for name in said}
+    types = {name: ANSWERS.get(name, sql.TEXT) for name in filled}
     kinds = {"DOUBLE": float, sql.TEXT: object}
-    return {name: np.array(cells, kinds[types[name]]) for name, cells in said.items()}, types
+    return {name: np.array(cells, kinds[types[name]]) for name, cells in filled.items()}, types
 
 
 def _clean_cell(cell: str | float | None) -> str | float | None:
@@ -72,7 +73,7 @@ def clean_text(text: Text) -> Text:
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-# The column that tells a row's run by its place in the unit.
+# The column that tells a row's run by its index in the unit.
 CODE: Final = "logged"
 # What the table of totals has; ``CODE`` is there the place of the total among those of the unit.
 TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
@@ -83,22 +84,14 @@ _LONGEST_SETTING: Final = 500
 
 
 def name_part(number: int) -> str:
-    """What a part is called beside the key of its unit."""
+    """What a part is called, after the key of its unit."""
     return f"{number}.parquet"
 
 
 def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mapping[str, str]) -> int:
-    """Write a part into the cache.
+    """Write a part of a unit, by its key and name, into the cache, and return its size in bytes.
 
-    Args:
-        cache: where to.
-        key: of the unit.
-        name: of the part.
-        columns: arrays of shape (n,) by name: numbers, or objects that are texts or None.
-        cells: the columns of the part, and each one's cell as SQL over those names.
-
-    Returns:
-        Its size in bytes.
+    ``cells`` holds the columns of the part, and each one's cell as SQL over the names of ``columns``.
 
     Raises:
         ReportError: the disk is full or read-only.
@@ -112,28 +105,22 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
             size = path.stat().st_size
     except (OSError, duckdb.IOException) as error:
         # No fault of the run, which would otherwise be left out as one that cannot be read.
-        failed = error if isinstance(error, OSError) else _disk_error(error)
-        said = "the rows that were read cannot be kept"
-        raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), said)) from error
+        failed = error if isinstance(error, OSError) else _find_system_error(error)
+        message = "the rows that were read cannot be kept"
+        raise ReportError(describe_disk_problem(failed, cache.get_text_path(key, name), message)) from error
     finally:
         cursor.unregister("piece")
     return size
 
 
-def _disk_error(error: duckdb.IOException) -> OSError:
-    """What the system said to DuckDB, which passes it on within its own words."""
+def _find_system_error(error: duckdb.IOException) -> OSError:
+    """The error of the system, which DuckDB passes on within its own words."""
     number = re.search(r'"errno":"(\d+)"', str(error))
     return OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error))
 
 
 class UnitWriter:
-    """Writes the rows of one unit into a cache, in parts.
-
-    Args:
-        cache: where to.
-        key: of the unit.
-        root: what paths are told relative to.
-    """
+    """Writes the rows of one unit into a cache, in parts; paths are relative to ``root``."""
 
     def __init__(self, cache: Cache, key: str, root: Path) -> None:
         self._cache, self._key, self._root = cache, key, root
@@ -150,7 +137,10 @@ class UnitWriter:
             UnreadableError: what the reader raises.
         """
         for one in found:
-            self._findings += [self._finding(finding) for finding in one.findings]
+            self._findings += [
+                StoredFinding(self._get_path(finding.path), finding.message, finding.line)
+                for finding in one.findings
+            ]
             if isinstance(one, LoggedRun):
                 self._add_logged(one)
             else:
@@ -181,10 +171,12 @@ class UnitWriter:
         )
 
     def _add_points(self, run: int, name: str, points: Points) -> None:
-        begin = 0
-        while begin < len(points.values):
-            end = min(len(points.values), begin + _ROWS_OF_A_PART - self._rows)
-            self._points.append((run, name, _piece(points, begin, end)))
+        begin, count = 0, len(points.values)
+        while begin < count:
+            end = min(count, begin + _ROWS_OF_A_PART - self._rows)
+            times = None if points.times is None else points.times[begin:end]
+            piece = type(points)(points.steps[begin:end], points.values[begin:end], times)
+            self._points.append((run, name, piece))
             self._rows += end - begin
             begin = end
             if self._rows >= _ROWS_OF_A_PART:
@@ -234,12 +226,9 @@ class UnitWriter:
                 evaluated=True,
                 model=_clean_name(one.model),
                 benchmark=_clean_name(one.benchmark),
-                seed=None if one.seed is None else _clean_name(one.seed),
+                seed=clean_text(one.seed),
                 protocol={_clean_name(name): _clean_name(value) for name, value in one.protocol.items()},
-                totals=tuple(
-                    StoredTotal(_clean_name(of.metric), of.value, of.stderr, of.n, of.higher_is_better)
-                    for of in one.totals
-                ),
+                totals=tuple(replace(total, metric=_clean_name(total.metric)) for total in one.totals),
                 finished=one.finished,
             )
         )
@@ -270,15 +259,12 @@ class UnitWriter:
         size = write_part(self._cache, self._key, name, columns, cells)
         self._parts.append(StoredPart(name, size, tuple(types), tuple(types.values()), run, metric))
 
-    def _finding(self, finding: Finding) -> StoredFinding:
-        return StoredFinding(self._get_path(finding.path), finding.message, finding.line)
-
     def _get_path(self, path: Path) -> str:
         return locate_file(path, self._root).file
 
 
-def list_totals(runs: Iterable[StoredRun]) -> list[tuple[int, StoredTotal]]:
-    """The totals of a unit that are rows of it, each with the place of its run: those without answers."""
+def list_totals(runs: Iterable[StoredRun]) -> list[tuple[int, Total]]:
+    """The totals of a unit that are rows of it, each with the index of its run: those without answers."""
     return [(index, total) for index, run in enumerate(runs) if not run.metrics for total in run.totals]
 
 
@@ -292,13 +278,6 @@ def _begin(one: LoggedRun) -> float | None:
     found = [_clean_times(points) for points in one.metrics.values() if points.times is not None]
     known = [float(np.nanmin(times)) for times in found if np.isfinite(times).any()]
     return min(known, default=None)
-
-
-def _piece(points: Points, begin: int, end: int) -> Points:
-    if (begin, end) == (0, len(points.values)):
-        return points
-    times = None if points.times is None else points.times[begin:end]
-    return type(points)(points.steps[begin:end], points.values[begin:end], times)
 
 
 def _clean_times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -16,7 +16,7 @@ from reportgen.formats.files import Content
 from reportgen.formats.tables.table_formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.cells import Text
@@ -193,10 +193,7 @@ def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
     name = rows.as_text(column)
     if not (rows.columnar and column in layout.gapless):
         name = f"coalesce({name}, {sql.quote(UNNAMED)})"
-    if not rename:
-        return name
-    cases = " ".join(f"WHEN {sql.quote(old)} THEN {sql.quote(new)}" for old, new in rename.items())
-    return f"CASE {name} {cases} ELSE {name} END"
+    return rename_texts(name, rename)
 
 
 def select_run(rows: Rows, layout: Layout) -> str:
@@ -219,6 +216,33 @@ def make_where(rows: Rows, filters: Filters, *more: str) -> str:
     tests = [rows.is_equal(column, cell) for column, cell in filters]
     tests += [test for test in more if test]
     return f" WHERE {' AND '.join(tests)}" if tests else ""
+
+
+def rename_texts(cell: str, names: Mapping[str, str]) -> str:
+    """A text in SQL, under its new name where it has one."""
+    if not names:
+        return cell
+    cases = " ".join(f"WHEN {sql.quote(old)} THEN {sql.quote(new)}" for old, new in names.items())
+    return f"CASE {cell} {cases} ELSE {cell} END"
+
+
+def select_fields(rows: Rows, fields: Mapping[str, str], filters: Filters = (), *tests: str) -> str:
+    """The SELECT of cells by name, of the rows that filters and tests leave; no cell can be added later."""
+    where = make_where(rows, filters, *tests)
+    listed = ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
+    return f"SELECT {listed} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+
+
+def select_files(
+    root: Path,
+    layout: Layout,
+    list_fields: Callable[[Rows], Mapping[str, str]],
+    filters: Filters = (),
+    test: Callable[[Rows], str] = lambda _: "",
+) -> str:
+    """The SELECT of cells by name out of all files of a source; see ``select_fields``."""
+    groups = group_files(root, layout)
+    return " UNION ALL ".join(select_fields(rows, list_fields(rows), filters, test(rows)) for rows in groups)
 
 
 def _group_shapes(layout: Layout) -> list[list[int]]:
