@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import duckdb
 
-from reportgen.core.errors import Problem, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
@@ -130,7 +130,7 @@ def _warn_merged(
         f"Set columns: {{series: {shorten(column, _LONGEST)}}} in source.yml to compare them, or columns: "
         f"{{{part}: {shorten(own, _LONGEST)}}} if they are repetitions of one experiment"
     )
-    yield Problem(place, message, advice, Stage.DATA, Severity.WARNING)
+    yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:

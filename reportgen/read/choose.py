@@ -75,7 +75,7 @@ def _match_patterns(
 ) -> dict[Path, dict[str, Text]]:
     """The files that ``files:`` names, each with the named groups of its patterns."""
     labels: dict[Path, dict[str, Text]] = {}
-    problems = Problems()
+    problems = Diagnostics()
     for pattern in (files,) if isinstance(files, str) else files:
         with problems.collecting():
             found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, location, walk)

@@ -166,7 +166,7 @@ class FolderWalk:
             if len(seen) > MOST_FILES:
                 message = f"the folder holds more than {MOST_FILES:,} files"
                 advice = "Name those to read with files: in source.yml, or move the others elsewhere"
-                raise ReportError(Problem(place, message, advice, Stage.DATA))
+                raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
 
     def _walk(
         self, folder: Path, above: tuple[str, ...], walked: set[str], top: SourceLocation
@@ -175,7 +175,7 @@ class FolderWalk:
         walked.add(above[-1])
         if len(above) > DEEPEST + 1:
             message = f"its folders are nested more than {DEEPEST} deep"
-            raise ReportError(Problem(top, message, "Move the data further up", Stage.DATA))
+            raise ReportError(Diagnostic(top, message, "Move the data further up", Stage.DATA))
         try:
             with os.scandir(folder) as entries:
                 found = [(entry.is_symlink(), natural_key(Path(entry.name)), entry) for entry in entries]

@@ -65,7 +65,7 @@ def read_measurements(
         advice = "Say repeat: runs, or rename the columns of the intervals"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.SETTINGS))
 
-    def list_faults() -> list[Problem]:
+    def list_faults() -> list[Diagnostic]:
         times = {plan.step} if plan.step_is_time else set()
         return find_faults(project_root, plan.layout.files, plan.list_numbers(), times)
 

@@ -105,7 +105,7 @@ def read_outcomes(
     """
     query = _plan_query(project_root, source, benchmark, series, where or {})
 
-    def list_faults() -> list[Problem]:
+    def list_faults() -> list[Diagnostic]:
         return find_wrong_cells(project_root, query.layout.files, _list_checks(query))
 
     reading = partial(explain_errors, project_root, source.location, list_faults)

@@ -142,14 +142,14 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
     )
 
 
-def report_missing(source: Source, missing: Iterable[tuple[str, str, Iterable[str]]]) -> Iterator[Problem]:
+def report_missing(source: Source, missing: Iterable[tuple[str, str, Iterable[str]]]) -> Iterator[Diagnostic]:
     """A problem for each kind and name that a source does not have, with the names that it has."""
     for kind, name, known in missing:
         message = f'the source "{source.name}" has no {kind} "{name}"'
-        yield Problem(source.location, message, suggest_names(name, tuple(known), "It has"), Stage.DATA)
+        yield Diagnostic(source.location, message, suggest_names(name, tuple(known), "It has"), Stage.DATA)
 
 
-def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Problem]:
+def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
     """A problem for each name that is not there."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]

@@ -183,10 +183,10 @@ def open_path(
     root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
     if not path.exists():
         place = SourceLocation(str(path))
-        raise ReportError(Problem(place, "there is no such file or folder", "", Stage.DATA))
+        raise ReportError(Diagnostic(place, "there is no such file or folder", "", Stage.DATA))
     if path.is_file() and not (split_ending(path)[1] or is_unit_name(path.name)):
         message, advice = "its ending tells no format that reportgen reads", "Give it an ending such as .csv"
-        raise ReportError(Problem(locate_file(path, root), message, advice, Stage.DATA))
+        raise ReportError(Diagnostic(locate_file(path, root), message, advice, Stage.DATA))
     return root, open_location(make_location(path, "", root), load_settings, hashes or hash_file)
 
 

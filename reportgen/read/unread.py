@@ -46,7 +46,7 @@ def refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
 
 def report_links(
     found: Mapping[Path, str], root: Path, severity: Severity = Severity.ERROR
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """Problems of links that lead out, many to one place in one."""
     problems = (_report_link(locate_file(link, root), "this link", target) for link, target in found.items())
     return merge_problems(replace(one, severity=severity) for one in problems)
@@ -54,7 +54,7 @@ def report_links(
 
 def _report_link(place: SourceLocation, name: str, target: str) -> Diagnostic:
     # Quoted as Python does: a terminal obeys none of it.
-    return Problem(place, f"{name} leads out of the repository, to {target!r}", _ADVICE, Stage.DATA)
+    return Diagnostic(place, f"{name} leads out of the repository, to {target!r}", _ADVICE, Stage.DATA)
 
 
 _DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
@@ -120,12 +120,12 @@ def find_unreadable(paths: Sequence[Path], *, named: bool) -> frozenset[Path]:
     return frozenset(path for path in data if not os.access(path, os.R_OK) and path.exists())
 
 
-def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Problem]:
+def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Diagnostic]:
     """Warnings of folders that are not gone into, and why, and of files that may not be read."""
     reasons = (*folders.items(), *((file, _UNREAD) for file in files))
     advice = "Check who may read it, and where links lead"
     return merge_problems(
-        Problem(locate_file(path, root), message, advice, Stage.DATA, Severity.WARNING)
+        Diagnostic(locate_file(path, root), message, advice, Stage.DATA, Severity.WARNING)
         for path, message in reasons
     )
 
@@ -141,9 +141,9 @@ _BEGINNING, _LONGEST, _MOST_ENDINGS = 1024, 60, 6
 _TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
 
 
-def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Problem]:
+def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
     """What is wrong with files that only loggers and harnesses write, in a source that holds nothing else."""
-    problems = Problems()
+    problems = Diagnostics()
     for path in paths:
         if not _NAMES.fullmatch(path.name):
             continue
@@ -155,7 +155,7 @@ def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Problem]:
     return problems.found
 
 
-def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
+def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
     """Why a file that was named is not read: neither its ending nor its content tells a format."""
     content = Content(path, locate_file(path, root).file, "")
     problems = Diagnostics()
@@ -177,7 +177,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Problem]:
     return problems.found
 
 
-def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Problem:
+def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
     """The problem of a folder in which no file is data."""
     held = count_endings(paths)
     message = f"the folder has no data file: it {f'holds {held}' if held else 'is empty'}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
-from reportgen.core.errors import Problem, Severity, Stage
+from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader

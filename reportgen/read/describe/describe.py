@@ -16,7 +16,7 @@ from reportgen.core.description import (
     DescribedTotal,
     Description,
 )
-from reportgen.core.errors import Problem, Problems, Severity, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
 from reportgen.core.words import join_names
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import get_title
@@ -166,7 +166,7 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         context: what it is read with.
     """
     location = make_location(path, name, root, context.boundary)
-    problems = Problems()
+    problems = Diagnostics()
     description = Description(
         locate_file(path, root).file,
         location.name,
@@ -222,7 +222,7 @@ def _check_repeats(description: Description, source: Source, root: Path) -> None
         read_outcomes(root, source).check_repeats()
 
 
-def _describe_empty(description: Description, request: _Request) -> tuple[Description, tuple[Problem, ...]]:
+def _describe_empty(description: Description, request: _Request) -> tuple[Description, tuple[Diagnostic, ...]]:
     """The runs of what cannot be read, if they hold no values, and what was found in them."""
     root = request.location.root
     with Diagnostics().collecting():
@@ -346,4 +346,4 @@ def _report_nested_sources(location: Location) -> Iterator[Diagnostic]:
     if below:
         place = locate_file(location.path, location.root)
         message = f"the folder holds {len(below)} sources of their own: {list_names(sorted(below))}"
-        yield Problem(place, message, "Describe one of them", Stage.DATA, Severity.WARNING)
+        yield Diagnostic(place, message, "Describe one of them", Stage.DATA, Severity.WARNING)

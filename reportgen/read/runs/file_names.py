@@ -161,7 +161,7 @@ def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataF
     return [replace(file, given=given[file.content.name]) for file in files]
 
 
-def report_file_names(location: Location, settings: SourceSettings, found: Survey) -> Iterator[Problem]:
+def report_file_names(location: Location, settings: SourceSettings, found: Survey) -> Iterator[Diagnostic]:
     """Warnings of tables whose names were taken apart, or may have to be, and how to settle it."""
     layout, paths = found.layout, _list_paths(found.layout, locate_file(location.path, location.root).file)
     message = ""
@@ -181,7 +181,7 @@ def report_file_names(location: Location, settings: SourceSettings, found: Surve
                 f"if they are seeds with seed in place of run; if neither, say files: {separate}"
             )
     if message:
-        yield Problem(location.place, message, advice, Stage.DATA, Severity.WARNING)
+        yield Diagnostic(location.place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def suggest_files(layout: Layout, settings: SourceSettings, top: str) -> dict[str, object]:

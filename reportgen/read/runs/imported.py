@@ -109,7 +109,7 @@ def _report_unknown(
     for key, name in requested:
         if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
             advice = suggest_names(name, list_value_names(candidates), "They have")
-            yield Problem(location.place, f'{key}: no run has "{name}"', advice, Stage.DATA)
+            yield Diagnostic(location.place, f'{key}: no run has "{name}"', advice, Stage.DATA)
 
 
 def _order_units(units: Sequence[ImportedUnit], naming: Naming) -> list[ImportedUnit]:

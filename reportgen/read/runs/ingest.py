@@ -109,7 +109,7 @@ def _set_score_range(settings: SourceSettings, name: str) -> SourceSettings:
 
 def _explain_format(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, form: UnitFormat
-) -> Problem:
+) -> Diagnostic:
     """The problem that no file is of the format that ``format:`` names, and what the files are instead."""
     message = f"format: {form.name}, but no file is of it; it reads {load_reader(form).TITLE}"
     if other := _find_readable_units(location, settings.model_copy(update={"format": None}), chosen).units:
@@ -121,7 +121,7 @@ def _explain_format(
         message += f", called {join_names(form.patterns)}"
         held = count_endings(chosen.paths) or "no file"
         advice = f"It has {held}; if some of these are of it all the same, name them with files:"
-    return Problem(location.place, message, advice, Stage.DATA)
+    return Diagnostic(location.place, message, advice, Stage.DATA)
 
 
 def _find_readable_units(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> FoundUnits:
@@ -161,9 +161,9 @@ def _read_metrics(
 
 def _read_all(
     units: tuple[Unit, ...], metrics: Collection[str] | None, reading: _ReadContext
-) -> tuple[list[ImportedUnit], tuple[Problem, ...]]:
+) -> tuple[list[ImportedUnit], tuple[Diagnostic, ...]]:
     """What can be read, and warnings of what cannot: one damaged run does not take the others with it."""
-    problems = Problems()
+    problems = Diagnostics()
     read, unreadable = [], []
     units, lost = _drop_unreadable(units, reading.root)
     for unit in units:

@@ -65,7 +65,7 @@ _MOST: Final = 20
 _MOST_KEYS: Final = 5
 
 
-def _report_indistinct(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+def _report_indistinct(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Diagnostic]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
     naming = runs.naming
     unread = _find_unread(settings, runs)
@@ -90,7 +90,7 @@ def _report_indistinct(location: Location, settings: SourceSettings, runs: Impor
         more = format_count(len(others), "more benchmark")
         same = f"; likewise on {more}" if others else ""
         whole = f"{message}: {list_names(shown)}{same}"
-        yield Problem(location.place, whole, _suggest_keys(candidates), Stage.DATA)
+        yield Diagnostic(location.place, whole, _suggest_keys(candidates), Stage.DATA)
     if (rest := len(by_message) - _MOST) > 0:
         message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
         yield Diagnostic(location.place, message, "", Stage.DATA)
@@ -123,7 +123,7 @@ def _suggest_keys(candidates: Sequence[Candidate]) -> str:
 
 def _report_evaluations(
     location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """Evaluations of which not everything is read."""
     scored = list_scored_runs(runs)
     answered = any(run.metrics for run in scored)
@@ -131,11 +131,11 @@ def _report_evaluations(
         of, place = _name_evaluation(run), SourceLocation(run.path)
         if not run.finished:
             message = f"the evaluation of {of} did not finish; what is there is read"
-            yield Problem(place, message, "Leave it out with files:, or let it finish", Stage.DATA)
+            yield Diagnostic(place, message, "Leave it out with files:, or let it finish", Stage.DATA)
         if answered and run.totals and not run.metrics:
             message = f"of {of} there are totals only; they are not read, since others here have answers"
             advice = "Let the harness write its samples, too, or make these a source of their own"
-            yield Problem(place, message, advice, Stage.DATA)
+            yield Diagnostic(place, message, advice, Stage.DATA)
     yield from _report_scores(location, settings, scored)
 
 
@@ -146,7 +146,7 @@ def _name_evaluation(run: StoredRun) -> str:
 
 def _report_scores(
     location: Location, settings: SourceSettings, scored: Sequence[StoredRun]
-) -> Iterator[Problem]:
+) -> Iterator[Diagnostic]:
     """Scores that are there and not taken, and evaluations that lack those that are."""
     chosen = choose_metrics(scored, settings)
     several: Counter[tuple[tuple[str, ...], str]] = Counter()
@@ -158,7 +158,7 @@ def _report_scores(
             if not any(there):
                 message = f"the answers of {of} are not graded: they are left out, since others on it are"
                 advice = "Grade them, or leave the file out with files:"
-            yield Problem(SourceLocation(run.path), message, advice, Stage.DATA)
+            yield Diagnostic(SourceLocation(run.path), message, advice, Stage.DATA)
         if len(there) > 1 and not settings.metrics:
             several[there, taken[0]] += 1
     for (there, first), count in several.items():
@@ -184,7 +184,7 @@ _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
 def report_imports(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, found: FoundUnits, runs: ImportedRuns
-) -> tuple[Problem, ...]:
+) -> tuple[Diagnostic, ...]:
     """Warnings about what was read, in the order of their locations."""
     problems = chain(
         _report_findings(runs),
@@ -221,7 +221,7 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
         yield replace(rest[0][0], message=f"something irregular was found in {count} like this")
 
 
-def _merge_findings(found: Sequence[StoredFinding]) -> Problem:
+def _merge_findings(found: Sequence[StoredFinding]) -> Diagnostic:
     """What was found in many indices, at the first of them; of numbers that differ, the first ones."""
     first = found[0]
     like = "the same" if len({one.message for one in found}) == 1 else "the same with other numbers"
@@ -246,7 +246,7 @@ def _report_left_out(location: Location, chosen: ChosenFiles, found: FoundUnits)
         yield Diagnostic(location.place, message, advice, Stage.DATA)
 
 
-def _report_names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Problem]:
+def _report_names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Diagnostic]:
     """How series and seeds were guessed, which runs are not told apart, and which are parts of one."""
     naming = runs.naming
     if naming.guessed:
@@ -254,7 +254,7 @@ def _report_names(location: Location, settings: SourceSettings, runs: ImportedRu
         series = dict.fromkeys(name.series for name in naming.names)
         message = f"series were told apart by {naming.series_by}{seeds}: {list_names(series)}"
         advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
-        yield Problem(location.place, message, advice, Stage.DATA)
+        yield Diagnostic(location.place, message, advice, Stage.DATA)
     yield from _report_indistinct(location, settings, runs)
     if naming.resumed:
         shown = list_names(naming.names[indices[0]].run for indices in naming.resumed)

@@ -79,7 +79,7 @@ def survey_runs(location: Location, settings: SourceSettings, runs: ImportedRuns
     files = tuple(_list_files(location, settings, runs, given))
     if not files:
         advice = "Wait for the first, or name other files with files:"
-        raise ReportError(Problem(location.place, "the runs hold no values yet", advice, Stage.DATA))
+        raise ReportError(Diagnostic(location.place, "the runs hold no values yet", advice, Stage.DATA))
     kinds: dict[str, Kind] = {}
     for name in dict.fromkeys([*given, *chain.from_iterable(file.names for file in files)]):
         file = next(file for file in files if name in file.names)
@@ -211,6 +211,6 @@ def _check_names(location: Location, settings: SourceSettings, kinds: Mapping[st
         if find_column(name, columns) is None:
             message = f'{key} names the column "{name}", which the runs do not have'
             advice = suggest_names(name, columns, "They have")
-            problems.append(Problem(location.place, message, advice, Stage.DATA))
+            problems.append(Diagnostic(location.place, message, advice, Stage.DATA))
     if problems:
         raise ReportError(*problems)

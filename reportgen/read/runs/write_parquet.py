@@ -107,7 +107,7 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
         # No fault of the run, which would otherwise be left out as one that cannot be read.
         failed = error if isinstance(error, OSError) else _find_system_error(error)
         message = "the rows that were read cannot be kept"
-        raise ReportError(describe_disk_problem(failed, cache.get_text_path(key, name), message)) from error
+        raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), message)) from error
     finally:
         cursor.unregister("piece")
     return size
