@@ -98,7 +98,7 @@ def context(curves: CurveSet, **fields: Any) -> DrawContext:  # noqa: ANN401 - f
         "step_is_time": False,
         "source": "a source",
         "approximate": None,
-        "skeleton_of": write_chart_spec,
+        "get_chart_spec": write_chart_spec,
         "ranked_by": None if said is None else curves.metric,
     }
     return DrawContext(**{**plain, **fields})

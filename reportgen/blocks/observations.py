@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.blocks.plan import OBSERVATIONS, PlannedStatement
-from reportgen.blocks.results import MOST_COMPARED, ScoreErrorsAt
+from reportgen.blocks.results import MOST_COMPARED, place_score_errors
 from reportgen.blocks.subjects import describe_topic, link_topic, make_curve_scale, make_score_scale
 from reportgen.claims.expressions.faults import ExpressionError
 from reportgen.core.errors import Problem, ReportError, Stage
@@ -133,8 +133,8 @@ def _find_in_scores(
 ) -> tuple[Observation, ...]:
     from reportgen.claims.observations.choosing import observe_scores  # noqa: PLC0415 - as above
 
-    with ScoreErrorsAt(place):
-        scored = answers.scores.score_benchmark(request)
+    with place_score_errors(place):
+        scored = answers.score_benchmark(request)
         scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
         return observe_scores(scored.scores, scored.comparisons, scored.groups, scale, rules)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.blocks.draw_inputs import list_notes
-from reportgen.blocks.results import ScoreErrorsAt
+from reportgen.blocks.results import place_score_errors
 from reportgen.blocks.score_numbers import (
     collect_across_numbers,
     collect_curve_numbers,
@@ -154,7 +154,7 @@ class _ScoreBlock:
 
     @property
     def problems(self) -> ProblemScores:
-        return self.inputs.answers.scores.get_problem_scores(self.request)
+        return self.inputs.answers.get_problem_scores(self.request)
 
 
 def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
@@ -166,11 +166,11 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
     benchmark = planned.page.front_matter.benchmark
     whole = fill_defaults(settings, benchmark)
     place = planned.block.location
-    with ScoreErrorsAt(place):
+    with place_score_errors(place):
         if isinstance(whole, ComparisonSettings) and len(planned.outcomes) > 1:
             return _draw_across(planned, whole, inputs)
         (request,) = planned.outcomes
-        scores = inputs.answers.scores.get_problem_scores(request)
+        scores = inputs.answers.get_problem_scores(request)
         context = make_score_context(place, request, scores, benchmark, inputs)
         return _draw_one(whole, _ScoreBlock(planned.block.id, request, context, inputs))
 
@@ -186,8 +186,8 @@ def make_score_result(
     from reportgen.figures.scores.key_results import summarize_score_benchmark  # noqa: PLC0415
 
     place = SourceLocation(page.file, benchmark.line)
-    with ScoreErrorsAt(place):
-        scored = inputs.answers.scores.score_benchmark(request)
+    with place_score_errors(place):
+        scored = inputs.answers.score_benchmark(request)
         context = make_score_context(place, request, scored.problems, benchmark, inputs)
         if all(one.estimate is None for one in scored.scores):
             raise ScoresError("none of the outcomes has a score", "Look at the score column of the source")
@@ -213,7 +213,7 @@ def _draw_one(settings: OutcomeSettings, block: _ScoreBlock) -> Figure | Stack:
 def _draw_scores(settings: ScoresSettings, block: _ScoreBlock) -> Stack:
     from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
 
-    scored = block.inputs.answers.scores.score_benchmark(block.request, settings.estimand)
+    scored = block.inputs.answers.score_benchmark(block.request, settings.estimand)
     drawn = draw_scores(block.id, settings, scored, block.context)
     return replace(drawn, numbers=collect_score_numbers(scored, block.context))
 
@@ -222,7 +222,7 @@ def _draw_comparison(settings: ComparisonSettings, block: _ScoreBlock) -> Stack:
     from reportgen.figures.scores.comparison import draw_comparison  # noqa: PLC0415
 
     _check_series(settings.baseline, block.problems.series, block.context.place)
-    scored = block.inputs.answers.scores.score_benchmark(block.request)
+    scored = block.inputs.answers.score_benchmark(block.request)
     drawn = draw_comparison(block.id, settings, scored, block.context)
     return replace(drawn, numbers=collect_pair_numbers(scored, block.context))
 
@@ -249,7 +249,7 @@ def _draw_problems(settings: ProblemsSettings, block: _ScoreBlock) -> Stack:
     from reportgen.statistics.breakdowns import build_problem_grid, score_slices  # noqa: PLC0415
 
     grid = build_problem_grid(block.problems, higher_is_better=block.request.higher_is_better)
-    answers = block.inputs.answers.scores
+    answers = block.inputs.answers
     sliced = {
         column: score_slices(answers.get_slices(block.request, column), level=settings.level)
         for column in settings.slices
@@ -273,7 +273,7 @@ def _draw_runs(settings: RunsSettings, block: _ScoreBlock) -> Stack:
 def _draw_plan(settings: PlanSettings, block: _ScoreBlock) -> Stack:
     from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
 
-    found = block.inputs.answers.scores.plan(block.request, settings.difference)
+    found = block.inputs.answers.plan_study(block.request, settings.difference)
     drawn = draw_plan(block.id, settings, found, block.context, get_chart_spec=block.inputs.spec_cache)
     return replace(drawn, numbers=collect_plan_numbers(found, block.problems, block.context))
 
@@ -285,7 +285,7 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
     from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
 
     place, benchmark = planned.block.location, planned.page.front_matter.benchmark
-    answers = inputs.answers.scores
+    answers = inputs.answers
     requests = dict(zip(_name_benchmarks(planned, inputs), planned.outcomes, strict=True))
     parts = {name: answers.get_problem_scores(request) for name, request in requests.items()}
     contexts = {

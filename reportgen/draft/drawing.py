@@ -163,7 +163,7 @@ def judge_statements(plan: Plan, inputs: DrawInputs, problems: Problems) -> dict
             statement = _make_statement(planned, inputs)
             found.setdefault(planned.page.path, []).append(statement)
             problems.add(list_warnings(statement))
-    inputs.subjects.keep()
+    inputs.subjects.store()
     return {path: tuple(statements) for path, statements in found.items()}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reportgen.blocks.observations import find_observations
-from reportgen.blocks.results import ResultsStore, ScoreErrorsAt, use_every_step
+from reportgen.blocks.results import ResultsStore, place_score_errors, use_every_step
 from reportgen.blocks.subjects import make_subject
 from reportgen.core.errors import Problem, Problems, ReportError, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
@@ -70,11 +70,9 @@ class SourceQuestion:
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":
             said = f'a plan needs answers to problems, and source "{self.source.name}" has none'
             raise ReportError(Problem(place, said, "Name a source with outcomes", Stage.DATA))
-        with ScoreErrorsAt(place):
-            found = self.answers.scores.plan(request, difference)
-        context = make_plain_context(
-            place, request, self.answers.scores.get_problem_scores(request), self.source
-        )
+        with place_score_errors(place):
+            found = self.answers.plan_study(request, difference)
+        context = make_plain_context(place, request, self.answers.get_problem_scores(request), self.source)
         return PlanAnswer(
             write_plan_sentences(found, context),
             build_plan_table("plan", found, context),
