@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reportgen.blocks.draw_inputs import list_cautions
 from reportgen.blocks.plan import OBSERVATIONS, PlannedStatement
 from reportgen.blocks.results import MOST_COMPARED, place_score_errors
 from reportgen.blocks.subjects import describe_topic, link_topic, make_curve_scale, make_score_scale
@@ -42,17 +43,14 @@ def draw_observations(
         planned.topics, planned.block.location, inputs.answers, inputs.sources, settings.rules
     )
     sources = dict.fromkeys(topic.request.source for topic in planned.topics)
-    titles = [inputs.sources[name].settings.title or name for name in sources]
-    cautions = dict.fromkeys(
-        said for name in sources if (said := inputs.sources[name].settings.approximate) is not None
-    )
-    caution = f" ({', '.join(cautions)})" if cautions else ""
+    titles = join_names([inputs.sources[name].settings.title or name for name in sources])
+    caution = list_cautions(inputs.sources[name] for name in sources)
     sentence = "Sentences made by rules from the data, each with what it rests on."
     if not found:
         sentence = "No rule has found anything to say."
     more = max(0, len(found) - settings.count)
     left_out = f" {format_count(more, 'further one is', 'further ones are')} left out." if more else ""
-    caption = f"{sentence}{left_out} Source: {join_names(titles)}{caution}."
+    caption = f"{sentence}{left_out} Source: {titles}{caution}."
     return Observations(
         id=planned.block.id,
         title=settings.title or "Observations",

@@ -6,7 +6,7 @@ Each block imports what computes and draws it, so that other reports load none o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -14,12 +14,11 @@ from reportgen.blocks.draw_inputs import list_notes
 from reportgen.blocks.results import place_score_errors
 from reportgen.blocks.score_numbers import (
     collect_across_numbers,
-    collect_curve_numbers,
     collect_grid_numbers,
     collect_pair_numbers,
-    collect_plan_numbers,
-    collect_run_numbers,
     collect_score_numbers,
+    describe_benchmark,
+    to_json_values,
 )
 from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
 from reportgen.core.outcomes import ScoresError
@@ -27,25 +26,24 @@ from reportgen.core.words import quote_names, suggest_name
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.scores.wording import list_found_notes
 from reportgen.narrative.requests import fill_defaults, name_benchmark
-from reportgen.settings.blocks import (
-    ComparisonSettings,
-    OutcomeSettings,
-    PasskSettings,
-    PlanSettings,
-    ProblemsSettings,
-    RunsSettings,
-    ScoresSettings,
-    split_metric,
-)
+from reportgen.settings.blocks import ComparisonSettings, split_metric
 from reportgen.statistics.metrics import find_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import PlannedBlock
     from reportgen.core.model import BenchmarkResult, Figure, ScoreRequest, Stack
     from reportgen.core.outcomes import OutcomeNotes, ProblemScores
+    from reportgen.settings.blocks import (
+        OutcomeSettings,
+        PasskSettings,
+        PlanSettings,
+        ProblemsSettings,
+        RunsSettings,
+        ScoresSettings,
+    )
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Benchmark
 
@@ -156,6 +154,9 @@ class _ScoreBlock:
     def problems(self) -> ProblemScores:
         return self.inputs.answers.get_problem_scores(self.request)
 
+    def describe(self) -> dict[str, Any]:
+        return describe_benchmark(self.problems, self.context)
+
 
 def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
     """What a block about scores shows, with its numbers.
@@ -172,7 +173,7 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
         (request,) = planned.outcomes
         scores = inputs.answers.get_problem_scores(request)
         context = make_score_context(place, request, scores, benchmark, inputs)
-        return _draw_one(whole, _ScoreBlock(planned.block.id, request, context, inputs))
+        return _DRAWERS[planned.block.kind](whole, _ScoreBlock(planned.block.id, request, context, inputs))
 
 
 def make_score_result(
@@ -192,22 +193,6 @@ def make_score_result(
         if all(one.estimate is None for one in scored.scores):
             raise ScoresError("none of the outcomes has a score", "Look at the score column of the source")
         return summarize_score_benchmark(benchmark, page.path, scored, context)
-
-
-def _draw_one(settings: OutcomeSettings, block: _ScoreBlock) -> Figure | Stack:
-    if isinstance(settings, ScoresSettings):
-        return _draw_scores(settings, block)
-    if isinstance(settings, ComparisonSettings):
-        return _draw_comparison(settings, block)
-    if isinstance(settings, PasskSettings):
-        return _draw_pass_curves(settings, block)
-    if isinstance(settings, ProblemsSettings):
-        return _draw_problems(settings, block)
-    if isinstance(settings, RunsSettings):
-        return _draw_runs(settings, block)
-    if isinstance(settings, PlanSettings):
-        return _draw_plan(settings, block)
-    raise TypeError(type(settings))
 
 
 def _draw_scores(settings: ScoresSettings, block: _ScoreBlock) -> Stack:
@@ -238,10 +223,10 @@ def _draw_pass_curves(settings: PasskSettings, block: _ScoreBlock) -> Figure:
         curves,
         block.context,
         problems=block.problems,
-        get_chart_spec=block.inputs.spec_cache,
+        get_chart_spec=block.inputs.get_chart_spec,
     )
-    numbers = collect_curve_numbers(curves, block.problems, block.context)
-    return replace(drawn, numbers={**drawn.numbers, **numbers})
+    scores = [to_json_values(one) for curve in curves for one in curve]
+    return replace(drawn, numbers={**drawn.numbers, "scores": scores, **block.describe()})
 
 
 def _draw_problems(settings: ProblemsSettings, block: _ScoreBlock) -> Stack:
@@ -267,15 +252,26 @@ def _draw_runs(settings: RunsSettings, block: _ScoreBlock) -> Stack:
     metric, k = split_metric(settings.metric)
     spreads = measure_run_spreads(block.problems, metric, k, level=settings.level)
     drawn = draw_runs(block.id, settings, spreads, add_found_notes(block.context, block.problems.notes))
-    return replace(drawn, numbers=collect_run_numbers(spreads, block.problems, block.context))
+    numbers = {"spreads": [to_json_values(one) for one in spreads], **block.describe()}
+    return replace(drawn, numbers=numbers)
 
 
 def _draw_plan(settings: PlanSettings, block: _ScoreBlock) -> Stack:
     from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
 
     found = block.inputs.answers.plan_study(block.request, settings.difference)
-    drawn = draw_plan(block.id, settings, found, block.context, get_chart_spec=block.inputs.spec_cache)
-    return replace(drawn, numbers=collect_plan_numbers(found, block.problems, block.context))
+    drawn = draw_plan(block.id, settings, found, block.context, get_chart_spec=block.inputs.get_chart_spec)
+    return replace(drawn, numbers={"plan": to_json_values(found), **block.describe()})
+
+
+_DRAWERS: Final[Mapping[str, Callable[[Any, _ScoreBlock], Figure | Stack]]] = {
+    "scores": _draw_scores,
+    "passk": _draw_pass_curves,
+    "comparison": _draw_comparison,
+    "problems": _draw_problems,
+    "runs": _draw_runs,
+    "plan": _draw_plan,
+}
 
 
 def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from reportgen.blocks.draw_inputs import DrawInputs, SpecCache, choose_colours, read_series_names
+from reportgen.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
 from reportgen.blocks.plan import list_requests, plan_report
 from reportgen.blocks.results import ResultsStore
-from reportgen.blocks.subjects import SubjectStore
 from reportgen.core.errors import Problems
 from reportgen.draft.drawing import add_overviews, draw_blocks
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
@@ -63,8 +62,7 @@ def draft(
     names |= worker.fetch_names(problems)
     colours = choose_colours(plan, names, project.settings.series, problems)
     worker.start_drawing(colours)
-    subjects = SubjectStore(answers, sources, cache)
-    inputs = DrawInputs(project, sources, answers, subjects, colours, cache, SpecCache(cache))
+    inputs = DrawInputs.gather(project, sources, answers, colours, cache)
     done = count(1)
 
     def report_progress(page: str, block: Shown) -> None:
