@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from reportgen.core.errors import Problem, ReportError, SourceLocation
 from reportgen.core.words import find_nearest
 from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.text import read_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.narrative.superfences import Walk
 
-
-MAX_CHARACTERS: Final = 2_000_000
 
 _KINDS: Final = "|".join(map(re.escape, BLOCKS))
 _MENTIONED: Final = re.compile(rf"(?:`{{3}}|~{{3}}).*(?:{_KINDS})")
@@ -109,16 +108,7 @@ def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
     """
     if not _MENTIONED.search(text) and not any(map(_guess_kind, set(_WORD.findall(text)))):
         return ()
-    if len(text) > MAX_CHARACTERS:
-        message = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(Problem(SourceLocation(file, first_line), message, "Split it into several pages"))
-    try:
-        fences, refused = _find_all(text)
-    except RecursionError as error:
-        problem = Problem(
-            SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
-        )
-        raise ReportError(problem) from error
+    fences, refused = read_markdown(text, SourceLocation(file, first_line), _find_all)
     before = first_line - 1
     if refused:
         raise ReportError(

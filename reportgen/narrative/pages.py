@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from reportgen.core.errors import Problem, Problems, ReportError, SourceLocation, Stage
 from reportgen.narrative.bindings import find_bindings, strip_bindings
 from reportgen.narrative.fences import find_conflict_marks, find_fences
-from reportgen.settings.blocks import AltairSettings, CurveSettings, TableSettings
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.report import FrontMatter
@@ -157,12 +156,7 @@ def _find_clashes(
 
 def _suggest_id(kind: str, settings: BlockSettings) -> str:
     """What a block is called where it has no id."""
-    candidates = [settings.title or ""]
-    if isinstance(settings, CurveSettings | TableSettings):
-        candidates.append(settings.metric or "")
-    if isinstance(settings, AltairSettings):
-        candidates.append(settings.function.rpartition(":")[2])
-    base = next((name for words in candidates if (name := make_slug(words))), kind)
+    base = next((name for words in settings.list_names() if (name := make_slug(words))), kind)
     # An id begins with a letter.
     return base if base[0].isalpha() else f"{kind}-{base}"
 
