@@ -316,7 +316,7 @@ def test_plain_prose_is_known_to_be_shown_without_a_conversion(monkeypatch: pyte
     def refuse(*_: object) -> str:
         pytest.fail("the page was converted")
 
-    monkeypatch.setattr(Walk, "rendered", refuse)
+    monkeypatch.setattr(Walk, "render", refuse)
     text = "".join(
         f"## Part {n}\n\n- **[0.84]{PEAK}** as `code` and [a link](x.md) say,\n  and [so\n  on]{PEAK}."
         f"\n\n> [{n}]{PEAK}\n\n"
@@ -327,7 +327,7 @@ def test_plain_prose_is_known_to_be_shown_without_a_conversion(monkeypatch: pyte
 
 def test_a_page_without_bindings_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is looked at twice where neither value= nor claim= stands."""
-    monkeypatch.setattr(module, "_found", None)
+    monkeypatch.setattr(module, "_find_all", None)
     for text in ("# A\n\nWords [a](b) {.c}", "[a]{.b} value", "value= claim="):
         assert drafted(text) == ((), [])
         assert strip_bindings(text) == text

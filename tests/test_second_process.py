@@ -128,7 +128,7 @@ def test_pages_with_a_source_in_common_stay_together(tmp_path: Path, monkeypatch
         seen.append(split_plan(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr("reportgen.draft.report.shared", spied)
+    monkeypatch.setattr("reportgen.draft.report.split_plan", spied)
     drafted(report(tmp_path, sources=12), Travelling())
     ((here, away),) = seen
     used = [{name for block in plan.blocks for name in block.sources} for plan in (here, away)]

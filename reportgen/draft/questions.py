@@ -11,9 +11,8 @@ from reportgen.blocks.subjects import make_subject
 from reportgen.core.errors import Problem, Problems, ReportError, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.draft.gathering import gather_pages
+from reportgen.draft.gathering import gather_pages, open_project_source
 from reportgen.narrative.topics import Topic, iterate_topics, make_source_topic
-from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 
 if TYPE_CHECKING:
@@ -112,7 +111,8 @@ def prepare_question(
     Raises:
         ReportError: the source cannot be read, or it is open which metric or benchmark is meant.
     """
-    source = _open_source(project, name, cache, hashes)
+    source = open_project_source(project, name, hashes, cache)
+    hashes.save()
     # What pages have wrong is another command's business.
     pages = gather_pages(project, Problems())
     topic = _find_topic(pages, source, metric, benchmark)
@@ -120,23 +120,6 @@ def prepare_question(
     if isinstance(topic.request, CurveRequest):
         requests += (use_every_step(topic.request),)
     return SourceQuestion(topic, source, ResultsStore(project.root, {name: source}, requests))
-
-
-def _open_source(project: Project, name: str, cache: Cache, hashes: FileHashes) -> Source:
-    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
-
-    data = project.settings.data_dir
-    source = open_source(
-        project.root,
-        data,
-        name,
-        load_settings=load_source_settings,
-        hashes=hashes,
-        cache=cache,
-        follow_links=project.settings.follow_links,
-    )
-    hashes.save()
-    return source
 
 
 def _find_topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None) -> Topic:
