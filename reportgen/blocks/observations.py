@@ -161,17 +161,18 @@ def judge_statement(planned: PlannedStatement, inputs: DrawInputs) -> Judgement:
     try:
         return inputs.subjects.get_subject(planned.topic, binding.location).get_judgement(binding, _judge)
     except ExpressionError as error:
-        raise ReportError(*(_problem(fault, planned) for fault in error.faults)) from error
+        raise ReportError(
+            *(
+                Problem(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
+                for fault in error.faults
+            )
+        ) from error
 
 
 def _judge(binding: Binding, subject: Subject) -> Judgement:
     from reportgen.claims.judging.judge import judge  # noqa: PLC0415 - only where no earlier draft has judged it
 
     return judge(binding, subject)
-
-
-def _problem(fault: Fault, planned: PlannedStatement) -> Problem:
-    return Problem(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
 
 
 def _place(fault: Fault, planned: PlannedStatement) -> SourceLocation:

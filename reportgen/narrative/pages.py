@@ -241,7 +241,11 @@ def _parse_page(path: str, text: str, file: str, problems: Problems) -> Page:
     if front_matter is None:
         # What its blocks left to the page's benchmark is not known: nobody shall miss it.
         front_matter, blocks, bindings = FrontMatter(), (), ()
-    title = front_matter.title or _first_title(found) or _name_page(path)
+    title = (
+        front_matter.title
+        or next((heading.words for heading in found if heading.level == 1), "")
+        or _name_page(path)
+    )
     return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
 
 
@@ -279,10 +283,6 @@ def _load_blocks(
         Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
         for name, (fence, settings) in zip(ids, loaded, strict=True)
     )
-
-
-def _first_title(found: Sequence[Heading]) -> str:
-    return next((heading.words for heading in found if heading.level == 1), "")
 
 
 def _name_page(path: str) -> str:
