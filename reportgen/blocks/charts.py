@@ -163,12 +163,12 @@ def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawIn
 def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInputs) -> ResultTable:
     context, answers = _make_context(planned, inputs), inputs.answers
     better = tuple(context.resolve_direction(one.metric, settings.higher_is_better) for one in planned.curves)
-    asked = tuple(zip(planned.curves, better, strict=True))
+    pairs = tuple(zip(planned.curves, better, strict=True))
     metrics = tuple(
         (request.metric, answers.get_endings(request, higher_is_better=way is not False))
-        for request, way in asked
+        for request, way in pairs
     )
-    leads = tuple(answers.get_curves(request).curve_set.leads[int(way is False)] for request, way in asked)
+    leads = tuple(answers.get_curves(request).curve_set.leads[int(way is False)] for request, way in pairs)
     return build_result_table(planned.block.id, settings, metrics, context, better=better, leads=leads)
 
 

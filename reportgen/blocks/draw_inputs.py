@@ -73,11 +73,8 @@ def choose_colours(
 ) -> SeriesColours:
     """Slots such that series drawn together differ, on every page alike.
 
-    Args:
-        plan: the report's; its order decides who is given a slot first.
-        names: the series behind each request, as far as they could be read.
-        pinned: places in the palette, from 1, that the author gave to series.
-        problems: gets the pins that are out of range.
+    The order of the plan decides which series is given a slot first. ``pinned`` are places in the palette,
+    from 1, that the author gave to series; ``problems`` gets those that are out of range.
     """
     in_order = {request: names[request] for request in plan.requests if request in names}
     wrong = [name for name, place in pinned.items() if not 1 <= place <= SLOTS]

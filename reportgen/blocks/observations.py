@@ -69,12 +69,8 @@ def find_observations(
 ) -> tuple[Observation, ...]:
     """What the rules find about some topics, most telling first, each linked to its figure.
 
-    Args:
-        topics: of one block: the metrics of panels are looked at together.
-        place: who asks, for problems.
-        answers: the data.
-        sources: every source, for the names of what is measured.
-        rules: only these; all if empty.
+    The topics are of one block, since the metrics of panels are looked at together; of the rules only
+    ``rules``, all if empty.
 
     Raises:
         ReportError: what the data have wrong.

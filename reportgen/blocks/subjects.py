@@ -94,11 +94,8 @@ def link_topic(
 ) -> str:
     """The fragment of the link that shows something in a topic's figure; empty where none shows it.
 
-    Args:
-        topic: what it is about; scores have no steps, and so neither range nor point.
-        series: whom it is about.
-        x: the range of steps to look at; a single step is none.
-        mark: the step and series of the point to mark.
+    ``x`` is the range of steps to look at, ``mark`` the step and series of the point to mark; scores have
+    neither.
     """
     if not topic.figure:
         return ""

@@ -58,11 +58,8 @@ def draw_blocks(
 ) -> DrawnBlocks:
     """Draw everything but overviews, which show other pages' results.
 
-    Args:
-        plan: what to draw.
-        inputs: what to draw it from.
-        problems: gets what cannot be drawn.
-        report_progress: called after each block with its page's path and what it shows.
+    ``problems`` gets what cannot be drawn; ``report_progress`` is called after each block with its page's
+    path and what it shows.
     """
     drawn = DrawnBlocks()
     for benchmark in plan.benchmarks:
@@ -197,11 +194,8 @@ def _make_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResu
 def judge_statements(plan: Plan, inputs: DrawInputs, problems: Problems) -> dict[str, tuple[Statement, ...]]:
     """What the data say to each page's statements, by the page's path.
 
-    Args:
-        plan: its statements are judged.
-        inputs: the data, and what earlier drafts knew of them.
-        problems: gets an error for each statement that cannot be read, and a warning for each that does not
-            hold, cannot be decided, or was expected to fail and holds.
+    ``problems`` gets an error for each statement that cannot be read, and a warning for each that does not
+    hold, cannot be decided, or was expected to fail and holds.
     """
     found: dict[str, list[Statement]] = {}
     for planned in plan.statements:

@@ -140,10 +140,10 @@ def freeze_source(
 
     Args:
         path: its file or folder, which is there.
-        root: what its paths are told relative to.
+        root: what its paths are relative to.
         tool: what writes it, with its version.
         hashes: SHA-256 of a file in hex.
-        cache: what was read before; None where nothing is kept.
+        cache: what was read before; None where nothing is stored.
         boundary: where links in it may lead; anywhere if None.
 
     Raises:

@@ -100,13 +100,8 @@ def prepare_question(
 ) -> SourceQuestion:
     """A question about a source, with what the pages say of it.
 
-    Args:
-        project: the report that the source belongs to.
-        name: the source.
-        cache: what earlier drafts know of files.
-        hashes: SHA-256 of data files.
-        metric: the metric; may be left out where there is one, or where a page's benchmark names one.
-        benchmark: of outcomes, a value of the benchmark column; likewise.
+    ``metric``, and of outcomes ``benchmark``, a value of the benchmark column, may be left out where there is
+    one, or where a page's benchmark names one.
 
     Raises:
         ReportError: the source cannot be read, or it is open which metric or benchmark is meant.
@@ -156,9 +151,8 @@ def _check_unambiguous(chosen: Benchmark, source: Source) -> None:
         kind, names = "benchmark", source.benchmarks
     if kind:
         said = f'source "{source.name}" has {len(names)} {kind}s, and it is open which is meant'
-        raise ReportError(
-            Problem(source.location, said, f"Name one with --{kind}: {quote_names(names)}", Stage.DATA)
-        )
+        step = f"Name one with --{kind}: {quote_names(names)}"
+        raise ReportError(Problem(source.location, said, step, Stage.DATA))
 
 
 def _check(name: str, known: tuple[str, ...], kind: str, source: Source) -> None:

@@ -38,8 +38,8 @@ def draft(
         project: where the report stands and what its settings say.
         cache: what earlier drafts computed, by content.
         hashes: SHA-256 of data files, remembered by size and time of change.
-        progress: told after each block how many of how many are drawn.
-        drawn: told after each block its page's path and what it shows, so that more can be made of it
+        progress: called after each block with how many of how many are drawn.
+        drawn: called after each block with its page's path and what it shows, so that more can be made of it
             while the rest is drawn.
         start_worker: starts a function in another process and returns what waits for its result; some pages
             of a large report are read and drawn there.

@@ -53,9 +53,7 @@ _SWALLOWED: Final = (
 def find_conflict_marks(text: str, file: str) -> tuple[Problem, ...]:
     """The marks that a merge left in a page, but for those in its code.
 
-    Args:
-        text: the whole file, its lines ended by a line feed.
-        file: the page relative to the project, for messages.
+    ``text`` is the whole file, its lines ended by a line feed.
     """
     marked = [line for line, found in enumerate(text.split("\n")) if _CONFLICT.fullmatch(found)]
     if not marked:
@@ -199,7 +197,6 @@ def _guess_kind(word: str) -> str:
 
 @cache
 def _list_languages() -> frozenset[str]:
-    """The names of the languages that code may be written in."""
     from pygments.lexers import get_all_lexers  # noqa: PLC0415  # asked only of words near to a kind of ours
 
     return frozenset(alias for _, aliases, *_ in get_all_lexers(plugins=False) for alias in aliases)

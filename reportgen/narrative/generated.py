@@ -29,11 +29,6 @@ def generate_pages(
 ) -> tuple[Page, ...]:
     """A page for each declared benchmark that no page has as its own.
 
-    Args:
-        benchmarks: those of the project's settings.
-        pages: the author's pages; their front matter may declare further ones under ``benchmarks:``.
-        project_file: where ``benchmarks`` stand, for problems.
-
     Returns:
         Pages marked as generated; ``file`` is where the benchmark is declared, which is also the place of
         their blocks.

@@ -64,8 +64,7 @@ def find_headings(text: str) -> tuple[Heading, ...]:
 
 def make_slug(words: str) -> str:
     """Words as an id: small ASCII letters, digits and hyphens; empty where nothing of that is in them."""
-    ascii_words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
-    joined = re.sub(r"[^a-z0-9]+", "-", ascii_words.lower()).strip("-")
+    joined = re.sub(r"[^a-z0-9]+", "-", _fold_to_ascii(words).lower()).strip("-")
     if len(joined) <= _LONGEST_ID:
         return joined
     cut = joined[: _LONGEST_ID + 1]
@@ -105,8 +104,11 @@ def strip_markup(marked_up: str) -> str:
 
 def _id_in_contents(words: str) -> str:
     """What ``markdown.extensions.toc.slugify`` makes of a heading, without importing all of Markdown."""
-    ascii_words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", ascii_words).strip().lower())
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", _fold_to_ascii(words)).strip().lower())
+
+
+def _fold_to_ascii(words: str) -> str:
+    return unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
 
 
 # The theme's landmarks; a figure of such an id would take their links.
@@ -155,7 +157,6 @@ def _find_clashes(
 
 
 def _suggest_id(kind: str, settings: BlockSettings) -> str:
-    """What a block is called where it has no id."""
     base = next((name for words in settings.list_names() if (name := make_slug(words))), kind)
     # An id begins with a letter.
     return base if base[0].isalpha() else f"{kind}-{base}"
@@ -177,14 +178,10 @@ _KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)"""
 def read_pages(
     root: Path, content_dir: str, paths: Sequence[str], problems: Problems, *, untrusted: bool = False
 ) -> tuple[Page, ...]:
-    """Read a report's Markdown files; whoever comes next can find its own problems in the rest.
+    """Read a report's Markdown files; ``problems`` gets those of every page.
 
-    Args:
-        root: the folder of ``mkdocs.yml``.
-        content_dir: the folder of the pages, relative to ``root``.
-        paths: the files relative to ``content_dir``, in the order of the report.
-        problems: gets every problem of every page.
-        untrusted: whether raw HTML is one.
+    ``paths`` are relative to ``content_dir``, which is relative to ``root``; in an ``untrusted`` report raw
+    HTML is a problem too.
 
     Returns:
         The pages without the blocks that have a problem, and without the files that cannot be read.
@@ -209,7 +206,7 @@ def read_page(path: str, text: str, file: str) -> Page:
     Args:
         path: the page relative to the content folder.
         text: the whole file, front matter included.
-        file: the page relative to the project, for places.
+        file: the page relative to the project.
 
     Returns:
         The page; ``text`` with a line feed at the end of each line. Fences inside comments, or shown as

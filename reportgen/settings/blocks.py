@@ -102,7 +102,8 @@ class BlockSettings(Settings):
 
     def list_names(self) -> tuple[str, ...]:
         """What it may be called where it has no id, best first."""
-        return (self.title or "",)
+        metric = getattr(self, "metric", None) if self.data == "curves" else None
+        return (self.title or "", metric or "")
 
 
 class DataSettings(BlockSettings):
@@ -181,10 +182,6 @@ class CurveSettings(LineSettings):
             raise ValueError("y_domain takes the smaller number first")
         return self
 
-    def list_names(self) -> tuple[str, ...]:
-        """See ``BlockSettings``."""
-        return (self.title or "", self.metric or "")
-
 
 class PanelSettings(Settings):
     """One panel of a ``panels`` block."""
@@ -235,10 +232,6 @@ class TableSettings(DataSettings):
     def list_metrics(self) -> tuple[str, ...]:
         """See ``BlockSettings``."""
         return self.metrics or super().list_metrics()
-
-    def list_names(self) -> tuple[str, ...]:
-        """See ``BlockSettings``."""
-        return (self.title or "", self.metric or "")
 
 
 class OverviewSettings(BlockSettings):

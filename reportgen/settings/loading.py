@@ -70,11 +70,7 @@ def load_block(kind: str, body: str, place: SourceLocation) -> BlockSettings:
 
 
 def load_source_settings(path: Path, name: str) -> SourceSettings:
-    """The settings in a ``source.yml``.
-
-    Args:
-        path: the file.
-        name: its path relative to the project, for messages.
+    """The settings in a ``source.yml``; ``name`` is its path relative to the project.
 
     Raises:
         ReportError: the file cannot be read, or everything that is wrong with it.
@@ -125,10 +121,6 @@ def read_data_settings(path: Path, name: str) -> tuple[str, bool]:
     """The data folder that a ``mkdocs.yml`` names, and whether links in it may lead anywhere.
 
     The rest of the file is not judged.
-
-    Args:
-        path: the file.
-        name: its path for messages.
 
     Raises:
         ReportError: the file cannot be read.

@@ -38,12 +38,7 @@ def make_size_problem(file: str, stage: Stage) -> Problem:
 
 
 def read_text(path: Path, file: str, stage: Stage) -> str:
-    """Read a file that has to be UTF-8.
-
-    Args:
-        path: where it is.
-        file: its name relative to the project, for messages.
-        stage: what the user gives us in it.
+    """Read a file that has to be UTF-8; ``file`` is its name relative to the project.
 
     Raises:
         ReportError: it cannot be read, is too large, or is not UTF-8; the problem names the line.

@@ -231,13 +231,7 @@ _PATTERNS: Final = {
 
 
 def describe_faults(faults: AnySequence[Fault], model: type[BaseModel], owner: str) -> tuple[Problem, ...]:
-    """One problem a fault; of very many the first fifty.
-
-    Args:
-        faults: what is wrong.
-        model: the model that was asked for, for its keys and descriptions.
-        owner: what the settings belong to, such as "a curve block".
-    """
+    """One problem a fault; of very many the first fifty. ``owner`` is, for instance, "a curve block"."""
     faults = sorted(faults, key=lambda fault: (fault.place.line or 0, fault.place.column or 0))
     problems = [_describe_fault(fault, model, owner) for fault in faults[:MAX_PROBLEMS]]
     if len(faults) > MAX_PROBLEMS:
@@ -262,7 +256,6 @@ def _describe_fault(fault: Fault, model: type[BaseModel], owner: str) -> Problem
 
 
 def _explain(fault: Fault, spot: Spot) -> tuple[str, str]:
-    """What was found, and the next step."""
     if isinstance(fault.node, ScalarNode) and fault.node.text == "" and fault.kind in (*TAKES, "no_branch"):
         return f"{spot.label} has no value", "Write one, or leave the key out"
     shapes = {**TAKES, **_PARSED}
