@@ -59,7 +59,7 @@ LIBRARIES = {
     "markupsafe": r"site/fragments",
     "markdown": r"narrative/(markdown_extensions|superfences)|site/files",
     "pymdownx": r"narrative/superfences|site/marks",
-    "pydantic": r"settings/.*|draft/block_cache",
+    "pydantic": r"settings/.*|core/cache",
     "pydantic_core": r"settings/.*|formats/json_files",
     "zstandard": r"formats/binary/zstd",
     "compression": r"formats/binary/zstd",

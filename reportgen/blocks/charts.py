@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.blocks.observations import mark_points
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.blocks.draw_inputs import list_cautions
+from reportgen.blocks.observations import draw_observations, mark_points
+from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.key_results import build_result_table
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
 from reportgen.figures.render_worker import draw_chart
 from reportgen.figures.vega.live import write_compact_json
-from reportgen.settings.blocks import (
-    AltairSettings,
-    CurveSettings,
-    ObservationsSettings,
-    OutcomeSettings,
-    PanelsSettings,
-    TableSettings,
-    VegaLiteSettings,
-)
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import PlannedBlock
-    from reportgen.core.cache import Cache
-    from reportgen.core.model import Figure, Shown
+    from reportgen.core.model import Shown
     from reportgen.figures.plot import DrawContext
-    from reportgen.settings.blocks import BlockSettings
+    from reportgen.settings.blocks import (
+        AltairSettings,
+        CurveSettings,
+        OutcomeSettings,
+        PanelsSettings,
+        TableSettings,
+        VegaLiteSettings,
+    )
 
 
 MOST_ROWS = 100_000
@@ -89,18 +90,13 @@ def draw_author_chart(planned: PlannedBlock, settings: AltairSettings, inputs: D
         caption=_write_caption(settings.caption, planned, inputs),
         summary=settings.summary,
         place=place,
-        draw=lambda spec: _draw_cached(inputs.cache, spec),
+        # The function is called each time; the same chart is drawn once.
+        draw=lambda spec: inputs.cache.memo(
+            inputs.cache.make_key("author-chart", version("vl-convert-python"), write_compact_json(spec)),
+            str,
+            lambda: draw_chart(spec),
+        ),
     )
-
-
-def _draw_cached(cache: Cache, specification: dict[str, Any]) -> str:
-    """The picture of a chart: an author's function is called each time, what it returns is drawn once."""
-    key = cache.make_key("author-chart", version("vl-convert-python"), write_compact_json(specification))
-    drawing = cache.get(key)
-    if drawing is None:
-        drawing = draw_chart(specification).encode()
-        cache.put(key, drawing)
-    return drawing.decode()
 
 
 def _remove_data(specification: dict[str, Any]) -> dict[str, Any]:
@@ -144,56 +140,77 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _write_caption(words: str | None, planned: PlannedBlock, inputs: DrawInputs) -> str:
     sources = [inputs.sources[name] for name in planned.sources]
-    cautions = dict.fromkeys(s.settings.approximate for s in sources if s.settings.approximate)
     titles = ", ".join(source.settings.title or source.name for source in sources)
-    caution = f" ({', '.join(cautions)})" if cautions else ""
-    return " ".join(part for part in (words or "", f"Source: {titles}{caution}." if titles else "") if part)
+    source_words = f"Source: {titles}{list_cautions(sources)}." if titles else ""
+    return " ".join(part for part in (words or "", source_words) if part)
 
 
-def draw_block(planned: PlannedBlock, settings: BlockSettings, inputs: DrawInputs) -> Shown:
-    """What a block shows: a figure, panels, a table or a list, drawn from the data that it names."""
-    if isinstance(settings, VegaLiteSettings):
-        return draw_vega_lite(planned, settings, inputs)
-    if isinstance(settings, TableSettings):
-        return _draw_table(planned, settings, inputs)
-    if isinstance(settings, OutcomeSettings):
-        from reportgen.blocks.scores import draw_score_block  # noqa: PLC0415 - only where there are scores
-
-        return draw_score_block(planned, settings, inputs)
-    if isinstance(settings, ObservationsSettings):
-        from reportgen.blocks.observations import draw_observations  # noqa: PLC0415 - as above
-
-        return draw_observations(planned, settings, inputs)
-    answers = [inputs.answers.get_curves(request) for request in planned.curves]
+def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure:
+    curve_set = inputs.answers.get_curves(planned.curves[0]).curve_set
+    marked = mark_points(planned, settings, inputs)
     context = _make_context(planned, inputs)
-    curve_sets = tuple(answer.curve_set for answer in answers)
-    if isinstance(settings, CurveSettings):
-        marked = mark_points(planned, settings, inputs)
-        spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
-        return draw_curve(curve_sets[0], spec, context)
-    if isinstance(settings, PanelsSettings):
-        specs = make_panel_specs(planned.block.id, settings, context)
-        return draw_panels(planned.block.id, settings, curve_sets, specs, context)
-    raise TypeError(planned.block.kind)
+    spec = make_curve_spec(planned.block.id, settings, curve_set.metric, context, marked)
+    return draw_curve(curve_set, spec, context)
 
 
-def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInputs) -> Shown:
+def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:
+    curve_sets = tuple(inputs.answers.get_curves(request).curve_set for request in planned.curves)
     context = _make_context(planned, inputs)
+    specs = make_panel_specs(planned.block.id, settings, context)
+    return draw_panels(planned.block.id, settings, curve_sets, specs, context)
+
+
+def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInputs) -> ResultTable:
+    context, answers = _make_context(planned, inputs), inputs.answers
     better = tuple(context.resolve_direction(one.metric, settings.higher_is_better) for one in planned.curves)
-    endings = [
-        inputs.answers.get_endings(request, higher_is_better=way is not False)
-        for request, way in zip(planned.curves, better, strict=True)
-    ]
-    metrics = tuple(zip((request.metric for request in planned.curves), endings, strict=True))
-    leads = tuple(
-        inputs.answers.get_curves(request).curve_set.leads[int(way is False)]
-        for request, way in zip(planned.curves, better, strict=True)
+    pairs = tuple(zip(planned.curves, better, strict=True))
+    metrics = tuple(
+        (request.metric, answers.get_endings(request, higher_is_better=way is not False))
+        for request, way in pairs
     )
+    leads = tuple(answers.get_curves(request).curve_set.leads[int(way is False)] for request, way in pairs)
     return build_result_table(planned.block.id, settings, metrics, context, better=better, leads=leads)
+
+
+def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
+    from reportgen.blocks.scores import draw_score_block  # noqa: PLC0415 - only where there are scores
+
+    return draw_score_block(planned, settings, inputs)
 
 
 def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
     answer = inputs.answers.get_curves(planned.curves[0])
-    return inputs.make_context(
-        planned.block.location, planned.sources[0], answer, planned.page.front_matter.benchmark
-    )
+    benchmark = planned.page.front_matter.benchmark
+    return inputs.make_context(planned.block.location, planned.sources[0], answer, benchmark)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockKind:
+    """A kind of block: what draws it, the type of what it shows, and whether that is stored."""
+
+    draw: Callable[[PlannedBlock, Any, DrawInputs], Shown]
+    shows: type[Shown]
+    stored: bool = True
+
+
+KINDS: Final = {
+    "curve": BlockKind(_draw_curve, Figure),
+    "panels": BlockKind(_draw_panels, Panels),
+    "table": BlockKind(_draw_table, ResultTable),
+    "vega-lite": BlockKind(draw_vega_lite, Figure),
+    # The author's function may change while its block does not.
+    "altair": BlockKind(draw_author_chart, Figure, stored=False),
+    "scores": BlockKind(_draw_scores, Stack),
+    "passk": BlockKind(_draw_scores, Figure),
+    "comparison": BlockKind(_draw_scores, Stack),
+    "problems": BlockKind(_draw_scores, Stack),
+    "runs": BlockKind(_draw_scores, Stack),
+    "plan": BlockKind(_draw_scores, Stack),
+    "observations": BlockKind(draw_observations, Observations),
+}
+"""Every kind of block but the overview, which shows what other blocks came to."""
+
+
+def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
+    """What a block shows, drawn from the data that it names."""
+    return KINDS[planned.block.kind].draw(planned, planned.block.settings, inputs)

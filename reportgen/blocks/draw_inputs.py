@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -10,18 +10,18 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from reportgen.blocks.results import format_step_title
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.blocks.subjects import SubjectStore
+from reportgen.core.errors import Problem, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
 from reportgen.narrative.topics import get_ranked_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from reportgen.blocks.plan import Plan
     from reportgen.blocks.results import CurveResult, ResultsStore
-    from reportgen.blocks.subjects import SubjectStore
     from reportgen.core.cache import Cache
     from reportgen.core.errors import Diagnostics
     from reportgen.core.model import Request
@@ -50,20 +50,20 @@ class SeriesColours:
 def read_series_names(
     plan: Plan, sources: Mapping[str, Source], answers: ResultsStore, cache: Cache, problems: Diagnostics
 ) -> dict[Request, tuple[str, ...]]:
-    """The series behind every request, kept in the cache, so that unchanged sources are not read for them."""
+    """The series behind every request, stored in the cache: unchanged sources are not read for them."""
     names: dict[Request, tuple[str, ...]] = {}
     for source, requests in plan.requests_by_source.items():
         key = make_names_key(cache, requests, sources[source])
-        stored = cache.get(key)
+        stored = cache.load(key, tuple[tuple[str, ...], ...])
         if stored is not None:
-            names |= zip(requests, map(tuple, json.loads(stored)), strict=True)
+            names |= zip(requests, stored, strict=True)
             continue
         found: dict[Request, tuple[str, ...]] = {}
         for request in requests:
             with problems.collecting():
                 found[request] = answers.get_series(request)
         if len(found) == len(requests):
-            cache.put(key, json.dumps(list(found.values())).encode())
+            cache.store(key, tuple[tuple[str, ...], ...], tuple(found.values()))
         names |= found
     return names
 
@@ -73,24 +73,16 @@ def choose_colours(
 ) -> SeriesColours:
     """Slots such that series drawn together differ, on every page alike.
 
-    Args:
-        plan: the report's; its order decides who is given a slot first.
-        names: the series behind each request, as far as they could be read.
-        pinned: places in the palette, from 1, that the author gave to series.
-        problems: gets the pins that are out of range.
+    The order of the plan decides which series is given a slot first. ``pinned`` are places in the palette,
+    from 1, that the author gave to series; ``problems`` gets those that are out of range.
     """
     in_order = {request: names[request] for request in plan.requests if request in names}
-    with problems.collecting():
-        return SeriesColours(assign_slots(in_order.values(), _check_pins(pinned)), in_order)
-    return SeriesColours(assign_slots(in_order.values()), in_order)
-
-
-def _check_pins(pinned: Mapping[str, int]) -> dict[str, int]:
     wrong = [name for name, place in pinned.items() if not 1 <= place <= SLOTS]
     if wrong:
         said = f'the palette has places 1 to {SLOTS}, and "{wrong[0]}" asks for {pinned[wrong[0]]}'
-        raise ReportError(Diagnostic(SourceLocation("mkdocs.yml"), said, "", Stage.SETTINGS))
-    return {name: place - 1 for name, place in pinned.items()}
+        problems.add([Problem(SourceLocation("mkdocs.yml"), said, "", Stage.SETTINGS)])
+    slots = {name: place - 1 for name, place in pinned.items()} if not wrong else {}
+    return SeriesColours(assign_slots(in_order.values(), slots), in_order)
 
 
 _MOST_PLACES: Final = 3
@@ -148,33 +140,25 @@ def _shorten_place(place: SourceLocation, source: Source, folder: str) -> str:
     return str(replace(place, file=str(path.relative_to(folder)) if below else path.name))
 
 
-class SpecCache:
-    """Vega-Lite specifications by shape, as JSON; called with a shape."""
-
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
-        self._known: dict[ChartShape, str] = {}
-
-    def __call__(self, shape: ChartShape) -> str:
-        """The specification of a shape."""
-        if shape not in self._known:
-            self._known[shape] = self._fetch(shape)
-        return self._known[shape]
-
-    def _fetch(self, shape: ChartShape) -> str:
-        key = self._cache.make_key("skeleton", repr(shape))
-        found = self._cache.get(key)
-        if found is not None:
-            return found.decode()
-        made = _make_spec(shape)
-        self._cache.put(key, made.encode())
-        return made
+def list_cautions(sources: Iterable[Source]) -> str:
+    """Why numbers of these sources are not exact, in brackets behind their titles; empty where they are."""
+    cautions = dict.fromkeys(s.settings.approximate for s in sources if s.settings.approximate)
+    return f" ({', '.join(cautions)})" if cautions else ""
 
 
-def _make_spec(shape: ChartShape) -> str:
-    from reportgen.figures.vega.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+def cache_specs(cache: Cache) -> Callable[[ChartShape], str]:
+    """What gives the Vega-Lite specification of a chart's shape, as JSON."""
 
-    return write_chart_spec(shape)
+    def write_spec(shape: ChartShape) -> str:
+        from reportgen.figures.vega.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+
+        return write_chart_spec(shape)
+
+    @functools.cache
+    def get_spec(shape: ChartShape) -> str:
+        return cache.memo(cache.make_key("spec", repr(shape)), str, lambda: write_spec(shape))
+
+    return get_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +171,20 @@ class DrawInputs:
     subjects: SubjectStore
     colours: SeriesColours
     cache: Cache
-    spec_cache: SpecCache
+    get_chart_spec: Callable[[ChartShape], str]
+
+    @classmethod
+    def gather(
+        cls,
+        project: Project,
+        sources: Mapping[str, Source],
+        answers: ResultsStore,
+        colours: SeriesColours,
+        cache: Cache,
+    ) -> DrawInputs:
+        """The inputs of a draft or of the worker process, each with stores of its own."""
+        subjects = SubjectStore(answers, sources, cache)
+        return cls(project, sources, answers, subjects, colours, cache, cache_specs(cache))
 
     def make_context(
         self, place: SourceLocation, source: str, answer: CurveResult, benchmark: Benchmark | None
@@ -204,6 +201,6 @@ class DrawInputs:
             step_is_time=answer.step_is_time,
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
-            get_chart_spec=self.spec_cache,
+            get_chart_spec=self.get_chart_spec,
             notes=list_notes(opened),
         )

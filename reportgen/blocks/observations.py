@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reportgen.blocks.draw_inputs import list_cautions
 from reportgen.blocks.plan import OBSERVATIONS, PlannedStatement
-from reportgen.blocks.results import MOST_COMPARED, ScoreErrorsAt
+from reportgen.blocks.results import MOST_COMPARED, place_score_errors
 from reportgen.blocks.subjects import describe_topic, link_topic, make_curve_scale, make_score_scale
 from reportgen.claims.expressions.faults import ExpressionError
 from reportgen.core.errors import Diagnostic, ReportError, Stage
@@ -42,17 +43,14 @@ def draw_observations(
         planned.topics, planned.block.location, inputs.answers, inputs.sources, settings.rules
     )
     sources = dict.fromkeys(topic.request.source for topic in planned.topics)
-    titles = [inputs.sources[name].settings.title or name for name in sources]
-    cautions = dict.fromkeys(
-        said for name in sources if (said := inputs.sources[name].settings.approximate) is not None
-    )
-    caution = f" ({', '.join(cautions)})" if cautions else ""
+    titles = join_names([inputs.sources[name].settings.title or name for name in sources])
+    caution = list_cautions(inputs.sources[name] for name in sources)
     sentence = "Sentences made by rules from the data, each with what it rests on."
     if not found:
         sentence = "No rule has found anything to say."
     more = max(0, len(found) - settings.count)
     left_out = f" {format_count(more, 'further one is', 'further ones are')} left out." if more else ""
-    caption = f"{sentence}{left_out} Source: {join_names(titles)}{caution}."
+    caption = f"{sentence}{left_out} Source: {titles}{caution}."
     return Observations(
         id=planned.block.id,
         title=settings.title or "Observations",
@@ -71,12 +69,8 @@ def find_observations(
 ) -> tuple[Observation, ...]:
     """What the rules find about some topics, most telling first, each linked to its figure.
 
-    Args:
-        topics: of one block: the metrics of panels are looked at together.
-        place: who asks, for problems.
-        answers: the data.
-        sources: every source, for the names of what is measured.
-        rules: only these; all if empty.
+    The topics are of one block, since the metrics of panels are looked at together; of the rules only
+    ``rules``, all if empty.
 
     Raises:
         ReportError: what the data have wrong.
@@ -133,8 +127,8 @@ def _find_in_scores(
 ) -> tuple[Observation, ...]:
     from reportgen.claims.observations.choosing import observe_scores  # noqa: PLC0415 - as above
 
-    with ScoreErrorsAt(place):
-        scored = answers.scores.score_benchmark(request)
+    with place_score_errors(place):
+        scored = answers.score_benchmark(request)
         scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
         return observe_scores(scored.scores, scored.comparisons, scored.groups, scale, rules)
 
@@ -163,17 +157,18 @@ def judge_statement(planned: PlannedStatement, inputs: DrawInputs) -> Judgement:
     try:
         return inputs.subjects.get_subject(planned.topic, binding.location).get_judgement(binding, _judge)
     except ExpressionError as error:
-        raise ReportError(*(_problem(fault, planned) for fault in error.faults)) from error
+        raise ReportError(
+            *(
+                Problem(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
+                for fault in error.faults
+            )
+        ) from error
 
 
 def _judge(binding: Binding, subject: Subject) -> Judgement:
     from reportgen.claims.judging.judge import judge  # noqa: PLC0415 - only where no earlier draft has judged it
 
     return judge(binding, subject)
-
-
-def _problem(fault: Fault, planned: PlannedStatement) -> Diagnostic:
-    return Diagnostic(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
 
 
 def _place(fault: Fault, planned: PlannedStatement) -> SourceLocation:

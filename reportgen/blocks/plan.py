@@ -84,13 +84,9 @@ class Plan:
     @property
     def places(self) -> dict[Request, SourceLocation]:
         """The first block, or the page of the benchmark, that asks for each request."""
-        found = {
-            planned.request: SourceLocation(planned.page.file, planned.benchmark.line)
-            for planned in self.benchmarks
-        }
-        for planned in reversed(self.blocks):
-            found.update(dict.fromkeys(planned.requests, planned.block.location))
-        return found
+        found = {b.request: SourceLocation(b.page.file, b.benchmark.line) for b in self.benchmarks}
+        blocks = reversed(self.blocks)
+        return found | {request: p.block.location for p in blocks for request in p.requests}
 
     @property
     def requests(self) -> tuple[Request, ...]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from reportgen.figures.scores.wording import find_protocol_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from reportgen.core.comparisons import AcrossBenchmarks, Plan, Power, ProblemGrid
-    from reportgen.core.outcomes import OutcomeNotes, ProblemScores, RunSpread, Score
+    from reportgen.core.comparisons import AcrossBenchmarks, Power, ProblemGrid
+    from reportgen.core.outcomes import OutcomeNotes, ProblemScores, Score
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
 
 
@@ -27,7 +27,7 @@ def collect_score_numbers(scored: BenchmarkScores, context: ScoreContext) -> dic
         {**_collect_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
         for one in scored.scores
     ]
-    return {"scores": scores, **_describe_benchmark(scored.problems, context)}
+    return {"scores": scores, **describe_benchmark(scored.problems, context)}
 
 
 def collect_pair_numbers(scored: BenchmarkScores, context: ScoreContext) -> dict[str, Any]:
@@ -71,28 +71,6 @@ def collect_across_numbers(
     }
 
 
-def collect_curve_numbers(
-    curves: Iterable[Iterable[Score]], scores: ProblemScores, context: ScoreContext
-) -> dict[str, Any]:
-    """pass@k of every series at every k."""
-    return {
-        "scores": [to_json_values(one) for curve in curves for one in curve],
-        **_describe_benchmark(scores, context),
-    }
-
-
-def collect_run_numbers(
-    spreads: Iterable[RunSpread], scores: ProblemScores, context: ScoreContext
-) -> dict[str, Any]:
-    """Every run's score, and the spread between runs."""
-    return {"spreads": [to_json_values(one) for one in spreads], **_describe_benchmark(scores, context)}
-
-
-def collect_plan_numbers(plan: Plan, scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
-    """What every design finds."""
-    return {"plan": to_json_values(plan), **_describe_benchmark(scores, context)}
-
-
 def collect_grid_numbers(
     grid: ProblemGrid,
     sliced: Mapping[str, Mapping[str, tuple[Score, ...]]],
@@ -107,7 +85,7 @@ def collect_grid_numbers(
             column: {value: [to_json_values(one) for one in parts] for value, parts in values.items()}
             for column, values in sliced.items()
         },
-        **_describe_benchmark(scores, context),
+        **describe_benchmark(scores, context),
     }
 
 
@@ -129,7 +107,8 @@ def _collect_notes(notes: OutcomeNotes) -> dict[str, Any]:
     return {"lacking" if name == "incomplete" else name: value for name, value in values.items()}
 
 
-def _describe_benchmark(scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
+def describe_benchmark(scores: ProblemScores, context: ScoreContext) -> dict[str, Any]:
+    """Which benchmark it is, what was found on the way, and how each series was measured."""
     return {
         "benchmark": context.benchmark,
         "higher_is_better": context.higher_is_better,

@@ -6,20 +6,19 @@ Each block imports what computes and draws it, so that other reports load none o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from reportgen.blocks.draw_inputs import list_notes
-from reportgen.blocks.results import ScoreErrorsAt
+from reportgen.blocks.results import place_score_errors
 from reportgen.blocks.score_numbers import (
     collect_across_numbers,
-    collect_curve_numbers,
     collect_grid_numbers,
     collect_pair_numbers,
-    collect_plan_numbers,
-    collect_run_numbers,
     collect_score_numbers,
+    describe_benchmark,
+    to_json_values,
 )
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.outcomes import ScoresError
@@ -27,25 +26,24 @@ from reportgen.core.words import quote_names, suggest_name
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.scores.wording import list_found_notes
 from reportgen.narrative.requests import fill_defaults, name_benchmark
-from reportgen.settings.blocks import (
-    ComparisonSettings,
-    OutcomeSettings,
-    PasskSettings,
-    PlanSettings,
-    ProblemsSettings,
-    RunsSettings,
-    ScoresSettings,
-    split_metric,
-)
+from reportgen.settings.blocks import ComparisonSettings, split_metric
 from reportgen.statistics.metrics import find_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import PlannedBlock
     from reportgen.core.model import BenchmarkResult, Figure, ScoreRequest, Stack
     from reportgen.core.outcomes import OutcomeNotes, ProblemScores
+    from reportgen.settings.blocks import (
+        OutcomeSettings,
+        PasskSettings,
+        PlanSettings,
+        ProblemsSettings,
+        RunsSettings,
+        ScoresSettings,
+    )
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Benchmark
 
@@ -154,7 +152,10 @@ class _ScoreBlock:
 
     @property
     def problems(self) -> ProblemScores:
-        return self.inputs.answers.scores.get_problem_scores(self.request)
+        return self.inputs.answers.get_problem_scores(self.request)
+
+    def describe(self) -> dict[str, Any]:
+        return describe_benchmark(self.problems, self.context)
 
 
 def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
@@ -166,13 +167,13 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
     benchmark = planned.page.front_matter.benchmark
     whole = fill_defaults(settings, benchmark)
     place = planned.block.location
-    with ScoreErrorsAt(place):
+    with place_score_errors(place):
         if isinstance(whole, ComparisonSettings) and len(planned.outcomes) > 1:
             return _draw_across(planned, whole, inputs)
         (request,) = planned.outcomes
-        scores = inputs.answers.scores.get_problem_scores(request)
+        scores = inputs.answers.get_problem_scores(request)
         context = make_score_context(place, request, scores, benchmark, inputs)
-        return _draw_one(whole, _ScoreBlock(planned.block.id, request, context, inputs))
+        return _DRAWERS[planned.block.kind](whole, _ScoreBlock(planned.block.id, request, context, inputs))
 
 
 def make_score_result(
@@ -186,34 +187,18 @@ def make_score_result(
     from reportgen.figures.scores.key_results import summarize_score_benchmark  # noqa: PLC0415
 
     place = SourceLocation(page.file, benchmark.line)
-    with ScoreErrorsAt(place):
-        scored = inputs.answers.scores.score_benchmark(request)
+    with place_score_errors(place):
+        scored = inputs.answers.score_benchmark(request)
         context = make_score_context(place, request, scored.problems, benchmark, inputs)
         if all(one.estimate is None for one in scored.scores):
             raise ScoresError("none of the outcomes has a score", "Look at the score column of the source")
         return summarize_score_benchmark(benchmark, page.path, scored, context)
 
 
-def _draw_one(settings: OutcomeSettings, block: _ScoreBlock) -> Figure | Stack:
-    if isinstance(settings, ScoresSettings):
-        return _draw_scores(settings, block)
-    if isinstance(settings, ComparisonSettings):
-        return _draw_comparison(settings, block)
-    if isinstance(settings, PasskSettings):
-        return _draw_pass_curves(settings, block)
-    if isinstance(settings, ProblemsSettings):
-        return _draw_problems(settings, block)
-    if isinstance(settings, RunsSettings):
-        return _draw_runs(settings, block)
-    if isinstance(settings, PlanSettings):
-        return _draw_plan(settings, block)
-    raise TypeError(type(settings))
-
-
 def _draw_scores(settings: ScoresSettings, block: _ScoreBlock) -> Stack:
     from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
 
-    scored = block.inputs.answers.scores.score_benchmark(block.request, settings.estimand)
+    scored = block.inputs.answers.score_benchmark(block.request, settings.estimand)
     drawn = draw_scores(block.id, settings, scored, block.context)
     return replace(drawn, numbers=collect_score_numbers(scored, block.context))
 
@@ -222,7 +207,7 @@ def _draw_comparison(settings: ComparisonSettings, block: _ScoreBlock) -> Stack:
     from reportgen.figures.scores.comparison import draw_comparison  # noqa: PLC0415
 
     _check_series(settings.baseline, block.problems.series, block.context.place)
-    scored = block.inputs.answers.scores.score_benchmark(block.request)
+    scored = block.inputs.answers.score_benchmark(block.request)
     drawn = draw_comparison(block.id, settings, scored, block.context)
     return replace(drawn, numbers=collect_pair_numbers(scored, block.context))
 
@@ -238,10 +223,10 @@ def _draw_pass_curves(settings: PasskSettings, block: _ScoreBlock) -> Figure:
         curves,
         block.context,
         problems=block.problems,
-        get_chart_spec=block.inputs.spec_cache,
+        get_chart_spec=block.inputs.get_chart_spec,
     )
-    numbers = collect_curve_numbers(curves, block.problems, block.context)
-    return replace(drawn, numbers={**drawn.numbers, **numbers})
+    scores = [to_json_values(one) for curve in curves for one in curve]
+    return replace(drawn, numbers={**drawn.numbers, "scores": scores, **block.describe()})
 
 
 def _draw_problems(settings: ProblemsSettings, block: _ScoreBlock) -> Stack:
@@ -249,7 +234,7 @@ def _draw_problems(settings: ProblemsSettings, block: _ScoreBlock) -> Stack:
     from reportgen.statistics.breakdowns import build_problem_grid, score_slices  # noqa: PLC0415
 
     grid = build_problem_grid(block.problems, higher_is_better=block.request.higher_is_better)
-    answers = block.inputs.answers.scores
+    answers = block.inputs.answers
     sliced = {
         column: score_slices(answers.get_slices(block.request, column), level=settings.level)
         for column in settings.slices
@@ -267,15 +252,26 @@ def _draw_runs(settings: RunsSettings, block: _ScoreBlock) -> Stack:
     metric, k = split_metric(settings.metric)
     spreads = measure_run_spreads(block.problems, metric, k, level=settings.level)
     drawn = draw_runs(block.id, settings, spreads, add_found_notes(block.context, block.problems.notes))
-    return replace(drawn, numbers=collect_run_numbers(spreads, block.problems, block.context))
+    numbers = {"spreads": [to_json_values(one) for one in spreads], **block.describe()}
+    return replace(drawn, numbers=numbers)
 
 
 def _draw_plan(settings: PlanSettings, block: _ScoreBlock) -> Stack:
     from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
 
-    found = block.inputs.answers.scores.plan(block.request, settings.difference)
-    drawn = draw_plan(block.id, settings, found, block.context, get_chart_spec=block.inputs.spec_cache)
-    return replace(drawn, numbers=collect_plan_numbers(found, block.problems, block.context))
+    found = block.inputs.answers.plan_study(block.request, settings.difference)
+    drawn = draw_plan(block.id, settings, found, block.context, get_chart_spec=block.inputs.get_chart_spec)
+    return replace(drawn, numbers={"plan": to_json_values(found), **block.describe()})
+
+
+_DRAWERS: Final[Mapping[str, Callable[[Any, _ScoreBlock], Figure | Stack]]] = {
+    "scores": _draw_scores,
+    "passk": _draw_pass_curves,
+    "comparison": _draw_comparison,
+    "problems": _draw_problems,
+    "runs": _draw_runs,
+    "plan": _draw_plan,
+}
 
 
 def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
@@ -285,7 +281,7 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
     from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
 
     place, benchmark = planned.block.location, planned.page.front_matter.benchmark
-    answers = inputs.answers.scores
+    answers = inputs.answers
     requests = dict(zip(_name_benchmarks(planned, inputs), planned.outcomes, strict=True))
     parts = {name: answers.get_problem_scores(request) for name, request in requests.items()}
     contexts = {

@@ -1,15 +1,15 @@
-"""The subjects of facts, made from curves or scores; their facts and judgements are kept in the cache."""
+"""The subjects of facts, made from curves or scores; their facts and judgements are stored in the cache."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from reportgen.blocks.results import ScoreErrorsAt, format_step_title
+from reportgen.blocks.results import format_step_title, place_score_errors
 from reportgen.core.model import CurveRequest, ScoreRequest
-from reportgen.core.statements import Fact, Judgement, Quantity, Scale, Truth
+from reportgen.core.statements import Fact, Judgement, Scale
 from reportgen.figures.vega.live import write_link_state
 from reportgen.narrative.requests import name_benchmark
 
@@ -38,8 +38,8 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
     if isinstance(request, ScoreRequest):
         from reportgen.claims.facts.score_facts import ScoreSubject  # noqa: PLC0415 - only where something is computed
 
-        with ScoreErrorsAt(place):
-            scored = answers.scores.score_benchmark(request)
+        with place_score_errors(place):
+            scored = answers.score_benchmark(request)
             return ScoreSubject(
                 scored.scores,
                 scored.comparisons,
@@ -94,11 +94,8 @@ def link_topic(
 ) -> str:
     """The fragment of the link that shows something in a topic's figure; empty where none shows it.
 
-    Args:
-        topic: what it is about; scores have no steps, and so neither range nor point.
-        series: whom it is about.
-        x: the range of steps to look at; a single step is none.
-        mark: the step and series of the point to mark.
+    ``x`` is the range of steps to look at, ``mark`` the step and series of the point to mark; scores have
+    neither.
     """
     if not topic.figure:
         return ""
@@ -115,116 +112,83 @@ class SubjectStore:
         self._known: dict[Topic, CachedSubject] = {}
 
     def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
-        """The subject of a topic; ``place`` is told what its data have wrong."""
+        """The subject of a topic; problems of its data are reported at ``place``."""
         if topic not in self._known:
             source = self._sources[topic.request.source]
             better, request = str(topic.higher_is_better), repr(topic.request)
             key = self._cache.make_key("facts", request, better, topic.title, source.digest)
             self._known[topic] = CachedSubject(
-                self._cache.get(key),
-                lambda: make_subject(topic, place, self._answers),
-                lambda stored: self._cache.put(key, stored),
+                self._cache, key, lambda: make_subject(topic, place, self._answers)
             )
         return self._known[topic]
 
-    def keep(self) -> None:
-        """Keep what was asked for, where some of it was not kept before."""
+    def store(self) -> None:
+        """Store what this draft used, where some of it was not stored before."""
         for subject in self._known.values():
-            subject.keep()
+            subject.store()
+
+
+@dataclass(frozen=True, slots=True)
+class _Knowledge:
+    """What is stored of a subject: itself, its facts by their calls, judgements by their bindings."""
+
+    holds: Literal["curves", "scores"]
+    scale: Scale
+    series: tuple[str, ...]
+    facts: dict[str, Fact] = field(default_factory=dict)
+    judgements: dict[str, Judgement] = field(default_factory=dict)
 
 
 class CachedSubject:
-    """A subject that outlives the draft; what a draft no longer asks for is forgotten."""
+    """A subject that outlives the draft; what a draft no longer uses is forgotten."""
 
-    def __init__(
-        self, stored: bytes | None, make: Callable[[], Subject], keep: Callable[[bytes], None]
-    ) -> None:
-        self._make, self._store = make, keep
-        self._stored: dict[str, Any] = json.loads(stored) if stored else {"facts": {}, "judgements": {}}
+    def __init__(self, cache: Cache, key: str, make: Callable[[], Subject]) -> None:
+        self._cache, self._key, self._make = cache, key, make
+        self._stored = cache.load(key, _Knowledge)
         self._facts: dict[str, Fact] = {}
         self._judgements: dict[str, Judgement] = {}
-        self._fresh = not stored
+        self._fresh = self._stored is None
 
     @property
     def holds(self) -> Literal["curves", "scores"]:
         """See ``Subject``."""
-        return self._about.holds
+        return (self._stored or self._subject).holds
 
     @property
     def scale(self) -> Scale:
         """See ``Subject``."""
-        return self._about.scale
+        return (self._stored or self._subject).scale
 
     @property
     def series(self) -> tuple[str, ...]:
         """See ``Subject``."""
-        return self._about.series
+        return (self._stored or self._subject).series
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """See ``Subject``."""
         call = json.dumps([name, *arguments])
         if call not in self._facts:
-            stored = self._stored["facts"].get(call)
-            self._facts[call] = _build_fact(stored) if stored else self._subject.fact(name, arguments)
+            stored = self._stored.facts.get(call) if self._stored else None
+            self._facts[call] = stored or self._subject.fact(name, arguments)
             self._fresh = self._fresh or not stored
         return self._facts[call]
 
     def get_judgement(self, binding: Binding, judge: Callable[[Binding, Subject], Judgement]) -> Judgement:
-        """What the data say to a binding: as ``judge`` told it when it was first asked."""
+        """What the data say to a binding; ``judge`` is called where that is not stored."""
         key = json.dumps([binding.kind, binding.words, binding.expression])
         if key not in self._judgements:
-            stored = self._stored["judgements"].get(key)
-            self._judgements[key] = _build_judgement(stored) if stored else judge(binding, self)
+            stored = self._stored.judgements.get(key) if self._stored else None
+            self._judgements[key] = stored or judge(binding, self)
             self._fresh = self._fresh or not stored
         return self._judgements[key]
 
-    def keep(self) -> None:
-        """Keep what was asked for, if some of it was not kept before."""
-        if not self._fresh:
-            return
-        value = {
-            "about": asdict(self._about),
-            "facts": {call: asdict(fact) for call, fact in sorted(self._facts.items())},
-            "judgements": {key: asdict(one) for key, one in sorted(self._judgements.items())},
-        }
-        self._store(json.dumps(value, allow_nan=False).encode())
+    def store(self) -> None:
+        """Store what was used, if some of it was not stored before."""
+        if self._fresh:
+            facts, judgements = dict(sorted(self._facts.items())), dict(sorted(self._judgements.items()))
+            known = _Knowledge(self.holds, self.scale, self.series, facts, judgements)
+            self._cache.store(self._key, _Knowledge, known)
 
     @cached_property
     def _subject(self) -> Subject:
         return self._make()
-
-    @cached_property
-    def _about(self) -> _About:
-        if "about" in self._stored:
-            return _build_about(self._stored["about"])
-        return _About(self._subject.holds, self._subject.scale, self._subject.series)
-
-
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What a subject says of itself before it is asked for a fact."""
-
-    holds: Literal["curves", "scores"]
-    scale: Scale
-    series: tuple[str, ...]
-
-
-def _build_about(fields: dict[str, Any]) -> _About:
-    scale = fields["scale"]
-    bounds = tuple(scale["bounds"]) if scale["bounds"] else None
-    return _About(fields["holds"], Scale(**{**scale, "bounds": bounds}), tuple(fields["series"]))
-
-
-def _build_fact(fields: dict[str, Any]) -> Fact:
-    named = {"quantity": Quantity(fields["quantity"]), "series": tuple(fields["series"])}
-    return Fact(**{**fields, **named})
-
-
-def _build_judgement(fields: dict[str, Any]) -> Judgement:
-    return Judgement(
-        truth=Truth(fields["truth"]),
-        found=fields["found"],
-        evidence=tuple(fields["evidence"]),
-        repaired=fields["repaired"],
-        facts=tuple(map(_build_fact, fields["facts"])),
-    )

@@ -21,15 +21,18 @@ from collections import defaultdict
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reportgen.core import CACHE_DIR, __version__
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from pydantic import TypeAdapter
 
 
+_Value = TypeVar("_Value")
 _DAY = 24 * 3600
 _UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
@@ -190,6 +193,28 @@ class Cache:
         with suppress(OSError):
             replace_file(self._get_path(key), _calculate_checksum(value) + value)
 
+    def load(self, key: str, kind: type[_Value]) -> _Value | None:
+        """The value of a key as a value of this type; None where there is none that can be read."""
+        data = self.get(key)
+        if data is None:
+            return None
+        try:
+            return _get_adapter(kind).validate_json(data)
+        except ValueError:
+            return None
+
+    def store(self, key: str, kind: type[_Value], value: _Value) -> None:
+        """Keep a value of this type as JSON, so that reading a cache never runs code."""
+        self.put(key, _get_adapter(kind).dump_json(value))
+
+    def memo(self, key: str, kind: type[_Value], make: Callable[[], _Value]) -> _Value:
+        """The stored value of a key, made and stored where there is none; None is never stored."""
+        value = self.load(key, kind)
+        if value is None:
+            value = make()
+            self.store(key, kind, value)
+        return value
+
     def put_text(self, key: str, name: str, text: str) -> CachedText:
         """Store a long text of the value with this key, in a file that a site can link to.
 
@@ -306,8 +331,18 @@ class FileHashes:
                 replace_file(str(self._file), json.dumps(current).encode())
 
 
-def get_stamp(path: str | Path) -> tuple[int, int]:
-    """A file's size in bytes and time of change in nanoseconds; while both stay, so do its bytes."""
+_adapters: dict[Any, TypeAdapter[Any]] = {}
+
+
+def _get_adapter(kind: type[_Value]) -> TypeAdapter[_Value]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - not every command reads such values
+
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
+
+
+def _mark(path: str | Path) -> list[int]:
     found = os.stat(path)  # noqa: PTH116 - pathlib takes longer
     return found.st_size, found.st_mtime_ns
 

@@ -51,10 +51,10 @@ def describe_path(
 
     Args:
         path: the file or folder, which is there.
-        root: what its paths are description relative to.
+        root: what the paths in the description are relative to.
         name: what blocks call it; empty for the name of the file or folder.
-        hashes: SHA-256 of a file in hex, remembered from one call to the next.
-        cache: what was read and counted before; None where nothing is kept.
+        hashes: SHA-256 of a file in hex.
+        cache: what was read and counted before; None where nothing is stored.
         boundary: where links in it may lead; anywhere if None.
     """
     from reportgen.read.describe.describe import DescribeContext, describe  # noqa: PLC0415 - imports the database
@@ -66,12 +66,6 @@ def describe_data_folder(
     path: Path, root: Path, data_dir: str, boundary: Boundary | None = None
 ) -> Description:
     """The data folder of a report described: it is no source, but holds some.
-
-    Args:
-        path: the folder.
-        root: the report.
-        data_dir: the same folder relative to the report.
-        boundary: where links in it may lead; anywhere if None.
 
     Raises:
         ReportError: two sources have the same name.

@@ -1,47 +1,47 @@
-"""Draws every block, or takes it from the cache, and judges every bound value and claim."""
+"""Draws every block, or takes it from the cache, and judges every bound value and claim.
+
+The long texts of drawn figures stand in files of their own in the cache: an unchanged figure needs them only
+if its page changed, and a site can link to them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.blocks.charts import draw_author_chart, draw_block
+from reportgen.blocks.charts import KINDS, draw_block
 from reportgen.blocks.observations import judge_statement
 from reportgen.blocks.subjects import describe_topic, link_topic
 from reportgen.claims.facts.vocabulary import FACTS
-from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
-from reportgen.core.model import ScoreRequest
+from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.model import BenchmarkResult, Figure, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
-from reportgen.draft.block_cache import (
-    make_block_key,
-    restore_block,
-    restore_result,
-    store_block,
-    store_result,
-)
 from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
-from reportgen.settings.blocks import (
-    AltairSettings,
-    OverviewSettings,
-)
+from reportgen.settings.blocks import OverviewSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeVar
 
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement
-    from reportgen.core.errors import Diagnostics
-    from reportgen.core.model import BenchmarkResult, Shown
+    from reportgen.core.cache import Cache, CachedText
+    from reportgen.core.errors import Problems
+    from reportgen.core.model import Request, Shown
     from reportgen.core.statements import Fact
-    from reportgen.settings.blocks import BlockSettings
+
+    _Shown = TypeVar("_Shown", bound=Shown)
+
+
+_IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
 
 @dataclass(slots=True)
 class DrawnBlocks:
     """What was drawn: results by their page's path, the others by their page's path and their block's id.
 
-    ``keys`` has the cache keys of blocks that are kept; ``statements`` what the data say to those of each
-    page.
+    ``keys`` has the cache keys of stored blocks; ``statements`` what the data say to those of each page.
     """
 
     results: dict[str, BenchmarkResult] = field(default_factory=dict)
@@ -58,30 +58,25 @@ def draw_blocks(
 ) -> DrawnBlocks:
     """Draw everything but overviews, which show other pages' results.
 
-    Args:
-        plan: what to draw.
-        inputs: what to draw it from.
-        problems: gets what cannot be drawn.
-        report_progress: told after each block its page's path and what it shows.
+    ``problems`` gets what cannot be drawn; ``report_progress`` is called after each block with its page's
+    path and what it shows.
     """
     drawn = DrawnBlocks()
     for benchmark in plan.benchmarks:
         with problems.collecting():
             drawn.results[benchmark.page.path] = _get_result(benchmark, inputs)
     for planned in plan.blocks:
-        place, settings = (planned.page.path, planned.block.id), planned.block.settings
+        place = planned.page.path, planned.block.id
         with problems.collecting():
-            if isinstance(settings, OverviewSettings):
+            kind = KINDS.get(planned.block.kind)
+            if kind is None:
                 continue
-            if isinstance(settings, AltairSettings):
-                # Never kept: the author's function may change while its block does not.
-                block: Shown = draw_author_chart(planned, settings, inputs)
+            if kind.stored:
+                key = drawn.keys[place] = _make_block_key(planned, inputs)
+                block = restore_block(inputs.cache, key, kind.shows)
+                block = block or store_block(inputs.cache, key, draw_block(planned, inputs))
             else:
-                key = _make_key(planned, settings, inputs)
-                block = restore_block(inputs.cache, key) or store_block(
-                    inputs.cache, key, draw_block(planned, settings, inputs)
-                )
-                drawn.keys[place] = key
+                block = draw_block(planned, inputs)
             drawn.shown[place] = block
             report_progress(planned.page.path, block)
     drawn.statements |= judge_statements(plan, inputs, problems)
@@ -107,44 +102,92 @@ def add_overviews(
     return DrawnBlocks(results, shown, drawn.keys, drawn.statements)
 
 
-def _make_key(planned: PlannedBlock, settings: BlockSettings, inputs: DrawInputs) -> str:
-    benchmark = planned.page.front_matter.benchmark
+def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
+    """Store a block; returns it with its longest texts in files, if these can be written."""
+
+    def put_texts(number: int, figure: Figure) -> Figure:
+        texts: dict[str, Any] = {
+            name: cache.put_text(key, f"{number}.{name}", str(getattr(figure, name))) for name in _IN_FILES
+        }
+        return replace(figure, **texts)
+
+    try:
+        light = _change_figures(block, put_texts)
+    except OSError:
+        return block
+    cache.store(key, type(block), light)
+    return light
+
+
+def restore_block(cache: Cache, key: str, kind: type[_Shown]) -> _Shown | None:
+    """What ``store_block`` returned; None where there is nothing, or one of its texts is gone or changed."""
+    texts: list[CachedText] = []
+
+    def locate_texts(number: int, figure: Figure) -> Figure:
+        # Where they stand now: a report may have been moved as a whole.
+        located: dict[str, Any] = {
+            name: replace(getattr(figure, name), path=cache.get_text_path(key, f"{number}.{name}"))
+            for name in _IN_FILES
+        }
+        texts.extend(located.values())
+        return replace(figure, **located)
+
+    block = cache.load(key, kind)
+    restored = _change_figures(block, locate_texts) if block else None
+    return restored if all(text.stands for text in texts) else None
+
+
+def _change_figures(block: _Shown, change: Callable[[int, Figure], Figure]) -> _Shown:
+    """The block with each of its figures, which are counted from 0, changed."""
+    numbers = count()
+
+    def change_all(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(change(next(numbers), part) if isinstance(part, Figure) else part for part in parts)
+
+    if isinstance(block, Panels):
+        return replace(block, figures=change_all(block.figures))
+    if isinstance(block, Stack):
+        return replace(block, parts=change_all(block.parts))
+    return change_all((block,))[0]  # type: ignore[no-any-return]
+
+
+def _make_key(
+    parts: Iterable[str], requests: Sequence[Request], sources: Iterable[str], inputs: DrawInputs
+) -> str:
+    slots = repr(sorted(inputs.colours.get_slots(requests).items()))
+    digests = (inputs.sources[name].digest for name in sources)
+    return inputs.cache.make_key("block", *parts, slots, *digests)
+
+
+def _make_block_key(planned: PlannedBlock, inputs: DrawInputs) -> str:
+    block, benchmark = planned.block, planned.page.front_matter.benchmark
     parts = (
-        planned.block.kind,
-        planned.block.id,
-        settings.model_dump_json(),
+        block.kind,
+        block.id,
+        block.settings.model_dump_json(),
         benchmark.model_dump_json() if benchmark else "",
         repr(planned.requests),
         repr(planned.topics),
         repr([claim.expression for claim in planned.claims]),
-        repr(sorted(inputs.colours.get_slots(planned.requests).items())),
     )
-    return make_block_key(inputs.cache, parts, (inputs.sources[name] for name in planned.sources))
+    return _make_key(parts, planned.requests, planned.sources, inputs)
 
 
 def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
-    page, benchmark = planned.page, planned.benchmark
-    source = inputs.sources[benchmark.source]
-    slots = repr(sorted(inputs.colours.get_slots([planned.request]).items()))
-    parts = ("benchmark", page.path, benchmark.model_dump_json(), repr(planned.request), slots)
-    key = make_block_key(inputs.cache, parts, [source])
-    result = restore_result(inputs.cache, key)
-    if result is None:
-        result = _make_result(planned, inputs)
-        store_result(inputs.cache, key, result)
-    return result
+    path, benchmark, request = planned.page.path, planned.benchmark, planned.request
+    parts = ("benchmark", path, benchmark.model_dump_json(), repr(request))
+    key = _make_key(parts, [request], [benchmark.source], inputs)
+    return inputs.cache.memo(key, BenchmarkResult, lambda: _make_result(planned, inputs))
 
 
 def _make_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
     page, benchmark, request = planned.page, planned.benchmark, planned.request
     if isinstance(request, ScoreRequest):
-        from reportgen.blocks.scores import make_score_result  # noqa: PLC0415 - as above
+        from reportgen.blocks.scores import make_score_result  # noqa: PLC0415 - only where there are scores
 
         return make_score_result(page, benchmark, request, inputs)
-    answer = inputs.answers.get_curves(request)
-    context = inputs.make_context(
-        SourceLocation(page.file, benchmark.line), benchmark.source, answer, benchmark
-    )
+    place, answer = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)
+    context = inputs.make_context(place, benchmark.source, answer, benchmark)
     return summarize_benchmark(benchmark, page.path, answer.curve_set, context)
 
 
@@ -153,19 +196,24 @@ def judge_statements(
 ) -> dict[str, tuple[Statement, ...]]:
     """What the data say to each page's statements, by the page's path.
 
-    Args:
-        plan: its statements are judged.
-        inputs: the data, and what earlier drafts knew of them.
-        problems: gets an error for each statement that cannot be read, and a warning for each that does not
-            hold, cannot be decided, or was expected to fail and holds.
+    ``problems`` gets an error for each statement that cannot be read, and a warning for each that does not
+    hold, cannot be decided, or was expected to fail and holds.
     """
     found: dict[str, list[Statement]] = {}
     for planned in plan.statements:
         with problems.collecting():
-            statement = _make_statement(planned, inputs)
+            judgement = judge_statement(planned, inputs)
+            statement = Statement(
+                binding=planned.binding,
+                number=planned.number,
+                judgement=judgement,
+                metric=describe_topic(planned.topic, inputs.sources),
+                figure=planned.topic.figure,
+                state=_link_facts(planned, judgement.facts),
+            )
             found.setdefault(planned.page.path, []).append(statement)
             problems.add(list_warnings(statement))
-    inputs.subjects.keep()
+    inputs.subjects.store()
     return {path: tuple(statements) for path, statements in found.items()}
 
 
@@ -192,18 +240,6 @@ def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
         said = f'"{binding.words}" is not so: {judgement.found}'
         step = "Rewrite the sentence, or say with fails= why it fails"
     yield Diagnostic(binding.location, said, step, Stage.NARRATIVE, Severity.WARNING)
-
-
-def _make_statement(planned: PlannedStatement, inputs: DrawInputs) -> Statement:
-    judgement = judge_statement(planned, inputs)
-    return Statement(
-        binding=planned.binding,
-        number=planned.number,
-        judgement=judgement,
-        metric=describe_topic(planned.topic, inputs.sources),
-        figure=planned.topic.figure,
-        state=_link_facts(planned, judgement.facts),
-    )
 
 
 def _link_facts(planned: PlannedStatement, facts: Sequence[Fact]) -> str:

@@ -13,7 +13,7 @@ from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from reportgen.core.cache import Cache
@@ -52,25 +52,23 @@ def _describe_metric(one: DescribedMetric) -> str:
         f"{format_count(one.runs, 'run')}, {format_count(one.values, 'value')}{ends}, "
         f"{_format_steps(one.first, one.last)}"
     )
-    odd = _list_odd(
-        *((one.repeated, "repeated"), (one.missing, "empty"), (one.nan, "NaN"), (one.infinite, "infinite")),
-        (one.without_step, "without a step"),
-    )
-    return ", ".join([f"metric {one.name}: {said}", *odd])
+    odd = {"repeated": one.repeated, "empty": one.missing, "NaN": one.nan, "infinite": one.infinite}
+    odd["without a step"] = one.without_step
+    return ", ".join([f"metric {one.name}: {said}", *(f"{n:,} {what}" for what, n in odd.items() if n)])
 
 
 def _describe_evaluation(one: DescribedEvaluation) -> str:
     mean = "no score" if one.mean is None else f"mean {_format_number(one.mean)}"
     said = f"{format_count(one.problems, 'problem')}, {format_count(one.answers, 'answer')}, {mean}"
-    odd = _list_odd((one.missing, "without a score"), (one.repeated, "repeated"))
-    return ", ".join([f"{_name_run(one)}{_name_benchmark(one.benchmark)}: {said}", *odd])
+    odd = {"without a score": one.missing, "repeated": one.repeated}
+    return ", ".join([f"{_name_evaluation(one)}: {said}", *(f"{n:,} {what}" for what, n in odd.items() if n)])
 
 
 def _describe_total(one: DescribedTotal) -> str:
     score = "no score" if one.value is None else _format_number(one.value)
     error = f"standard error {_format_number(one.stderr)}" if one.stderr is not None else "no standard error"
     problems = f", {format_count(one.n, 'problem')}" if one.n is not None else ""
-    return f"{_name_run(one)}{_name_benchmark(one.benchmark)}: {one.metric} {score}, {error}{problems}"
+    return f"{_name_evaluation(one)}: {one.metric} {score}, {error}{problems}"
 
 
 def _name_run(one: DescribedRun | DescribedEvaluation | DescribedTotal) -> str:
@@ -80,12 +78,8 @@ def _name_run(one: DescribedRun | DescribedEvaluation | DescribedTotal) -> str:
     return f"{one.series} ({inside})" if inside else one.series
 
 
-def _name_benchmark(benchmark: str) -> str:
-    return f" on {benchmark}" if benchmark else ""
-
-
-def _list_odd(*counts: tuple[int, str]) -> Iterator[str]:
-    return (f"{count:,} {what}" for count, what in counts if count)
+def _name_evaluation(one: DescribedEvaluation | DescribedTotal) -> str:
+    return f"{_name_run(one)} on {one.benchmark}" if one.benchmark else _name_run(one)
 
 
 def _format_steps(first: float | None, last: float | None) -> str:
@@ -146,10 +140,10 @@ def freeze_source(
 
     Args:
         path: its file or folder, which is there.
-        root: what its paths are told relative to.
+        root: what its paths are relative to.
         tool: what writes it, with its version.
         hashes: SHA-256 of a file in hex.
-        cache: what was read before; None where nothing is kept.
+        cache: what was read before; None where nothing is stored.
         boundary: where links in it may lead; anywhere if None.
 
     Raises:

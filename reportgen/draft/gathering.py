@@ -39,8 +39,6 @@ def gather_sources(
     project: Project, pages: tuple[Page, ...], hashes: FileHashes, cache: Cache, problems: Diagnostics
 ) -> dict[str, Source]:
     """Every source that a page names, opened; one that cannot be opened is left out and told."""
-    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
-
     data = project.settings.data_dir
     sources: dict[str, Source] = {}
     opening_problems: dict[str, Diagnostics] = {}
@@ -48,15 +46,7 @@ def gather_sources(
         if name not in opening_problems:
             opening_problems[name] = Diagnostics()
             with opening_problems[name].collecting():
-                sources[name] = open_source(
-                    project.root,
-                    data,
-                    name,
-                    load_settings=load_source_settings,
-                    hashes=hashes,
-                    cache=cache,
-                    follow_links=project.settings.follow_links,
-                )
+                sources[name] = open_project_source(project, name, hashes, cache)
                 opening_problems[name].add(sources[name].warnings)
         # A source that is not there is the problem of everybody who names it.
         found = opening_problems[name].found
@@ -67,17 +57,36 @@ def gather_sources(
     return sources
 
 
+def open_project_source(project: Project, name: str, hashes: FileHashes, cache: Cache) -> Source:
+    """A source of a report, opened.
+
+    Raises:
+        ReportError: there is none of this name, or it cannot be opened.
+    """
+    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
+
+    return open_source(
+        project.root,
+        project.settings.data_dir,
+        name,
+        load_settings=load_source_settings,
+        hashes=hashes,
+        cache=cache,
+        follow_links=project.settings.follow_links,
+    )
+
+
 def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
     """The pages; one generated for a benchmark is about scores if its source turns out to hold such."""
-    return tuple(_fit_page(page, sources) for page in pages)
 
+    def fit(page: Page) -> Page:
+        benchmark = page.front_matter.benchmark
+        source = sources.get(benchmark.source) if benchmark else None
+        if source is None or source.kind == "measurements":
+            return page
+        return generate_for_scores(page, totals=source.kind == "totals")
 
-def _fit_page(page: Page, sources: Mapping[str, Source]) -> Page:
-    benchmark = page.front_matter.benchmark
-    source = sources.get(benchmark.source) if benchmark else None
-    if source is None or source.kind == "measurements":
-        return page
-    return generate_for_scores(page, totals=source.kind == "totals")
+    return tuple(map(fit, pages))
 
 
 def _or_figure(problem: Diagnostic, of: str, page: Page) -> Diagnostic:

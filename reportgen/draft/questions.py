@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reportgen.blocks.observations import find_observations
-from reportgen.blocks.results import ResultsStore, ScoreErrorsAt, use_every_step
+from reportgen.blocks.results import ResultsStore, place_score_errors, use_every_step
 from reportgen.blocks.subjects import make_subject
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.draft.gathering import gather_pages
+from reportgen.draft.gathering import gather_pages, open_project_source
 from reportgen.narrative.topics import Topic, iterate_topics, make_source_topic
-from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 
 if TYPE_CHECKING:
@@ -69,12 +68,10 @@ class SourceQuestion:
         request, place = self.topic.request, self.source.location
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":
             said = f'a plan needs answers to problems, and source "{self.source.name}" has none'
-            raise ReportError(Diagnostic(place, said, "Name a source with outcomes", Stage.DATA))
-        with ScoreErrorsAt(place):
-            found = self.answers.scores.plan(request, difference)
-        context = make_plain_context(
-            place, request, self.answers.scores.get_problem_scores(request), self.source
-        )
+            raise ReportError(Problem(place, said, "Name a source with outcomes", Stage.DATA))
+        with place_score_errors(place):
+            found = self.answers.plan_study(request, difference)
+        context = make_plain_context(place, request, self.answers.get_problem_scores(request), self.source)
         return PlanAnswer(
             write_plan_sentences(found, context),
             build_plan_table("plan", found, context),
@@ -103,18 +100,14 @@ def prepare_question(
 ) -> SourceQuestion:
     """A question about a source, with what the pages say of it.
 
-    Args:
-        project: the report that the source belongs to.
-        name: the source.
-        cache: what earlier drafts know of files.
-        hashes: SHA-256 of data files.
-        metric: the metric; may be left out where there is one, or where a page's benchmark names one.
-        benchmark: of outcomes, a value of the benchmark column; likewise.
+    ``metric``, and of outcomes ``benchmark``, a value of the benchmark column, may be left out where there is
+    one, or where a page's benchmark names one.
 
     Raises:
         ReportError: the source cannot be read, or it is open which metric or benchmark is meant.
     """
-    source = _open_source(project, name, cache, hashes)
+    source = open_project_source(project, name, hashes, cache)
+    hashes.save()
     # What pages have wrong is another command's business.
     pages = gather_pages(project, Diagnostics())
     topic = _find_topic(pages, source, metric, benchmark)
@@ -122,23 +115,6 @@ def prepare_question(
     if isinstance(topic.request, CurveRequest):
         requests += (use_every_step(topic.request),)
     return SourceQuestion(topic, source, ResultsStore(project.root, {name: source}, requests))
-
-
-def _open_source(project: Project, name: str, cache: Cache, hashes: FileHashes) -> Source:
-    from reportgen.read import open_source  # noqa: PLC0415 - imports the database
-
-    data = project.settings.data_dir
-    source = open_source(
-        project.root,
-        data,
-        name,
-        load_settings=load_source_settings,
-        hashes=hashes,
-        cache=cache,
-        follow_links=project.settings.follow_links,
-    )
-    hashes.save()
-    return source
 
 
 def _find_topic(pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None) -> Topic:
@@ -175,9 +151,8 @@ def _check_unambiguous(chosen: Benchmark, source: Source) -> None:
         kind, names = "benchmark", source.benchmarks
     if kind:
         said = f'source "{source.name}" has {len(names)} {kind}s, and it is open which is meant'
-        raise ReportError(
-            Diagnostic(source.location, said, f"Name one with --{kind}: {quote_names(names)}", Stage.DATA)
-        )
+        step = f"Name one with --{kind}: {quote_names(names)}"
+        raise ReportError(Problem(source.location, said, step, Stage.DATA))
 
 
 def _check(name: str, known: tuple[str, ...], kind: str, source: Source) -> None:

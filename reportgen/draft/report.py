@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from reportgen.blocks.draw_inputs import DrawInputs, SpecCache, choose_colours, read_series_names
+from reportgen.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
 from reportgen.blocks.plan import list_requests, plan_report
 from reportgen.blocks.results import ResultsStore
-from reportgen.blocks.subjects import SubjectStore
-from reportgen.core.errors import Diagnostics
+from reportgen.core.errors import Problems
 from reportgen.draft.drawing import add_overviews, draw_blocks
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
 from reportgen.draft.result import Report
@@ -39,8 +38,8 @@ def draft(
         project: where the report stands and what its settings say.
         cache: what earlier drafts computed, by content.
         hashes: SHA-256 of data files, remembered by size and time of change.
-        progress: told after each block how many of how many are drawn.
-        drawn: told after each block its page's path and what it shows, so that more can be made of it
+        progress: called after each block with how many of how many are drawn.
+        drawn: called after each block with its page's path and what it shows, so that more can be made of it
             while the rest is drawn.
         start_worker: starts a function in another process and returns what waits for its result; some pages
             of a large report are read and drawn there.
@@ -63,8 +62,7 @@ def draft(
     names |= worker.fetch_names(problems)
     colours = choose_colours(plan, names, project.settings.series, problems)
     worker.start_drawing(colours)
-    subjects = SubjectStore(answers, sources, cache)
-    inputs = DrawInputs(project, sources, answers, subjects, colours, cache, SpecCache(cache))
+    inputs = DrawInputs.gather(project, sources, answers, colours, cache)
     done = count(1)
 
     def report_progress(page: str, block: Shown) -> None:

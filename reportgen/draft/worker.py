@@ -9,11 +9,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
-from reportgen.blocks.draw_inputs import DrawInputs, SpecCache, make_names_key, read_series_names
+from reportgen.blocks.draw_inputs import DrawInputs, make_names_key, read_series_names
 from reportgen.blocks.plan import Plan, list_requests
 from reportgen.blocks.results import ResultsStore
-from reportgen.blocks.subjects import SubjectStore
-from reportgen.core.errors import Diagnostic, Diagnostics
+from reportgen.core.errors import Problem, Problems
 from reportgen.draft.drawing import draw_blocks
 
 if TYPE_CHECKING:
@@ -136,6 +135,5 @@ def _draw(
 ) -> tuple[DrawnBlocks, list[Diagnostic]]:
     problems = Diagnostics()
     answers = _answers.pop(project.root)
-    subjects = SubjectStore(answers, sources, cache)
-    inputs = DrawInputs(project, sources, answers, subjects, colours, cache, SpecCache(cache))
+    inputs = DrawInputs.gather(project, sources, answers, colours, cache)
     return draw_blocks(plan, inputs, problems), problems.found

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
+from reportgen.core.errors import Problem, SourceLocation
 from reportgen.core.statements import Binding
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
 from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.text import MAX_CHARACTERS, read_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,6 @@ _HARD: Final = re.compile(r"^(?:[-+*>]|\d+[.)]| )*?(?:    |:|!!!|\?\?\?|===|///)
 _CODE: Final = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
 _LINK: Final = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)| ?\[[^\[\]]*\])?")
 _BRACKETS: Final = re.compile(r"[\[\]]|\x00 ?\(")
-_QUOTES: Final = re.compile(r"[> ]*")
 _HEADING: Final = re.compile(r"(?:[-+*> ]|\d+[.)])*#")
 # What begins another block, so that words do not go on there.
 _BEGINS: Final = re.compile(r"[> ]*(?:[-+*#=_:~{\[]|\d+[.)] )")
@@ -76,19 +76,12 @@ def _find_broken(lines: list[str]) -> set[int]:
     broken = set()
     for number, begin in first.items():
         inside = lines[begin : last.get(number, begin) + 1]
-        depths = {_count_quotes(line) for line in inside}
+        depths = {line[: len(line) - len(line.lstrip("> "))].count(">") for line in inside}
         heading = len(inside) > 1 and _HEADING.match(lines[begin]) is not None
         if heading or len(depths) > 1 or any(_BEGINS.match(line) for line in inside[1:]):
             broken.add(number)
     return broken
 
-
-def _count_quotes(line: str) -> int:
-    match = _QUOTES.match(line)
-    return match.group().count(">") if match else 0
-
-
-MAX_CHARACTERS: Final = 2_000_000
 
 _NOT_READ: Final = "Markdown does not read this as a bound {kind}, so its braces would stand on the page"
 _MEND: Final = "Keep its words and braces in one paragraph, cell or item, outside raw HTML and links' targets"
@@ -109,8 +102,7 @@ def find_bindings(
     if not has_binding_marks(text):
         return ()
     with problems.collecting():
-        _refuse_too_long(text, file, first_line)
-        found = _find_all(text)
+        found = read_markdown(text, SourceLocation(file, first_line), _find_all)
         problems.add(_list_problems(found, file, first_line))
         return tuple(
             _make_binding(one, found, file, first_line, offset)
@@ -126,7 +118,7 @@ def strip_bindings(text: str) -> str:
         return text
     try:
         found = _find_all(text)
-    except RecursionError:  # which ``find_bindings`` has told
+    except RecursionError:  # which ``find_bindings`` has reported
         return text
     parts, place = [], 0
     for number, one in enumerate(found.candidates):
@@ -170,19 +162,6 @@ class _FoundBindings:
         return SourceLocation(file, first_line + row, offset - self.starts[row] + 1)
 
 
-def _refuse_too_long(text: str, file: str, first_line: int) -> None:
-    if len(text) > MAX_CHARACTERS:
-        said = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(Diagnostic(SourceLocation(file, first_line), said, "Split it into several pages"))
-    try:
-        _find_all(text)
-    except RecursionError as error:
-        problem = Diagnostic(
-            SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
-        )
-        raise ReportError(problem) from error
-
-
 @lru_cache(maxsize=1024)  # bindings and headings of a page ask one after the other
 def _find_all(text: str) -> _FoundBindings:
     from reportgen.narrative.superfences import walk  # noqa: PLC0415 - most pages of a site bind nothing
@@ -198,8 +177,8 @@ def _find_all(text: str) -> _FoundBindings:
         candidates=found,
         shown=shown,
         broken=broken,
-        left_starts=tuple(_list_line_starts(left)),
-        starts=tuple(_list_line_starts(text)),
+        left_starts=_list_line_starts(left),
+        starts=_list_line_starts(text),
     )
 
 
@@ -244,11 +223,8 @@ def _list_problems(found: _FoundBindings, file: str, first_line: int) -> Iterato
             yield Diagnostic(found.place(one.start, file, first_line), said, _MEND)
 
 
-def _list_line_starts(text: str) -> Iterator[int]:
-    place = 0
-    for line in text.split("\n"):
-        yield place
-        place += len(line) + 1
+def _list_line_starts(text: str) -> tuple[int, ...]:
+    return (0, *(match.end() for match in re.finditer("\n", text)))
 
 
 def _find_column(line: str, target: int) -> int:

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.words import find_nearest
 from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.text import read_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.narrative.superfences import Walk
 
-
-MAX_CHARACTERS: Final = 2_000_000
 
 _KINDS: Final = "|".join(map(re.escape, BLOCKS))
 _MENTIONED: Final = re.compile(rf"(?:`{{3}}|~{{3}}).*(?:{_KINDS})")
@@ -54,9 +53,7 @@ _SWALLOWED: Final = (
 def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
     """The marks that a merge left in a page, but for those in its code.
 
-    Args:
-        text: the whole file, its lines ended by a line feed.
-        file: the page relative to the project, for messages.
+    ``text`` is the whole file, its lines ended by a line feed.
     """
     marked = [line for line, found in enumerate(text.split("\n")) if _CONFLICT.fullmatch(found)]
     if not marked:
@@ -109,18 +106,7 @@ def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
     """
     if not _MENTIONED.search(text) and not any(map(_guess_kind, set(_WORD.findall(text)))):
         return ()
-    if len(text) > MAX_CHARACTERS:
-        message = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(
-            Diagnostic(SourceLocation(file, first_line), message, "Split it into several pages")
-        )
-    try:
-        fences, refused = _find_all(text)
-    except RecursionError as error:
-        problem = Diagnostic(
-            SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
-        )
-        raise ReportError(problem) from error
+    fences, refused = read_markdown(text, SourceLocation(file, first_line), _find_all)
     before = first_line - 1
     if refused:
         raise ReportError(
@@ -211,7 +197,6 @@ def _guess_kind(word: str) -> str:
 
 @cache
 def _list_languages() -> frozenset[str]:
-    """The names of the languages that code may be written in."""
     from pygments.lexers import get_all_lexers  # noqa: PLC0415  # asked only of words near to a kind of ours
 
     return frozenset(alias for _, aliases, *_ in get_all_lexers(plugins=False) for alias in aliases)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from reportgen.core.errors import Diagnostic, Diagnostics, SourceLocation, Stage
+from reportgen.core.errors import Problem, Problems, SourceLocation
 from reportgen.narrative.pages import make_slug, read_page
 
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ def generate_pages(
     benchmarks: Sequence[Benchmark], pages: Sequence[Page], project_file: str = "mkdocs.yml"
 ) -> tuple[Page, ...]:
     """A page for each declared benchmark that no page has as its own.
-
-    Args:
-        benchmarks: those of the project's settings.
-        pages: the author's pages; their front matter may declare further ones under ``benchmarks:``.
-        project_file: where ``benchmarks`` stand, for problems.
 
     Returns:
         Pages marked as generated; ``file`` is where the benchmark is declared, which is also the place of
@@ -102,7 +97,7 @@ def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Di
     for benchmark, file in benchmarks:
         if benchmark.name in first:
             said = f'two benchmarks are called "{benchmark.name}"; the first is in {first[benchmark.name]}'
-            yield _make_problem(SourceLocation(file, benchmark.line), said, "Rename one, or remove it")
+            yield Problem(SourceLocation(file, benchmark.line), said, "Rename one, or remove it")
         first.setdefault(benchmark.name, file)
 
 
@@ -110,22 +105,14 @@ def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[P
     taken = {_get_address(page.path): page.file for page in pages}
     for benchmark, file in benchmarks:
         path = get_page_path(benchmark)
+        address, place = _get_address(path), SourceLocation(file, benchmark.line)
         if not _is_page(path):
             said = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
-            yield _make_problem(
-                SourceLocation(file, benchmark.line),
-                said,
-                "Write a path below the content folder that ends with .md",
-            )
+            yield Problem(place, said, "Write a path below the content folder that ends with .md")
             continue
-        address = _get_address(path)
         if address in taken:
             said = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
-            yield _make_problem(
-                SourceLocation(file, benchmark.line),
-                said,
-                "Give it another page:, or name it as benchmark: in that page",
-            )
+            yield Problem(place, said, "Give it another page:, or name it as benchmark: in that page")
         taken.setdefault(address, f'benchmark "{benchmark.name}"')
 
 
@@ -141,10 +128,6 @@ def _get_address(path: str) -> str:
     return str(page.parent if page.stem in {"index", "readme"} else page.with_suffix(""))
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
-    return Diagnostic(place, message, next_step, Stage.NARRATIVE)
-
-
 def _write_yaml(values: Mapping[str, object]) -> str:
     """Keys and values as YAML; texts are quoted, so that a name can be anything."""
     present = {key: value for key, value in values.items() if value is not None}
@@ -152,16 +135,14 @@ def _write_yaml(values: Mapping[str, object]) -> str:
     for key, value in present.items():
         if isinstance(value, dict):
             lines += [f"{key}:\n", *(f"  {line}\n" for line in _write_yaml(value).splitlines())]
+        elif isinstance(value, bool):
+            lines.append(f"{key}: {str(value).lower()}\n")
         else:
-            lines.append(f"{key}: {_scalar(value)}\n")
+            quoted: str = yaml.safe_dump(
+                str(value), default_style='"', allow_unicode=True, width=float("inf")
+            )
+            lines.append(f"{key}: {quoted.strip()}\n")
     return "".join(lines)
-
-
-def _scalar(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    quoted: str = yaml.safe_dump(str(value), default_style='"', allow_unicode=True, width=float("inf"))
-    return quoted.strip()
 
 
 def _escape(words: str) -> str:

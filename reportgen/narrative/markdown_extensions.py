@@ -20,12 +20,12 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import AtomicString, code_escape
+from markdown.util import AtomicString, Processor, code_escape
 
 from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
 from reportgen.settings.blocks import BLOCKS
-from reportgen.settings.text import shorten
+from reportgen.settings.text import NESTED_TOO_DEEP, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,11 +194,15 @@ class _MarkWords(InlineProcessor):
         return element, m.start(0), m.end(0)
 
 
-class _RestoreHtml(Preprocessor):
+class _Restore(Processor):
+    """A step that puts back what signs stand for."""
+
     def __init__(self, md: Markdown, text: _Text) -> None:
         super().__init__(md)
         self.text = text
 
+
+class _RestoreHtml(_Restore, Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         """Raw HTML as it was."""
         stash = self.md.htmlStash.rawHtmlBlocks
@@ -206,11 +210,7 @@ class _RestoreHtml(Preprocessor):
         return lines
 
 
-class _RestoreCode(Treeprocessor):
-    def __init__(self, md: Markdown, text: _Text) -> None:
-        super().__init__(md)
-        self.text = text
-
+class _RestoreCode(_Restore, Treeprocessor):
     def run(self, root: Element) -> None:
         """Blocks of code as they were."""
         for code in root.iter("code"):
@@ -218,11 +218,7 @@ class _RestoreCode(Treeprocessor):
                 code.text = AtomicString(self.text.restore(code.text, code=True))
 
 
-class _RestoreRest(Treeprocessor):
-    def __init__(self, md: Markdown, text: _Text) -> None:
-        super().__init__(md)
-        self.text = text
-
+class _RestoreRest(_Restore, Treeprocessor):
     def run(self, root: Element) -> None:
         """Spans of code, and what is no binding to Markdown, as they were."""
         if not self.text.stand_for:
@@ -237,11 +233,7 @@ class _RestoreRest(Treeprocessor):
                 one.set(name, self.text.restore(value))
 
 
-class _RestoreStash(Postprocessor):
-    def __init__(self, md: Markdown, text: _Text) -> None:
-        super().__init__(md)
-        self.text = text
-
+class _RestoreStash(_Restore, Postprocessor):
     def run(self, text: str) -> str:
         """What other extensions put aside inside a line, such as highlighted code, as it was."""
         return self.text.restore(text, escaped=True)
@@ -276,9 +268,7 @@ def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Diagnostic]
     try:
         prose = strip_code_and_tags(walked.render(placeholders))
     except RecursionError:
-        yield Diagnostic(
-            SourceLocation(file, first_line), "this page is nested too deep", "Indent and quote less"
-        )
+        yield Problem(SourceLocation(file, first_line), *NESTED_TOO_DEEP)
         return
     first_tags: dict[int, str] = {}
     for number in placeholders.find_numbers(prose):
@@ -310,32 +300,24 @@ class _TagPlaceholders(Extension):
         self.salt = salt
         self.found: list[tuple[int, str]] = []
 
-    def sign(self, number: int | str) -> str:
-        """The word for a tag."""
-        return f"rgh{self.salt}n{number}z"
-
     def find_numbers(self, text: str) -> list[int]:
         """The tags whose words stand in a text, in their order."""
-        return sorted(int(number) for number in re.findall(self.sign(r"(\d+)"), text))
+        return sorted(int(number) for number in re.findall(rf"rgh{self.salt}n(\d+)z", text))
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
         """Register the step."""
-        md.preprocessors.register(_PutTagPlaceholders(md, self), "reportgen_tags", 24)
+        step = Preprocessor(md)
+        step.run = self.replace_tags  # type: ignore[method-assign]
+        md.preprocessors.register(step, "reportgen_tags", 24)
 
-
-class _PutTagPlaceholders(Preprocessor):
-    def __init__(self, md: Markdown, placeholders: _TagPlaceholders) -> None:
-        super().__init__(md)
-        self.signs = placeholders
-
-    def run(self, lines: list[str]) -> list[str]:
+    def replace_tags(self, lines: list[str]) -> list[str]:
         """Lines without tags."""
         text = "\n".join(lines)
-        self.signs.found = []
+        self.found = []
         starts = [match.start() for match in re.finditer("\n", text)]
 
         def put(match: re.Match[str]) -> str:
-            self.signs.found.append((bisect_left(starts, match.start()), match.group()))
-            return self.signs.sign(len(self.signs.found) - 1) + "\n" * match.group().count("\n")
+            self.found.append((bisect_left(starts, match.start()), match.group()))
+            return f"rgh{self.salt}n{len(self.found) - 1}z" + "\n" * match.group().count("\n")
 
         return _TAG.sub(put, text).split("\n")

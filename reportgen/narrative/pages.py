@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.narrative.bindings import find_bindings, strip_bindings
 from reportgen.narrative.fences import find_conflict_marks, find_fences
-from reportgen.settings.blocks import AltairSettings, CurveSettings, TableSettings
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.report import FrontMatter
@@ -65,8 +64,7 @@ def find_headings(text: str) -> tuple[Heading, ...]:
 
 def make_slug(words: str) -> str:
     """Words as an id: small ASCII letters, digits and hyphens; empty where nothing of that is in them."""
-    ascii_words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
-    joined = re.sub(r"[^a-z0-9]+", "-", ascii_words.lower()).strip("-")
+    joined = re.sub(r"[^a-z0-9]+", "-", _fold_to_ascii(words).lower()).strip("-")
     if len(joined) <= _LONGEST_ID:
         return joined
     cut = joined[: _LONGEST_ID + 1]
@@ -106,8 +104,11 @@ def strip_markup(marked_up: str) -> str:
 
 def _id_in_contents(words: str) -> str:
     """What ``markdown.extensions.toc.slugify`` makes of a heading, without importing all of Markdown."""
-    ascii_words = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", ascii_words).strip().lower())
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", _fold_to_ascii(words)).strip().lower())
+
+
+def _fold_to_ascii(words: str) -> str:
+    return unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
 
 
 # The theme's landmarks; a figure of such an id would take their links.
@@ -156,13 +157,7 @@ def _find_clashes(
 
 
 def _suggest_id(kind: str, settings: BlockSettings) -> str:
-    """What a block is called where it has no id."""
-    candidates = [settings.title or ""]
-    if isinstance(settings, CurveSettings | TableSettings):
-        candidates.append(settings.metric or "")
-    if isinstance(settings, AltairSettings):
-        candidates.append(settings.function.rpartition(":")[2])
-    base = next((name for words in candidates if (name := make_slug(words))), kind)
+    base = next((name for words in settings.list_names() if (name := make_slug(words))), kind)
     # An id begins with a letter.
     return base if base[0].isalpha() else f"{kind}-{base}"
 
@@ -183,14 +178,10 @@ _KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)"""
 def read_pages(
     root: Path, content_dir: str, paths: Sequence[str], problems: Diagnostics, *, untrusted: bool = False
 ) -> tuple[Page, ...]:
-    """Read a report's Markdown files; whoever comes next can find its own problems in the rest.
+    """Read a report's Markdown files; ``problems`` gets those of every page.
 
-    Args:
-        root: the folder of ``mkdocs.yml``.
-        content_dir: the folder of the pages, relative to ``root``.
-        paths: the files relative to ``content_dir``, in the order of the report.
-        problems: gets every problem of every page.
-        untrusted: whether raw HTML is one.
+    ``paths`` are relative to ``content_dir``, which is relative to ``root``; in an ``untrusted`` report raw
+    HTML is a problem too.
 
     Returns:
         The pages without the blocks that have a problem, and without the files that cannot be read.
@@ -215,7 +206,7 @@ def read_page(path: str, text: str, file: str) -> Page:
     Args:
         path: the page relative to the content folder.
         text: the whole file, front matter included.
-        file: the page relative to the project, for places.
+        file: the page relative to the project.
 
     Returns:
         The page; ``text`` with a line feed at the end of each line. Fences inside comments, or shown as
@@ -247,7 +238,11 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     if front_matter is None:
         # What its blocks left to the page's benchmark is not known: nobody shall miss it.
         front_matter, blocks, bindings = FrontMatter(), (), ()
-    title = front_matter.title or _first_title(found) or _name_page(path)
+    title = (
+        front_matter.title
+        or next((heading.words for heading in found if heading.level == 1), "")
+        or _name_page(path)
+    )
     return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
 
 
@@ -285,10 +280,6 @@ def _load_blocks(
         Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
         for name, (fence, settings) in zip(ids, loaded, strict=True)
     )
-
-
-def _first_title(found: Sequence[Heading]) -> str:
-    return next((heading.words for heading in found if heading.level == 1), "")
 
 
 def _name_page(path: str) -> str:

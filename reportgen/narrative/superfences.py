@@ -14,7 +14,7 @@ from markdown.preprocessors import Preprocessor
 from pymdownx.superfences import SuperFencesCodeExtension, highlight_validator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 
 _PREFIX: Final = re.compile(r"[> ]*")
@@ -75,13 +75,13 @@ class FenceRecorder:
 
     def make_converter(self, extensions: Sequence[str | Extension]) -> Markdown:
         """A converter whose fences are watched."""
-        fences = [self._fence(language) for language in self.languages]
+        fences = [
+            {"name": language, "class": language, "format": self.take, "validator": self.open}
+            for language in self.languages
+        ]
         highlighted = {"name": "*", "class": "", "format": self.take_code, "validator": self.open_code}
         superfences = SuperFencesCodeExtension(custom_fences=[highlighted, *fences])
         return Markdown(extensions=[*extensions, superfences, _Steps(self)])
-
-    def _fence(self, language: str) -> dict[str, Any]:
-        return {"name": language, "class": language, "format": self.take, "validator": self.open}
 
     def open(
         self, _language: str, inputs: dict[str, str], _options: object, attrs: dict[str, str], _md: object
@@ -110,16 +110,15 @@ class FenceRecorder:
     ) -> str:
         """A complete fence of ours."""
         bare = self.bare and not more["classes"] and not more["id_value"]
-        self._write_down(language, source, ours=True, bare=bare)
+        start, end = self.opened[-1], self.lines.current
+        self.calls.append(Call(language, source, start, end, ours=True, bare=bare))
         return f'<div id="{self.salt}-{self.opened[-1]}"></div>'
 
     def take_code(self, source: str, language: str, *_: object, **__: object) -> str:
         """A complete fence of code."""
-        self._write_down(language or "", source, ours=False, bare=False)
+        start, end = self.opened[-1], self.lines.current
+        self.calls.append(Call(language or "", source, start, end, ours=False, bare=False))
         return "<pre></pre>"
-
-    def _write_down(self, language: str, source: str, *, ours: bool, bare: bool) -> None:
-        self.calls.append(Call(language, source, self.opened[-1], self.lines.current, ours, bare))
 
 
 class _Steps(Extension):
@@ -131,33 +130,28 @@ class _Steps(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
         """Register both steps."""
-        md.preprocessors.register(_Count(md, self.watch), "reportgen_lines", 25.5)
-        md.preprocessors.register(_Probe(md, self.watch), "reportgen_probes", 24.5)
+        md.preprocessors.register(_Step(md, self.count_lines), "reportgen_lines", 25.5)
+        md.preprocessors.register(_Step(md, self.put_probes), "reportgen_probes", 24.5)
 
-
-class _Count(Preprocessor):
-    """Hands superfences lines that know which of them it looks at."""
-
-    def __init__(self, md: Markdown, watch: FenceRecorder) -> None:
-        super().__init__(md)
-        self.watch = watch
-
-    def run(self, lines: list[str]) -> list[str]:
+    def count_lines(self, lines: list[str]) -> list[str]:
+        """Lines that know which of them superfences looks at."""
         self.watch.lines = _Lines(lines)
         return self.watch.lines
 
-
-class _Probe(Preprocessor):
-    """Puts a word that can be found again where superfences left a line as it was."""
-
-    def __init__(self, md: Markdown, watch: FenceRecorder) -> None:
-        super().__init__(md)
-        self.watch = watch
-
-    def run(self, lines: list[str]) -> list[str]:
+    def put_probes(self, lines: list[str]) -> list[str]:
+        """Lines with a word that can be found again where superfences left a line as it was."""
         for place, line in self.watch.probes.items():
             lines[place] = f"{get_prefix(lines[place])}{self.watch.salt}-{line}-"
         return lines
+
+
+class _Step(Preprocessor):
+    def __init__(self, md: Markdown, step: Callable[[list[str]], list[str]]) -> None:
+        super().__init__(md)
+        self.step = step
+
+    def run(self, lines: list[str]) -> list[str]:
+        return self.step(lines)
 
 
 # What may hold an indented fence. Where a site leaves one of these out, its indented text is code, and

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.core.directions import find_direction
-from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.errors import Problem, ReportError
 from reportgen.core.model import ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
@@ -15,7 +15,7 @@ from reportgen.settings.inputs import Page
 from reportgen.settings.report import Benchmark, FrontMatter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import Request
@@ -84,16 +84,16 @@ def find_topics(
         return shown[of]
     if of in sources:
         return (_find_source_topic(of, page, sources[of], shown, place),)
-    named = [block for block in page.blocks if of == block.id or of in _list_ids(block)]
+    named = [block for block in page.blocks if of == block.id or of in _list_figures(block)]
     if named:
         raise _explain_no_topics(named[0], page, sources, place)
     said = f'there is no figure "{of}" on this page, and no source of that name'
-    raise ReportError(_make_problem(place, said, list_figures(of, page)))
+    raise ReportError(Problem(place, said, list_figures(of, page)))
 
 
 def list_figures(of: str, page: Page) -> str:
     """A next step for an ``of`` that names nothing: which figures there are on the page."""
-    ids = [name for block in page.blocks for name in _list_ids(block)]
+    ids = _list_page_figures(page)
     there = f"The figures of this page are {quote_names(ids)}" if ids else "This page has no figure"
     return f"{suggest_name(of, ids)}{there}"
 
@@ -122,7 +122,7 @@ def make_source_topic(benchmark: Benchmark, source: Source, *, declared: Benchma
     """
     nowhere = Page(source.name, str(source.location), "", FrontMatter(), (), "")
     request = make_benchmark_request(benchmark, source, nowhere)
-    return Topic(request, _get_direction(request, declared, source), "")
+    return _make_topic(request, declared, source)
 
 
 def list_block_sources(block: Block, page: Page) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def list_block_sources(block: Block, page: Page) -> tuple[str, ...]:
 
 def is_figure(of: str, page: Page) -> bool:
     """Whether a figure or panel of the page has this id."""
-    return any(of in _list_ids(block) for block in page.blocks)
+    return of in _list_page_figures(page)
 
 
 def list_named_sources(of: str | None, page: Page) -> tuple[str, ...]:
@@ -143,11 +143,14 @@ def list_named_sources(of: str | None, page: Page) -> tuple[str, ...]:
     benchmark = page.front_matter.benchmark
     if of is None and benchmark:
         return (benchmark.source,)
-    blocks = [block for block in page.blocks if of in _list_ids(block)] if of else _select_with_data(page)
+    meant = (of in _list_figures(block) if of else block.settings.has_topics for block in page.blocks)
+    blocks = [block for block, is_meant in zip(page.blocks, meant, strict=True) if is_meant]
     if blocks:
         return list_sources(blocks[0], benchmark)
-    is_other = any(block.id == of for block in page.blocks)
-    return (of,) if of and not is_other and not _is_misspelt(of, page) else ()
+    if not of or any(block.id == of for block in page.blocks):
+        return ()
+    # What is more like a figure of the page is hardly a source that nobody has seen yet.
+    return () if suggest_name(of, _list_page_figures(page)) else (of,)
 
 
 def list_page_sources(page: Page) -> tuple[str, ...]:
@@ -163,39 +166,21 @@ def _find_page_topics(page: Page, sources: Mapping[str, Source], place: SourceLo
     """The page's benchmark, with the first figure that shows it; without one, the page's only figure."""
     benchmark = page.front_matter.benchmark
     if benchmark is None:
-        figures = _select_with_data(page)
+        figures = [block for block in page.blocks if block.settings.has_topics]
         if len(figures) == 1:
             for _, topics in _iterate_shown(figures[0], page, sources):
                 return topics
             raise _explain_no_topics(figures[0], page, sources, place)
         said = "it is not said what this is about, and the page has no benchmark"
-        ids = [name for block in figures for name in _list_ids(block)]
-        raise ReportError(
-            _make_problem(place, said, f"Name a figure with of=: {quote_names(ids) or 'there is none'}")
-        )
+        step = f"Name a figure with of=: {quote_names(_list_page_figures(page)) or 'there is none'}"
+        raise ReportError(Problem(place, said, step))
     if benchmark.source not in sources:
         # Its problem is known already.
         raise ReportError
-    request = make_benchmark_request(benchmark, sources[benchmark.source], page)
-    for block in page.blocks:
-        for _, topics in _iterate_shown(block, page, sources):
-            if len(topics) == 1 and _is_same(topics[0].request, request):
-                return topics
-    return (Topic(request, _get_direction(request, benchmark, sources[benchmark.source]), ""),)
-
-
-def _explain_no_topics(
-    block: Block, page: Page, sources: Mapping[str, Source], place: SourceLocation
-) -> ReportError:
-    """Why nothing can be said about a block; empty where a problem of its sources says it."""
-    if not _has_data(block):
-        said = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
-        return ReportError(_make_problem(place, said, list_figures("", page)))
-    names = list_sources(block, page.front_matter.benchmark)
-    if any(name not in sources for name in names):
-        return ReportError()
-    said = f'figure "{block.id}" names no source, so statements cannot be about it'
-    return ReportError(_make_problem(place, said, 'Add a line such as "source: NAME" to its block'))
+    source = sources[benchmark.source]
+    request = make_benchmark_request(benchmark, source, page)
+    shown = (topics for block in page.blocks for _, topics in _iterate_shown(block, page, sources))
+    return (_find_same(request, shown) or _make_topic(request, benchmark, source),)
 
 
 def _find_source_topic(
@@ -206,17 +191,35 @@ def _find_source_topic(
     if source.kind != "outcomes" and not own.metric and len(source.metrics) != 1:
         ids = [topic_id for topic_id, topics in shown.items() if topics[0].request.source == name]
         said = f'source "{name}" has {len(source.metrics)} metrics, and it is open which is meant'
-        step = (
-            f"Name a figure that shows one: {quote_names(ids)}"
-            if ids
-            else "Name a figure that shows one of them"
-        )
-        raise ReportError(_make_problem(place, said, step))
+        step = f"Name a figure that shows one{f': {quote_names(ids)}' if ids else ' of them'}"
+        raise ReportError(Problem(place, said, step))
     request = make_benchmark_request(own, source, page)
-    same = (
-        topics[0] for topics in shown.values() if len(topics) == 1 and _is_same(topics[0].request, request)
-    )
-    return next(same, Topic(request, _get_direction(request, benchmark, source), ""))
+    return _find_same(request, shown.values()) or _make_topic(request, benchmark, source)
+
+
+def _find_same(request: Request, shown: Iterable[tuple[Topic, ...]]) -> Topic | None:
+    """The first figure that shows what is asked for alone: all series of one metric, however smooth."""
+
+    def is_same(other: Request) -> bool:
+        if isinstance(request, ScoreRequest) or isinstance(other, ScoreRequest):
+            return request == other
+        same = ("source", "metric", "x", "series", "where")
+        return all(getattr(request, name) == getattr(other, name) for name in same)
+
+    return next((topics[0] for topics in shown if len(topics) == 1 and is_same(topics[0].request)), None)
+
+
+def _explain_no_topics(
+    block: Block, page: Page, sources: Mapping[str, Source], place: SourceLocation
+) -> ReportError:
+    """Why nothing can be said about a block; empty where a problem of its sources says it."""
+    if not block.settings.has_topics:
+        said = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
+        return ReportError(Problem(place, said, list_figures("", page)))
+    if any(name not in sources for name in list_sources(block, page.front_matter.benchmark)):
+        return ReportError()
+    said = f'figure "{block.id}" names no source, so statements cannot be about it'
+    return ReportError(Problem(place, said, 'Add a line such as "source: NAME" to its block'))
 
 
 def _iterate_shown(
@@ -225,77 +228,48 @@ def _iterate_shown(
     """Ids of a block's figures, its own first, each with what it shows."""
     benchmark, settings = page.front_matter.benchmark, block.settings
     names = list_sources(block, benchmark)
-    if not _has_data(block) or not names or not all(name in sources for name in names):
+    if not isinstance(settings, DataSettings | OutcomeSettings) or not names:
         return
-    requests = make_requests(block, page, sources)
-    if not requests:
+    if not all(name in sources for name in names):
         return
-    if isinstance(settings, PanelsSettings):
-        said = [None if isinstance(metric, str) else metric.higher_is_better for metric in settings.metrics]
-        panels = tuple(
-            Topic(
-                request,
-                _get_direction(request, benchmark, sources[request.source], own, settings.higher_is_better),
-                f"{block.id}-{number}",
-                "" if isinstance(metric, str) else metric.title or "",
-            )
-            for number, (request, metric, own) in enumerate(
-                zip(requests, settings.metrics, said, strict=True), start=1
-            )
+    requests, better = make_requests(block, page, sources), settings.higher_is_better
+    opened = [sources[request.source] for request in requests]
+    if not isinstance(settings, PanelsSettings):
+        topics = (
+            _make_topic(request, benchmark, source, better, figure=block.id)
+            for request, source in zip(requests, opened, strict=True)
         )
-        yield block.id, panels
-        yield from ((panel.figure, (panel,)) for panel in panels)
+        if requests:
+            yield block.id, tuple(topics)
         return
-    block_says = settings.higher_is_better if isinstance(settings, DataSettings | OutcomeSettings) else None
-    yield (
-        block.id,
-        tuple(
-            Topic(request, _get_direction(request, benchmark, sources[request.source], block_says), block.id)
-            for request in requests
-        ),
+    _, *ids = _list_figures(block)
+    panels = tuple(
+        _make_topic(
+            request, benchmark, source, panel.higher_is_better, better, figure=figure, title=panel.title or ""
+        )
+        for request, source, panel, figure in zip(requests, opened, settings.panels, ids, strict=True)
     )
+    yield block.id, panels
+    yield from ((panel.figure, (panel,)) for panel in panels)
 
 
-def _get_direction(
-    request: Request, benchmark: Benchmark | None, source: Source, *said: bool | None
-) -> bool | None:
+def _make_topic(
+    request: Request,
+    benchmark: Benchmark | None,
+    source: Source,
+    *said: bool | None,
+    figure: str = "",
+    title: str = "",
+) -> Topic:
+    """A topic; ``said`` is which way panel and block say is better, before the benchmark."""
     if isinstance(request, ScoreRequest):
-        return request.higher_is_better
-    return choose_direction(request.metric, benchmark, source, *said)
+        return Topic(request, request.higher_is_better, figure, title)
+    return Topic(request, choose_direction(request.metric, benchmark, source, *said), figure, title)
 
 
-def _is_same(shown: Request, other: Request) -> bool:
-    """Whether a figure shows what is asked for: all series of one metric, however smooth."""
-    if isinstance(shown, ScoreRequest) or isinstance(other, ScoreRequest):
-        return shown == other
-    return (shown.source, shown.metric, shown.x, shown.series, shown.where) == (
-        other.source,
-        other.metric,
-        other.x,
-        other.series,
-        other.where,
-    )
+def _list_figures(block: Block) -> tuple[str, ...]:
+    return block.settings.list_figures(block.id)
 
 
-def _select_with_data(page: Page) -> list[Block]:
-    return [block for block in page.blocks if _has_data(block)]
-
-
-def _has_data(block: Block) -> bool:
-    return isinstance(block.settings, DataSettings | OutcomeSettings) and block.kind != "altair"
-
-
-def _list_ids(block: Block) -> tuple[str, ...]:
-    if isinstance(block.settings, PanelsSettings):
-        numbers = range(1, len(block.settings.metrics) + 1)
-        return (block.id, *(f"{block.id}-{number}" for number in numbers))
-    return (block.id,) if _has_data(block) else ()
-
-
-def _is_misspelt(of: str, page: Page) -> bool:
-    """Whether a name is more like a figure of the page than like a source that nobody has seen yet."""
-    return bool(suggest_name(of, [name for block in page.blocks for name in _list_ids(block)]))
-
-
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
-    return Diagnostic(place, message, next_step, Stage.NARRATIVE)
+def _list_page_figures(page: Page) -> list[str]:
+    return [name for block in page.blocks for name in _list_figures(block)]

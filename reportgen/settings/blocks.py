@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
 from reportgen.settings.base import CellValue, Name, Number, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Band(StrEnum):
@@ -62,7 +65,16 @@ class Annotation(Settings):
 
 
 class BlockSettings(Settings):
-    """What every block may say."""
+    """What every block may say.
+
+    Attributes:
+        data: what it draws: curves, scores, or neither; what draws either takes the page's benchmark's source
+            if it names none.
+        has_topics: whether statements can be about it.
+    """
+
+    data: ClassVar[Literal["", "curves", "scores"]] = ""
+    has_topics: ClassVar[bool] = False
 
     id: Name | None = Field(
         None,
@@ -74,9 +86,31 @@ class BlockSettings(Settings):
     title: Name | None = Field(None, description="What is shown.")
     caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
 
+    def list_sources(self) -> tuple[str, ...]:
+        """The sources that it names."""
+        source = getattr(self, "source", None)
+        return (source,) if source else ()
+
+    def list_metrics(self) -> tuple[str, ...]:
+        """The metrics that it names."""
+        metric = getattr(self, "metric", None)
+        return (metric,) if metric else ()
+
+    def list_figures(self, block_id: str) -> tuple[str, ...]:
+        """The ids of what it shows that statements can be about, its own first."""
+        return (block_id,) if self.has_topics else ()
+
+    def list_names(self) -> tuple[str, ...]:
+        """What it may be called where it has no id, best first."""
+        metric = getattr(self, "metric", None) if self.data == "curves" else None
+        return (self.title or "", metric or "")
+
 
 class DataSettings(BlockSettings):
     """What every block that draws a source may say."""
+
+    data = "curves"
+    has_topics = True
 
     source: Name | None = Field(
         None, description="A file or folder of data/; the page's benchmark if left out."
@@ -170,6 +204,19 @@ class PanelsSettings(LineSettings):
     )
     height: Annotated[int, Field(ge=120, le=800)] = Field(220, description="Height of a panel in pixels.")
 
+    @property
+    def panels(self) -> tuple[PanelSettings, ...]:
+        """Its panels; a name alone is a panel without further wishes."""
+        return tuple(PanelSettings(metric=one) if isinstance(one, str) else one for one in self.metrics)
+
+    def list_metrics(self) -> tuple[str, ...]:
+        """See ``BlockSettings``."""
+        return tuple(panel.metric for panel in self.panels)
+
+    def list_figures(self, block_id: str) -> tuple[str, ...]:
+        """See ``BlockSettings``: the block, then each panel."""
+        return (block_id, *(f"{block_id}-{number}" for number in range(1, len(self.metrics) + 1)))
+
 
 class TableSettings(DataSettings):
     """A ``table`` block: final, peak and mean of each series."""
@@ -181,6 +228,10 @@ class TableSettings(DataSettings):
     )
     order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
     peak: Peak = Field(Peak.NONE, description=_PEAK)
+
+    def list_metrics(self) -> tuple[str, ...]:
+        """See ``BlockSettings``."""
+        return self.metrics or super().list_metrics()
 
 
 class OverviewSettings(BlockSettings):
@@ -198,9 +249,24 @@ class VegaLiteSettings(BlockSettings):
     summary: str | None = Field(None, description="One sentence that says what the chart shows.")
     spec: dict[str, Any] = Field(description="The specification: everything else in the body.")
 
+    def list_sources(self) -> tuple[str, ...]:
+        """See ``BlockSettings``: its own, then each ``data: {source: NAME}``, outermost first."""
+        return tuple(dict.fromkeys((*super().list_sources(), *_find_sources(self.spec))))
+
+
+def _find_sources(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        data = value.get("data")
+        if isinstance(data, dict) and isinstance(data.get("source"), str):
+            yield data["source"]
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _find_sources(item)
+
 
 class AltairSettings(DataSettings):
     """An ``altair`` block: a function of the report's own folder that returns a chart."""
+
+    has_topics = False
 
     function: Annotated[str, Field(pattern=r"^[^:]+\.py:[A-Za-z_]\w*$")] = Field(
         description="file.py:function, the file relative to mkdocs.yml; it is given the source's frame."
@@ -214,15 +280,9 @@ class AltairSettings(DataSettings):
             raise ValueError("function names a file outside the report's folder")
         return self
 
-
-CHART_BLOCKS: dict[str, type[BlockSettings]] = {
-    "curve": CurveSettings,
-    "panels": PanelsSettings,
-    "table": TableSettings,
-    "overview": OverviewSettings,
-    "vega-lite": VegaLiteSettings,
-    "altair": AltairSettings,
-}
+    def list_names(self) -> tuple[str, ...]:
+        """See ``BlockSettings``."""
+        return (self.title or "", self.function.rpartition(":")[2])
 
 
 _METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
@@ -245,6 +305,9 @@ def split_metric(metric: str) -> tuple[str, int]:
 
 class OutcomeSettings(BlockSettings):
     """What every block about scores may say."""
+
+    data = "scores"
+    has_topics = True
 
     source: Name | None = Field(
         None, description="A file or folder of data/ with outcomes; the page's benchmark if left out."
@@ -312,6 +375,10 @@ class ComparisonSettings(ComparedSettings):
         None, description="The series that the others are held against; the benchmark's if left out."
     )
 
+    def list_sources(self) -> tuple[str, ...]:
+        """See ``BlockSettings``."""
+        return tuple(dict.fromkeys((*super().list_sources(), *self.sources)))
+
 
 class ProblemsSettings(OutcomeSettings):
     """A ``problems`` block: who solves which problem."""
@@ -330,16 +397,6 @@ class PlanSettings(MetricSettings):
         None, description="The true difference to find: in points where scores go from 0 to 1."
     )
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
-
-
-SCORE_BLOCKS: dict[str, type[OutcomeSettings]] = {
-    "scores": ScoresSettings,
-    "passk": PasskSettings,
-    "comparison": ComparisonSettings,
-    "problems": ProblemsSettings,
-    "runs": RunsSettings,
-    "plan": PlanSettings,
-}
 
 
 class Rule(StrEnum):
@@ -375,7 +432,18 @@ class ObservationsSettings(BlockSettings):
     rules: tuple[Rule, ...] = Field((), description="Only these rules; all if left out.")
 
 
-OBSERVATION_BLOCKS: dict[str, type[BlockSettings]] = {"observations": ObservationsSettings}
-
-
-BLOCKS: dict[str, type[BlockSettings]] = {**CHART_BLOCKS, **SCORE_BLOCKS, **OBSERVATION_BLOCKS}
+BLOCKS: dict[str, type[BlockSettings]] = {
+    "curve": CurveSettings,
+    "panels": PanelsSettings,
+    "table": TableSettings,
+    "overview": OverviewSettings,
+    "vega-lite": VegaLiteSettings,
+    "altair": AltairSettings,
+    "scores": ScoresSettings,
+    "passk": PasskSettings,
+    "comparison": ComparisonSettings,
+    "problems": ProblemsSettings,
+    "runs": RunsSettings,
+    "plan": PlanSettings,
+    "observations": ObservationsSettings,
+}

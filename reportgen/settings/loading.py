@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Problems, ReportError, SourceLocation, Stage
 from reportgen.core.words import suggest_name
 from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.report import Benchmark, FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
-from reportgen.settings.text import normalise_text, read_text
+from reportgen.settings.text import make_settings_problem, normalise_text, read_text
 from reportgen.settings.validation_errors import describe_faults, find_misread_names, locate_faults
 from reportgen.settings.vega_lite import split_specification
 from reportgen.settings.yaml_tree import (
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
     from pydantic_core import CoreSchema
 
+    from reportgen.core.errors import Problem
     from reportgen.settings.blocks import BlockSettings
-    from reportgen.settings.validation_errors import KeyPath
     from reportgen.settings.yaml_tree import Node
 
 
@@ -68,11 +70,7 @@ def load_block(kind: str, body: str, place: SourceLocation) -> BlockSettings:
 
 
 def load_source_settings(path: Path, name: str) -> SourceSettings:
-    """The settings in a ``source.yml``.
-
-    Args:
-        path: the file.
-        name: its path relative to the project, for messages.
+    """The settings in a ``source.yml``; ``name`` is its path relative to the project.
 
     Raises:
         ReportError: the file cannot be read, or everything that is wrong with it.
@@ -124,10 +122,6 @@ def read_data_settings(path: Path, name: str) -> tuple[str, bool]:
 
     The rest of the file is not judged.
 
-    Args:
-        path: the file.
-        name: its path for messages.
-
     Raises:
         ReportError: the file cannot be read.
     """
@@ -145,14 +139,14 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
         ReportError: everything that does not fit, in plain words.
     """
     if not isinstance(node, MappingNode):
-        problem = Diagnostic(node.place, f"{owner} takes keys and values", "Write key: value", Stage.SETTINGS)
-        raise ReportError(problem)
+        said = f"{owner} takes keys and values"
+        raise ReportError(make_settings_problem(node.place, said, "Write key: value"))
     values = to_values(node)
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        for path, text in find_misread_names(error, node):
-            _put(values, path, text)
+        for (*path, last), text in find_misread_names(error, node):
+            reduce(getitem, path, values)[last] = text
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -177,18 +171,12 @@ def _find_line(node: Node | None) -> int | None:
     return node.keys.get("name", node.place).line if isinstance(node, MappingNode) else None
 
 
-def _put(values: Any, path: KeyPath, text: str) -> None:  # noqa: ANN401  # dicts and lists of anything
-    for step in path[:-1]:
-        values = values[step]
-    values[path[-1]] = text
-
-
-def _find_mistyped(front_matter: MappingNode) -> Iterator[Diagnostic]:
+def _find_mistyped(front_matter: MappingNode) -> Iterator[Problem]:
     for key, place in front_matter.keys.items():
         guess = suggest_name(key, _OWN_PAGE_KEYS, cutoff=0.88).rstrip()
         if guess and key not in _OWN_PAGE_KEYS:
             message = f'"{key}" is not a key that reportgen or MkDocs reads'
-            yield Diagnostic(place, message, guess, Stage.SETTINGS)
+            yield make_settings_problem(place, message, guess)
 
 
 def _find_plugin_options(text: str, file: str) -> Node | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+_Value = TypeVar("_Value")
 
 
 def normalise_text(text: str) -> str:
@@ -15,11 +18,19 @@ def normalise_text(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
+MAX_CHARACTERS: Final = 2_000_000
+"""Of a page, or of settings in YAML."""
+NESTED_TOO_DEEP: Final = ("this page is nested too deep", "Indent and quote less")
 LARGEST: Final = 16 << 20
 """Bytes of a page or a settings file: more are no text that a person wrote."""
 
 
-def make_size_problem(file: str, stage: Stage) -> Diagnostic:
+def make_settings_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
+    """A problem of what somebody wrote into settings."""
+    return Problem(place, message, next_step, Stage.SETTINGS)
+
+
+def make_size_problem(file: str, stage: Stage) -> Problem:
     """The problem of a page or a settings file of more than ``LARGEST`` bytes."""
     page = stage is Stage.NARRATIVE
     step = "Split it into several pages" if page else "Keep data in files of the data folder"
@@ -27,12 +38,7 @@ def make_size_problem(file: str, stage: Stage) -> Diagnostic:
 
 
 def read_text(path: Path, file: str, stage: Stage) -> str:
-    """Read a file that has to be UTF-8.
-
-    Args:
-        path: where it is.
-        file: its name relative to the project, for messages.
-        stage: what the user gives us in it.
+    """Read a file that has to be UTF-8; ``file`` is its name relative to the project.
 
     Raises:
         ReportError: it cannot be read, is too large, or is not UTF-8; the problem names the line.
@@ -61,3 +67,18 @@ def shorten(text: str, limit: int = 80) -> str:
     """A text of the user's for a message: one line, at most ``limit`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def read_markdown(text: str, place: SourceLocation, read: Callable[[str], _Value]) -> _Value:
+    """What ``read`` makes of a page, unless that is longer or nested deeper than Markdown can be read.
+
+    Raises:
+        ReportError: a problem at ``place``, the page's beginning.
+    """
+    if len(text) > MAX_CHARACTERS:
+        said = f"this page is longer than {MAX_CHARACTERS} characters"
+        raise ReportError(Problem(place, said, "Split it into several pages"))
+    try:
+        return read(text)
+    except RecursionError as error:
+        raise ReportError(Problem(place, *NESTED_TOO_DEEP)) from error

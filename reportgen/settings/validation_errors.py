@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel
 
-from reportgen.core.errors import Diagnostic, Stage
 from reportgen.core.words import suggest_name
-from reportgen.settings.text import shorten
+from reportgen.settings.text import make_settings_problem, shorten
 from reportgen.settings.yaml_tree import MappingNode, Node, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-    from reportgen.core.errors import SourceLocation
+    from reportgen.core.errors import Problem, SourceLocation
 
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -72,8 +71,7 @@ class Fault:
 
 def locate_faults(error: ValidationError, root: Node) -> tuple[Fault, ...]:
     """The faults behind a validation error, one a value, in the order of the fields."""
-    found = [_locate(detail, root) for detail in error.errors(include_url=False, include_input=False)]
-    settled = _choose_branches(found)
+    settled = _choose_branches(_locate_all(error, root))
     # A list whose items are wrong is also "too short" to pydantic, which counts the good ones.
     inner = {fault.path[:depth] for fault in settled for depth in range(len(fault.path))}
     return tuple(f for f in settled if not (f.kind == "too_short" and f.path in inner))
@@ -81,7 +79,7 @@ def locate_faults(error: ValidationError, root: Node) -> tuple[Fault, ...]:
 
 def find_misread_names(error: ValidationError, root: Node) -> tuple[tuple[KeyPath, str], ...]:
     """Where text was wanted and a number, a boolean or null was read: the paths and the written texts."""
-    found = [_locate(detail, root) for detail in error.errors(include_url=False, include_input=False)]
+    found = _locate_all(error, root)
     meant_otherwise = {fault.path for fault in found if fault.kind in _OTHER_SCALARS}
     return tuple(
         (fault.path, fault.node.text)
@@ -91,6 +89,10 @@ def find_misread_names(error: ValidationError, root: Node) -> tuple[tuple[KeyPat
         and not isinstance(fault.node.value, str)
         and fault.path not in meant_otherwise
     )
+
+
+def _locate_all(error: ValidationError, root: Node) -> list[Fault]:
+    return [_locate(detail, root) for detail in error.errors(include_url=False, include_input=False)]
 
 
 def _locate(detail: ErrorDetails, root: Node) -> Fault:
@@ -228,22 +230,13 @@ _PATTERNS: Final = {
 }
 
 
-def describe_faults(
-    faults: AnySequence[Fault], model: type[BaseModel], owner: str, stage: Stage = Stage.SETTINGS
-) -> tuple[Diagnostic, ...]:
-    """One problem a fault; of very many the first fifty.
-
-    Args:
-        faults: what is wrong.
-        model: the model that was asked for, for its keys and descriptions.
-        owner: what the settings belong to, such as "a curve block".
-        stage: what the user was giving us.
-    """
+def describe_faults(faults: AnySequence[Fault], model: type[BaseModel], owner: str) -> tuple[Problem, ...]:
+    """One problem a fault; of very many the first fifty. ``owner`` is, for instance, "a curve block"."""
     faults = sorted(faults, key=lambda fault: (fault.place.line or 0, fault.place.column or 0))
-    problems = [_describe_fault(fault, model, owner, stage) for fault in faults[:MAX_PROBLEMS]]
+    problems = [_describe_fault(fault, model, owner) for fault in faults[:MAX_PROBLEMS]]
     if len(faults) > MAX_PROBLEMS:
         message = f"there are {len(faults) - MAX_PROBLEMS} more problems like these in {owner}"
-        problems.append(Diagnostic(faults[MAX_PROBLEMS].place, message, "Mend these first", stage))
+        problems.append(make_settings_problem(faults[MAX_PROBLEMS].place, message, "Mend these first"))
     return tuple(problems)
 
 
@@ -253,29 +246,32 @@ def join_words(words: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(most)} {last} {end}" if most else end
 
 
-def _describe_fault(fault: Fault, model: type[BaseModel], owner: str, stage: Stage) -> Diagnostic:
+def _describe_fault(fault: Fault, model: type[BaseModel], owner: str) -> Problem:
     message, next_step = _explain(fault, find_spot(fault.path, model, owner))
     place = fault.place
     if fault.kind == "value_error" and isinstance(fault.node, MappingNode):
         # A rule about one key of several begins its sentence with that key.
         place = fault.node.keys.get(message.split(" ", 1)[0], place)
-    return Diagnostic(place, message, next_step, stage)
+    return make_settings_problem(place, message, next_step)
 
 
 def _explain(fault: Fault, spot: Spot) -> tuple[str, str]:
-    """What was found, and the next step."""
     if isinstance(fault.node, ScalarNode) and fault.node.text == "" and fault.kind in (*TAKES, "no_branch"):
         return f"{spot.label} has no value", "Write one, or leave the key out"
-    if fault.kind in TAKES:
-        return _explain_shape(fault, spot, (TAKES[fault.kind],))
-    if fault.kind == "no_branch":
-        return _explain_shape(fault, spot, fault.context["accepted"])
-    if fault.kind in _PARSED:
-        return _explain_shape(fault, spot, (_PARSED[fault.kind],))
+    shapes = {**TAKES, **_PARSED}
+    if fault.kind == "no_branch" or fault.kind in shapes:
+        accepted = fault.context["accepted"] if fault.kind == "no_branch" else (shapes[fault.kind],)
+        return _explain_shape(fault, spot, accepted)
     if fault.kind in _LIMITS:
         word, key = _LIMITS[fault.kind]
         return f"{_quote_value(fault.node, spot)} has to be {word} {fault.context[key]:g}", spot.advice
-    return _SENTENCES.get(fault.kind, _explain_unforeseen)(fault, spot)
+    if fault.kind in _LENGTHS:
+        sentence, step = _LENGTHS[fault.kind]
+        limit = fault.context.get("max_length")
+        return sentence.format(label=spot.label, max_length=limit), spot.advice if step is None else step
+    if fault.kind in _SENTENCES:
+        return _SENTENCES[fault.kind](fault, spot)
+    return f"{_quote_value(fault.node, spot)} is not accepted ({fault.kind.replace('_', ' ')})", spot.advice
 
 
 def _quote_value(node: Node, spot: Spot) -> str:
@@ -328,28 +324,7 @@ def _explain_pattern(fault: Fault, spot: Spot) -> tuple[str, str]:
 
 
 def _explain_rule(fault: Fault, spot: Spot) -> tuple[str, str]:
-    said = str(fault.context["error"])
-    return said or f"{spot.label} is not right", spot.advice
-
-
-def _explain_too_short(_: Fault, spot: Spot) -> tuple[str, str]:
-    return f"{spot.label} is empty", "Write at least one item, or leave the key out"
-
-
-def _explain_too_long(fault: Fault, spot: Spot) -> tuple[str, str]:
-    return f"{spot.label} takes no more than {fault.context['max_length']} values", spot.advice
-
-
-def _explain_empty_text(_: Fault, spot: Spot) -> tuple[str, str]:
-    return f"{spot.label} is empty", "Write a text, or leave it out"
-
-
-def _explain_long_text(fault: Fault, spot: Spot) -> tuple[str, str]:
-    return f"{spot.label} is longer than {fault.context['max_length']} characters", "Shorten it"
-
-
-def _explain_unforeseen(fault: Fault, spot: Spot) -> tuple[str, str]:
-    return f"{_quote_value(fault.node, spot)} is not accepted ({fault.kind.replace('_', ' ')})", spot.advice
+    return str(fault.context["error"]) or f"{spot.label} is not right", spot.advice
 
 
 _SENTENCES: Final[dict[str, Callable[[Fault, Spot], tuple[str, str]]]] = {
@@ -359,8 +334,11 @@ _SENTENCES: Final[dict[str, Callable[[Fault, Spot], tuple[str, str]]]] = {
     "literal_error": _explain_choice,
     "string_pattern_mismatch": _explain_pattern,
     "value_error": _explain_rule,
-    "too_short": _explain_too_short,
-    "too_long": _explain_too_long,
-    "string_too_short": _explain_empty_text,
-    "string_too_long": _explain_long_text,
+}
+# What is wrong with a value that is not filled in further, and the next step; None for what the key is for.
+_LENGTHS: Final = {
+    "too_short": ("{label} is empty", "Write at least one item, or leave the key out"),
+    "too_long": ("{label} takes no more than {max_length} values", None),
+    "string_too_short": ("{label} is empty", "Write a text, or leave it out"),
+    "string_too_long": ("{label} is longer than {max_length} characters", "Shorten it"),
 }

@@ -40,53 +40,47 @@ _ESCAPE: Final = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([
 _LONGEST: Final = 10_000
 _LAST_CHARACTER: Final = 0x10FFFF
 
+
+def split_words(text: str) -> frozenset[str]:
+    """The words of a text; a hyphen is part of one."""
+    return frozenset(re.findall(r"[\w-]+", text))
+
+
 # Ways from a value to code, and from an element to the window.
-_LEADS_OUT: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """constructor __proto__ __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__
-        ownerDocument defaultView contentWindow contentDocument""",
-    )
+_LEADS_OUT: Final = split_words(
+    """constructor __proto__ __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__
+    ownerDocument defaultView contentWindow contentDocument"""
 )
 _PATH: Final = re.compile(r"[.\[\]'\"\\]+")
-_EVENT_PROPERTIES: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """type x y clientX clientY pageX pageY screenX screenY offsetX offsetY movementX movementY button
-        buttons key code keyCode which repeat shiftKey altKey ctrlKey metaKey deltaX deltaY deltaMode
-        wheelDelta detail pointerId pointerType pressure timeStamp isTrusted""",
-    )
+_EVENT_PROPERTIES: Final = split_words(
+    """type x y clientX clientY pageX pageY screenX screenY offsetX offsetY movementX movementY button
+    buttons key code keyCode which repeat shiftKey altKey ctrlKey metaKey deltaX deltaY deltaMode
+    wheelDelta detail pointerId pointerType pressure timeStamp isTrusted"""
 )
 # Of Vega 6: https://vega.github.io/vega/docs/expressions/, without those that change data (setdata, modify,
 # encode), write to the console, or give the scene, the event or the screen.
-_FUNCTIONS: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """isArray isBoolean isDate isDefined isFinite isNaN isNumber isObject isRegExp isString isTuple
-        isValid toBoolean toDate toNumber toString if abs acos asin atan atan2 ceil clamp cos
-        exp floor hypot log max min pow random round sin sqrt tan sampleNormal cumulativeNormal
-        densityNormal quantileNormal sampleLogNormal cumulativeLogNormal densityLogNormal
-        quantileLogNormal sampleUniform cumulativeUniform densityUniform quantileUniform now
-        datetime date day dayofyear year quarter month week hours minutes seconds milliseconds
-        time timezoneoffset timeOffset timeSequence utc utcdate utcday utcdayofyear utcyear
-        utcquarter utcmonth utcweek utchours utcminutes utcseconds utcmilliseconds utcOffset
-        utcSequence isoweek utcisoweek extent clampRange indexof inrange join lastindexof length
-        lerp peek pluck reverse sequence slice sort span lower pad parseFloat parseInt replace
-        split substring trim truncate upper merge dayFormat dayAbbrevFormat format monthFormat
-        monthAbbrevFormat timeUnitSpecifier timeFormat timeParse utcFormat utcParse regexp test
-        rgb hsl lab hcl luminance contrast x y xy pinchDistance pinchAngle inScope data indata
-        scale invert copy domain range bandwidth bandspace gradient panLinear panLog panPow
-        panSymlog zoomLinear zoomLog zoomPow zoomSymlog geoArea geoBounds geoCentroid geoScale
-        geoTranslate containerSize windowSize btoa atob encodeURIComponent flush""",
-    )
+_FUNCTIONS: Final = split_words(
+    """isArray isBoolean isDate isDefined isFinite isNaN isNumber isObject isRegExp isString isTuple
+    isValid toBoolean toDate toNumber toString if abs acos asin atan atan2 ceil clamp cos
+    exp floor hypot log max min pow random round sin sqrt tan sampleNormal cumulativeNormal
+    densityNormal quantileNormal sampleLogNormal cumulativeLogNormal densityLogNormal
+    quantileLogNormal sampleUniform cumulativeUniform densityUniform quantileUniform now
+    datetime date day dayofyear year quarter month week hours minutes seconds milliseconds
+    time timezoneoffset timeOffset timeSequence utc utcdate utcday utcdayofyear utcyear
+    utcquarter utcmonth utcweek utchours utcminutes utcseconds utcmilliseconds utcOffset
+    utcSequence isoweek utcisoweek extent clampRange indexof inrange join lastindexof length
+    lerp peek pluck reverse sequence slice sort span lower pad parseFloat parseInt replace
+    split substring trim truncate upper merge dayFormat dayAbbrevFormat format monthFormat
+    monthAbbrevFormat timeUnitSpecifier timeFormat timeParse utcFormat utcParse regexp test
+    rgb hsl lab hcl luminance contrast x y xy pinchDistance pinchAngle inScope data indata
+    scale invert copy domain range bandwidth bandspace gradient panLinear panLog panPow
+    panSymlog zoomLinear zoomLog zoomPow zoomSymlog geoArea geoBounds geoCentroid geoScale
+    geoTranslate containerSize windowSize btoa atob encodeURIComponent flush"""
 )
-_GIVES_A_NUMBER: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """length indexof lastindexof floor ceil round abs min max clamp toNumber parseInt parseFloat year
-        quarter month week date day hours minutes seconds utcyear utcquarter utcmonth utcdate utcday
-        utchours""",
-    )
+_GIVES_A_NUMBER: Final = split_words(
+    """length indexof lastindexof floor ceil round abs min max clamp toNumber parseInt parseFloat year
+    quarter month week date day hours minutes seconds utcyear utcquarter utcmonth utcdate utcday
+    utchours"""
 )
 _ARITHMETIC: Final = frozenset("-*/%")
 _CHOOSING: Final = frozenset("?:,|&")

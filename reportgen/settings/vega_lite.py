@@ -11,14 +11,20 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.settings.text import shorten
-from reportgen.settings.vega_expressions import check_expression, decode_escapes, find_unsafe_name
+from reportgen.core.errors import ReportError
+from reportgen.settings.text import make_settings_problem, shorten
+from reportgen.settings.vega_expressions import (
+    check_expression,
+    decode_escapes,
+    find_unsafe_name,
+    split_words,
+)
 from reportgen.settings.yaml_tree import MappingNode, ScalarNode, SequenceNode, iterate_scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reportgen.core.errors import Problem, SourceLocation
     from reportgen.settings.yaml_tree import Node
 
 
@@ -32,17 +38,13 @@ _SELECTORS: Final = frozenset(["on", "clear", "zoom", "translate", "events", "be
 _BIND_KEYS: Final = frozenset(
     ["input", "options", "labels", "min", "max", "step", "name", "debounce", "placeholder", "autocomplete"]
 )
-_INPUTS: Final = frozenset(
-    re.findall(
-        r"\S+",
-        """checkbox radio select range text number color date datetime-local month week time search
-        email tel""",
-    )
+_INPUTS: Final = split_words(
+    "checkbox radio select range text number color date datetime-local month week time search email tel"
 )
 _FORMAT_TYPES: Final = frozenset({"number", "time", ""})
 # Words for readers and lists of values, where a name means nothing to Vega.
-_WORDS: Final = frozenset(
-    re.findall(r"\w+", "title subtitle description text labels placeholder domain range options equal oneof")
+_WORDS: Final = split_words(
+    "title subtitle description text labels placeholder domain range options equal oneof"
 )
 _PARAMETER: Final = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _LOADING_KEYS: Final = frozenset({"url", "href", "src", "loader", "baseurl", "embedoptions"})
@@ -75,7 +77,9 @@ def split_specification(spec: Node) -> MappingNode:
     """
     if not isinstance(spec, MappingNode) or not spec.entries:
         message = "a vega-lite block takes a Vega-Lite specification, in YAML or JSON"
-        raise ReportError(_make_problem(spec.place, message, "Write data: {source: NAME}, mark and encoding"))
+        raise ReportError(
+            make_settings_problem(spec.place, message, "Write data: {source: NAME}, mark and encoding")
+        )
     problems = [*_check_schema(spec), *_check_numbers(spec), *_check_data(spec)]
     problems += _check_addresses(spec.remove_keys("$schema"))
     places = {problem.location for problem in problems}
@@ -97,23 +101,21 @@ def split_specification(spec: Node) -> MappingNode:
     return MappingNode(spec.place, {**entries, "spec": _name_sources(rest)}, {**keys, "spec": spec.place})
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
-    return Diagnostic(place, message, next_step, Stage.SETTINGS)
-
-
-def _check_schema(spec: MappingNode) -> Iterator[Diagnostic]:
+def _check_schema(spec: MappingNode) -> Iterator[Problem]:
     schema = spec.entries.get("$schema")
     if schema is None:
         return
     if not isinstance(schema, ScalarNode) or not _SCHEMA.fullmatch(schema.text):
         message = "$schema does not name a schema of Vega-Lite"
-        yield _make_problem(schema.place, message, "Leave it out, or write a Vega-Lite specification")
+        yield make_settings_problem(schema.place, message, "Leave it out, or write a Vega-Lite specification")
 
 
 def _check_numbers(spec: MappingNode) -> Iterator[Diagnostic]:
     for scalar in iterate_scalars(spec):
         if isinstance(scalar.value, float) and not math.isfinite(scalar.value):
-            yield _make_problem(scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null")
+            yield make_settings_problem(
+                scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null"
+            )
 
 
 def _check_data(spec: MappingNode) -> Iterator[Diagnostic]:
@@ -124,13 +126,13 @@ def _check_data(spec: MappingNode) -> Iterator[Diagnostic]:
             continue
         place = data.keys["source"]
         if len(data.entries) > 1:
-            yield _make_problem(
+            yield make_settings_problem(
                 place, "beside source, data takes nothing else", "Remove the other keys of data"
             )
         elif not isinstance(data.entries["source"], ScalarNode):
-            yield _make_problem(place, '"source" takes text', "Write data: {source: NAME}")
+            yield make_settings_problem(place, '"source" takes text', "Write data: {source: NAME}")
         elif mapping is spec and "source" in spec.entries:
-            yield _make_problem(place, "the source is named twice", "Keep data: {source: NAME}")
+            yield make_settings_problem(place, "the source is named twice", "Keep data: {source: NAME}")
 
 
 def _check_text_data(mapping: MappingNode) -> Iterator[Diagnostic]:
@@ -144,7 +146,7 @@ def _check_text_data(mapping: MappingNode) -> Iterator[Diagnostic]:
         if isinstance(node, ScalarNode) and isinstance(node.value, str):
             message = f'"{shorten(node.text, 40)}" would be parsed as a table in the browser'
             step = "Put it into a file below data/ and write data: {source: NAME}, or list rows in values"
-            yield _make_problem(node.place, message, step)
+            yield make_settings_problem(node.place, message, step)
 
 
 def _iterate_mappings(node: Node) -> Iterator[MappingNode]:
@@ -181,11 +183,11 @@ def _check_addresses(spec: MappingNode) -> Iterator[Diagnostic]:
             if key.lower() in _LOADING_KEYS:
                 refused.update((mapping.keys[key], *(scalar.place for scalar in iterate_scalars(node))))
                 message = f'"{key}" would load something from outside the report'
-                yield _make_problem(mapping.keys[key], message, "Data come by data: {source: NAME}")
+                yield make_settings_problem(mapping.keys[key], message, "Data come by data: {source: NAME}")
     for text, place in _iterate_texts(spec):
         if place not in refused and any(map(_ADDRESS.search, _decode_readings(text))):
             message = f'"{shorten(text, 60)}" holds an outside address'
-            yield _make_problem(place, message, "A page of the report asks no other site: remove it")
+            yield make_settings_problem(place, message, "A page of the report asks no other site: remove it")
 
 
 def _decode_readings(text: str) -> Iterator[str]:
@@ -214,10 +216,10 @@ def _check_code(spec: MappingNode) -> Iterator[Diagnostic]:
                 yield from _check_bind(node)
             elif name == "signals":
                 message = '"signals" belongs to Vega and may hold code'
-                yield _make_problem(place, message, "Write params, as Vega-Lite has them")
+                yield make_settings_problem(place, message, "Write params, as Vega-Lite has them")
             elif name == "formattype" and isinstance(node, ScalarNode) and node.text not in _FORMAT_TYPES:
                 message = f'"{shorten(node.text)}" is no type of format'
-                yield _make_problem(node.place, message, "Write number or time")
+                yield make_settings_problem(node.place, message, "Write number or time")
             elif name == "params":
                 yield from _check_parameters(node)
             elif name not in _WORDS and name not in _ROWS:
@@ -229,7 +231,7 @@ def _check_code(spec: MappingNode) -> Iterator[Diagnostic]:
 def _check_expressions(node: Node, *, selector: bool) -> Iterator[Diagnostic]:
     for scalar in _iterate_listed(node):
         if fault := check_expression(scalar.text, selector=selector):
-            yield _make_problem(scalar.place, *fault)
+            yield make_settings_problem(scalar.place, *fault)
 
 
 def _check_bind(node: Node) -> Iterator[Diagnostic]:
@@ -242,16 +244,18 @@ def _check_bind(node: Node) -> Iterator[Diagnostic]:
             if isinstance(inner, MappingNode):
                 yield from _check_bind(inner)
             elif key != "legend":
-                yield _make_problem(
+                yield make_settings_problem(
                     node.keys[key], f'"{shorten(key)}" is no input', "Write bind: {input: range}"
                 )
         return
     for key, inner in node.entries.items():
         if key not in _BIND_KEYS:
             message = f'"{shorten(key)}" is not a key of an input'
-            yield _make_problem(node.keys[key], message, f"An input takes {', '.join(sorted(_BIND_KEYS))}")
+            yield make_settings_problem(
+                node.keys[key], message, f"An input takes {', '.join(sorted(_BIND_KEYS))}"
+            )
         elif key == "input" and not (isinstance(inner, ScalarNode) and inner.text in _INPUTS):
-            yield _make_problem(
+            yield make_settings_problem(
                 inner.place, "this is no kind of input", f"There are {', '.join(sorted(_INPUTS))}"
             )
 
@@ -261,7 +265,7 @@ def _check_parameters(node: Node) -> Iterator[Diagnostic]:
         name = one.entries.get("name") if isinstance(one, MappingNode) else None
         if isinstance(name, ScalarNode) and not _PARAMETER.fullmatch(name.text):
             message = f'"{shorten(name.text)}" cannot be the name of a parameter'
-            yield _make_problem(name.place, message, "Use letters, digits and _, with a letter first")
+            yield make_settings_problem(name.place, message, "Use letters, digits and _, with a letter first")
 
 
 def _check_names(node: Node) -> Iterator[Diagnostic]:
@@ -270,8 +274,8 @@ def _check_names(node: Node) -> Iterator[Diagnostic]:
             yield _make_name_problem(out, scalar.place)
 
 
-def _make_name_problem(name: str, place: SourceLocation) -> Diagnostic:
-    return _make_problem(place, f'"{name}" leads out of the data of a chart', "Rename the column")
+def _make_name_problem(name: str, place: SourceLocation) -> Problem:
+    return make_settings_problem(place, f'"{name}" leads out of the data of a chart', "Rename the column")
 
 
 def _iterate_listed(node: Node) -> Iterator[ScalarNode]:

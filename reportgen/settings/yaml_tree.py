@@ -11,16 +11,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import yaml
 
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
-from reportgen.settings.text import shorten
+from reportgen.core.errors import Problems, ReportError, SourceLocation
+from reportgen.settings.text import MAX_CHARACTERS, make_settings_problem, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from collections.abc import Mapping as AnyMapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,36 +109,25 @@ def from_value(value: object, place: SourceLocation, written: Node | None = None
     """
     here = written.place if written else place
     if isinstance(value, dict):
-        return _build_mapping(value, here, written if isinstance(written, MappingNode) else None)
+        whole = written if isinstance(written, MappingNode) else MappingNode(here)
+        keys = {str(key): whole.keys.get(str(key), here) for key in value}
+        entries = {
+            str(key): from_value(item, keys[str(key)], whole.entries.get(str(key)))
+            for key, item in value.items()
+        }
+        return MappingNode(here, entries, keys)
     if isinstance(value, list | tuple):
-        parts: tuple[Node, ...] = written.items if isinstance(written, SequenceNode) else ()
-        found: list[Node | None] = [*parts, *[None] * (len(value) - len(parts))]
+        parts = written.items if isinstance(written, SequenceNode) else ()
         return SequenceNode(
-            here, tuple(from_value(item, here, part) for item, part in zip(value, found, strict=False))
+            here,
+            tuple(from_value(item, here, part) for item, part in zip_longest(value, parts[: len(value)])),
         )
-    if isinstance(written, ScalarNode):
-        return ScalarNode(here, _to_scalar(value), written.text)
-    return ScalarNode(here, _to_scalar(value), "" if value is None else str(value))
-
-
-def _build_mapping(
-    value: AnyMapping[object, object], place: SourceLocation, written: MappingNode | None
-) -> MappingNode:
-    entries: dict[str, Node] = {}
-    keys: dict[str, SourceLocation] = {}
-    for name, item in value.items():
-        key = str(name)
-        keys[key] = written.keys.get(key, place) if written else place
-        entries[key] = from_value(item, keys[key], written.entries.get(key) if written else None)
-    return MappingNode(place, entries, keys)
-
-
-def _to_scalar(value: object) -> str | int | float | bool | None:
     # MkDocs reads YAML 1.1, where a date is a date; here it is the text that was written.
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+    scalar = value if value is None or isinstance(value, str | int | float | bool) else str(value)
+    text = "" if value is None else str(value)
+    return ScalarNode(here, scalar, written.text if isinstance(written, ScalarNode) else text)
 
 
-MAX_CHARACTERS: Final = 2_000_000
 MAX_DEPTH: Final = 50
 MAX_NODES: Final = 200_000
 
@@ -196,24 +185,22 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
     if len(text) > MAX_CHARACTERS:
         message = f"this is longer than {MAX_CHARACTERS} characters"
         place = SourceLocation(origin.file, origin.first_line)
-        raise ReportError(_make_problem(place, message, "Keep data in files of the data folder"))
+        raise ReportError(make_settings_problem(place, message, "Keep data in files of the data folder"))
     if text.lstrip().startswith("{"):
         # JSON writes a character beyond U+FFFF as two escapes, which YAML does not know.
         text = _SURROGATES.sub(_join_surrogates, text)
-    breaks = [match.start() for match in re.finditer("\n", text)]
-    builder = _Builder(len(text), breaks, origin, any_tag)
+    reader = _TreeReader(text, origin, any_tag)
+    root: Node | None = None
     try:
-        for event in yaml.parse(text, _LOADER):
-            builder.take(event)
+        root = reader.read_documents()
     except UnicodeEncodeError as error:
-        builder.report(error.start, "this character is no valid Unicode", "Save the file as UTF-8")
+        reader.report(error.start, "this character is no valid Unicode", "Save the file as UTF-8")
     except yaml.reader.ReaderError as error:
-        builder.report(error.position, "a control character stands in the text", "Remove it")
+        reader.report(error.position, "a control character stands in the text", "Remove it")
     except yaml.MarkedYAMLError as error:
-        builder.report_syntax(error)
-    builder.problems.raise_errors()
-    is_nothing = isinstance(builder.root, ScalarNode) and builder.root.value is None
-    return None if is_nothing else builder.root
+        reader.report_syntax(error)
+    reader.problems.raise_errors()
+    return None if isinstance(root, ScalarNode) and root.value is None else root
 
 
 def _join_surrogates(match: re.Match[str]) -> str:
@@ -225,66 +212,97 @@ def _get_index(event: yaml.Event) -> int:
     return event.start_mark.index if event.start_mark else 0
 
 
-def _make_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
-    return Diagnostic(place, message, next_step, Stage.SETTINGS)
+class _TreeReader:
+    """Builds the tree from the parser's events, within the limits."""
 
+    def __init__(self, text: str, origin: Origin, any_tag: bool) -> None:  # noqa: FBT001 - private
+        self.length, self.origin, self.any_tag = len(text), origin, any_tag
+        self.breaks = [match.start() for match in re.finditer("\n", text)]
+        self.events: Iterator[yaml.Event] = yaml.parse(text, _LOADER)
+        self.anchors: dict[str, tuple[Node, int]] = {}
+        self.problems = Problems()
 
-@dataclass(slots=True)
-class _OpenNode:
-    """A list or mapping that has not ended yet; ``key`` waits for its value."""
+    def read_documents(self) -> Node | None:
+        """The one document; None where there is none."""
+        root: Node | None = None
+        documents = 0
+        for event in self.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    self._stop(_get_index(event), "a second document begins here", "Remove the line with ---")
+            elif isinstance(event, yaml.NodeEvent):
+                root, _ = self._read_node(event, 0)
+        return root
 
-    place: SourceLocation
-    anchor: str | None
-    is_mapping: bool
-    key: tuple[str, SourceLocation] | None = None
-    items: list[Node] = field(default_factory=list)
-    mapping: MappingNode = field(init=False)
-    size: int = 1
-
-    def __post_init__(self) -> None:
-        self.mapping = MappingNode(self.place)
-
-    def build(self) -> Node:
-        return self.mapping if self.is_mapping else SequenceNode(self.place, tuple(self.items))
-
-
-@dataclass(slots=True)
-class _Builder:
-    """Builds the tree from the parser's events, without recursion and within the limits."""
-
-    length: int
-    breaks: list[int]
-    origin: Origin
-    any_tag: bool
-    problems: Diagnostics = field(default_factory=Diagnostics)
-    root: Node | None = None
-    open: list[_OpenNode] = field(default_factory=list)
-    anchors: dict[str, tuple[Node, int]] = field(default_factory=dict)
-    documents: int = 0
-
-    def take(self, event: yaml.Event) -> None:
-        """Take the next event of the parser."""
+    def _read_node(self, event: Any, depth: int) -> tuple[Node, int]:  # noqa: ANN401 - of the parser
+        """The node that an event begins, and how many values it holds."""
         index = _get_index(event)
-        if isinstance(event, yaml.DocumentStartEvent):
-            self.documents += 1
-            if self.documents > 1:
-                self._stop(index, "a second document begins here", "Remove the line with ---")
-        elif isinstance(event, yaml.AliasEvent):
-            self._take_alias(event)
-        elif isinstance(event, yaml.ScalarEvent):
-            self._refuse_tag(event.tag, index)
-            self._attach(
-                ScalarNode(self._place(index), self._parse_value(event), event.value), 1, event.anchor
-            )
-        elif isinstance(event, yaml.CollectionStartEvent):
-            self._open_collection(event)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            ended = self.open.pop()
-            self._attach(ended.build(), ended.size, ended.anchor)
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self.anchors:
+                self._stop(index, f"*{event.anchor} refers to nothing written before", "Write the value out")
+            return self.anchors[event.anchor or ""]
+        if event.tag not in {None, "!", _TEXT_TAG} and not self.any_tag:
+            self.report(index, "a tag (a word that begins with !) is not read here", "Remove the tag")
+        if depth >= MAX_DEPTH and not isinstance(event, yaml.ScalarEvent):
+            self._stop(index, f"this is nested more than {MAX_DEPTH} deep", "Write it flatter")
+        place, size = self._locate(index), 1
+        node: Node
+        if isinstance(event, yaml.ScalarEvent):
+            node = ScalarNode(place, self._read_value(event), event.value)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            children = list(self._read_children(place, depth))
+            node = SequenceNode(place, tuple(child for child, _ in children))
+            size = children[-1][1] if children else 1
+        else:
+            node, size = self._read_mapping(place, depth)
+        if event.anchor:
+            self.anchors[event.anchor] = node, size
+        return node, size
+
+    def _read_children(self, place: SourceLocation, depth: int) -> Iterator[tuple[Node, int]]:
+        """The nodes up to the end of a collection, each with the number of values read so far."""
+        size = 1
+        for event in self.events:
+            if isinstance(event, yaml.CollectionEndEvent):
+                return
+            child, inside = self._read_node(event, depth + 1)
+            size += inside
+            if size > MAX_NODES:
+                # Aliases of aliases grow without end in a few lines.
+                said = f"this holds more than {MAX_NODES} values"
+                problem = make_settings_problem(place, said, "Keep data in files")
+                raise ReportError(*self.problems.found, problem)
+            yield child, size
+
+    def _read_mapping(self, place: SourceLocation, depth: int) -> tuple[MappingNode, int]:
+        node, size = MappingNode(place), 1
+        children = self._read_children(place, depth)
+        for written, _ in children:
+            if isinstance(written, ScalarNode):
+                key = written.text
+            else:
+                key = f"?{len(node.keys)}"
+                said = "a key has to be a single word or text"
+                self.problems.add([make_settings_problem(written.place, said, "Write key: value")])
+            value, size = next(children)
+            if key in node.entries:
+                said = f'"{shorten(key)}" is written twice; the first is in line {node.keys[key].line}'
+                self.problems.add([make_settings_problem(written.place, said, "Remove one of the two")])
+            else:
+                node.entries[key], node.keys[key] = value, written.place
+        return node, size
+
+    def _read_value(self, event: yaml.ScalarEvent) -> str | int | float | bool | None:
+        if _UNPRINTABLE.search(event.value):
+            said = "a control character or half a character is written here"
+            self.report(_get_index(event), said, "Remove it")
+        unquoted = event.implicit[0] and event.tag is None
+        return parse_scalar(event.value) if unquoted else str(event.value)
 
     def report(self, index: int, message: str, next_step: str = "") -> None:
         """Note a problem at a character."""
-        self.problems.add([_make_problem(self._place(index), message, next_step)])
+        self.problems.add([make_settings_problem(self._locate(index), message, next_step)])
 
     def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
         """Note what the parser stumbled over, in plain words."""
@@ -298,85 +316,17 @@ class _Builder:
         message, next_step = next(known, (unknown, ""))
         self.report(min(mark.index if mark else 0, self.length), message, next_step)
 
-    def _place(self, index: int) -> SourceLocation:
+    def _stop(self, index: int, message: str, next_step: str) -> None:
+        self.report(index, message, next_step)
+        self.problems.raise_errors()
+
+    def _locate(self, index: int) -> SourceLocation:
         # Counted here because the parser's lines also break at characters that editors do not break at.
         line = bisect_right(self.breaks, index - 1)
         column = index - (self.breaks[line - 1] + 1 if line else 0)
         return SourceLocation(
             self.origin.file, self.origin.first_line + line, self.origin.indent + column + 1
         )
-
-    def _stop(self, index: int, message: str, next_step: str) -> None:
-        self.report(index, message, next_step)
-        self.problems.raise_errors()
-
-    def _open_collection(self, event: yaml.CollectionStartEvent) -> None:
-        index = _get_index(event)
-        self._refuse_tag(event.tag, index)
-        if len(self.open) >= MAX_DEPTH:
-            self._stop(index, f"this is nested more than {MAX_DEPTH} deep", "Write it flatter")
-        self.open.append(
-            _OpenNode(self._place(index), event.anchor, isinstance(event, yaml.MappingStartEvent))
-        )
-
-    def _take_alias(self, event: yaml.AliasEvent) -> None:
-        index = _get_index(event)
-        name = event.anchor or ""
-        if name not in self.anchors:
-            self._stop(index, f"*{name} refers to nothing written before", "Write the value out")
-        node, size = self.anchors[name]
-        self._attach(node, size, None)
-
-    def _refuse_tag(self, tag: str | None, index: int) -> None:
-        if tag not in (None, "!", _TEXT_TAG) and not self.any_tag:
-            self.report(index, "a tag (a word that begins with !) is not read here", "Remove the tag")
-
-    def _parse_value(self, event: yaml.ScalarEvent) -> str | int | float | bool | None:
-        if _UNPRINTABLE.search(event.value):
-            self.report(
-                _get_index(event), "a control character or half a character is written here", "Remove it"
-            )
-        unquoted = event.implicit[0] and event.tag is None
-        return parse_scalar(event.value) if unquoted else str(event.value)
-
-    def _attach(self, node: Node, size: int, anchor: str | None) -> None:
-        if anchor:
-            self.anchors[anchor] = node, size
-        if not self.open:
-            self.root = node
-            return
-        parent = self.open[-1]
-        parent.size += size
-        if parent.size > MAX_NODES:
-            # Aliases of aliases grow without end in a few lines.
-            problem = _make_problem(
-                parent.place, f"this holds more than {MAX_NODES} values", "Keep data in files"
-            )
-            raise ReportError(*self.problems.found, problem)
-        if not parent.is_mapping:
-            parent.items.append(node)
-        elif parent.key is None:
-            parent.key = self._take_key(node, parent)
-        else:
-            self._put(parent, node)
-
-    def _take_key(self, node: Node, parent: _OpenNode) -> tuple[str, SourceLocation]:
-        if isinstance(node, ScalarNode):
-            return node.text, node.place
-        self.problems.add(
-            [_make_problem(node.place, "a key has to be a single word or text", "Write key: value")]
-        )
-        return f"?{len(parent.mapping.keys)}", node.place
-
-    def _put(self, parent: _OpenNode, node: Node) -> None:
-        assert parent.key is not None  # noqa: S101  # set by the event before
-        (key, place), parent.key = parent.key, None
-        entries, keys = parent.mapping.entries, parent.mapping.keys
-        if key in entries:
-            message = f'"{shorten(key)}" is written twice; the first is in line {keys[key].line}'
-            self.problems.add([_make_problem(place, message, "Remove one of the two")])
-            return
-        entries[key], keys[key] = node, place
 
 
 # Texts that no reader of YAML takes for anything else, wherever they stand.
