@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.blocks.draw_inputs import list_cautions
 from reportgen.blocks.observations import draw_observations, mark_points
-from reportgen.core.errors import Problem, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels

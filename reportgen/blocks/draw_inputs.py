@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.blocks.results import format_step_title
 from reportgen.blocks.subjects import SubjectStore
-from reportgen.core.errors import Problem, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
@@ -80,7 +80,7 @@ def choose_colours(
     wrong = [name for name, place in pinned.items() if not 1 <= place <= SLOTS]
     if wrong:
         said = f'the palette has places 1 to {SLOTS}, and "{wrong[0]}" asks for {pinned[wrong[0]]}'
-        problems.add([Problem(SourceLocation("mkdocs.yml"), said, "", Stage.SETTINGS)])
+        problems.add([Diagnostic(SourceLocation("mkdocs.yml"), said, "", Stage.SETTINGS)])
     slots = {name: place - 1 for name, place in pinned.items()} if not wrong else {}
     return SeriesColours(assign_slots(in_order.values(), slots), in_order)
 

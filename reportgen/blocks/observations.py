@@ -159,7 +159,7 @@ def judge_statement(planned: PlannedStatement, inputs: DrawInputs) -> Judgement:
     except ExpressionError as error:
         raise ReportError(
             *(
-                Problem(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
+                Diagnostic(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
                 for fault in error.faults
             )
         ) from error

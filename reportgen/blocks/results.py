@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reportgen.core.errors import Placing, Problem, ReportError, Stage
+from reportgen.core.errors import Placing, Diagnostic, ReportError, Stage
 from reportgen.core.model import CurveRequest, Lead, ScoreRequest
 from reportgen.core.outcomes import ScoresError
 from reportgen.settings.blocks import split_metric
@@ -41,7 +41,7 @@ def place_score_errors(place: SourceLocation) -> Iterator[None]:
     try:
         yield
     except ScoresError as error:
-        raise ReportError(Problem(place, error.message, error.next_step, Stage.DATA)) from error
+        raise ReportError(Diagnostic(place, error.message, error.next_step, Stage.DATA)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class ResultsStore:
         chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
         said += f" where {' and '.join(chosen)}" if chosen else ""
         step = "Look at filter, series and x of the block"
-        raise ReportError(Problem(self._locate(request), said, step, Stage.DATA))
+        raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
 
     def _check_count(self, names: Collection[str], request: CurveRequest) -> None:
         """Refuse more series than a figure can show, before they are computed: they may fill the memory."""
@@ -155,7 +155,7 @@ class ResultsStore:
         if count > MOST_SERIES:
             said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
             step = "Leave some out with filter: in source.yml, or join the runs of one series there"
-            raise ReportError(Problem(self._locate(request), said, step, Stage.DATA))
+            raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
 
     def _read_curves(self, request: CurveRequest) -> _ReducedRows:
         from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database
@@ -313,7 +313,7 @@ class ResultsStore:
                 return found
             said = f'no row of source "{request.source}" has a total of this benchmark and series'
             step = "Look at filter, series and benchmark of the block"
-            raise ReportError(Problem(place, said, step, Stage.DATA))
+            raise ReportError(Diagnostic(place, said, step, Stage.DATA))
 
         return self._compute_once("totals", _select_score_rows(request), read)
 

@@ -14,7 +14,7 @@ from reportgen.blocks.charts import KINDS, draw_block
 from reportgen.blocks.observations import judge_statement
 from reportgen.blocks.subjects import describe_topic, link_topic
 from reportgen.claims.facts.vocabulary import FACTS
-from reportgen.core.errors import Problem, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import BenchmarkResult, Figure, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
 from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement
     from reportgen.core.cache import Cache, CachedText
-    from reportgen.core.errors import Problems
+    from reportgen.core.errors import Diagnostics
     from reportgen.core.model import Request, Shown
     from reportgen.core.statements import Fact
 

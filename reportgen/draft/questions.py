@@ -68,7 +68,7 @@ class SourceQuestion:
         request, place = self.topic.request, self.source.location
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":
             said = f'a plan needs answers to problems, and source "{self.source.name}" has none'
-            raise ReportError(Problem(place, said, "Name a source with outcomes", Stage.DATA))
+            raise ReportError(Diagnostic(place, said, "Name a source with outcomes", Stage.DATA))
         with place_score_errors(place):
             found = self.answers.plan_study(request, difference)
         context = make_plain_context(place, request, self.answers.get_problem_scores(request), self.source)
@@ -152,7 +152,7 @@ def _check_unambiguous(chosen: Benchmark, source: Source) -> None:
     if kind:
         said = f'source "{source.name}" has {len(names)} {kind}s, and it is open which is meant'
         step = f"Name one with --{kind}: {quote_names(names)}"
-        raise ReportError(Problem(source.location, said, step, Stage.DATA))
+        raise ReportError(Diagnostic(source.location, said, step, Stage.DATA))
 
 
 def _check(name: str, known: tuple[str, ...], kind: str, source: Source) -> None:

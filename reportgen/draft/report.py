@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reportgen.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
 from reportgen.blocks.plan import list_requests, plan_report
 from reportgen.blocks.results import ResultsStore
-from reportgen.core.errors import Problems
+from reportgen.core.errors import Diagnostics
 from reportgen.draft.drawing import add_overviews, draw_blocks
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
 from reportgen.draft.result import Report

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from reportgen.blocks.draw_inputs import DrawInputs, make_names_key, read_series_names
 from reportgen.blocks.plan import Plan, list_requests
 from reportgen.blocks.results import ResultsStore
-from reportgen.core.errors import Problem, Problems
+from reportgen.core.errors import Diagnostic, Diagnostics
 from reportgen.draft.drawing import draw_blocks
 
 if TYPE_CHECKING:

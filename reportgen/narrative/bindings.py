@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Problem, SourceLocation
+from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.core.statements import Binding
 from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
 from reportgen.settings.blocks import BLOCKS

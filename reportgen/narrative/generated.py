@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from reportgen.core.errors import Problem, Problems, SourceLocation
+from reportgen.core.errors import Diagnostic, Diagnostics, SourceLocation
 from reportgen.narrative.pages import make_slug, read_page
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Di
     for benchmark, file in benchmarks:
         if benchmark.name in first:
             said = f'two benchmarks are called "{benchmark.name}"; the first is in {first[benchmark.name]}'
-            yield Problem(SourceLocation(file, benchmark.line), said, "Rename one, or remove it")
+            yield Diagnostic(SourceLocation(file, benchmark.line), said, "Rename one, or remove it")
         first.setdefault(benchmark.name, file)
 
 
@@ -108,11 +108,11 @@ def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[P
         address, place = _get_address(path), SourceLocation(file, benchmark.line)
         if not _is_page(path):
             said = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
-            yield Problem(place, said, "Write a path below the content folder that ends with .md")
+            yield Diagnostic(place, said, "Write a path below the content folder that ends with .md")
             continue
         if address in taken:
             said = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
-            yield Problem(place, said, "Give it another page:, or name it as benchmark: in that page")
+            yield Diagnostic(place, said, "Give it another page:, or name it as benchmark: in that page")
         taken.setdefault(address, f'benchmark "{benchmark.name}"')
 
 

@@ -268,7 +268,7 @@ def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Diagnostic]
     try:
         prose = strip_code_and_tags(walked.render(placeholders))
     except RecursionError:
-        yield Problem(SourceLocation(file, first_line), *NESTED_TOO_DEEP)
+        yield Diagnostic(SourceLocation(file, first_line), *NESTED_TOO_DEEP)
         return
     first_tags: dict[int, str] = {}
     for number in placeholders.find_numbers(prose):

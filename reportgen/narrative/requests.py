@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from reportgen.core.errors import Problem, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.settings.blocks import (
@@ -52,7 +52,7 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     named = list_sources(block, benchmark)
     if not named:
         said = f"this {block.kind} block names no source and its page has no benchmark"
-        raise ReportError(Problem(block.location, said, 'Add a line such as "source: NAME"'))
+        raise ReportError(Diagnostic(block.location, said, 'Add a line such as "source: NAME"'))
     if isinstance(settings, OutcomeSettings):
         found = _make_score_requests(block, settings, benchmark, [sources[name] for name in named])
         if not isinstance(settings, ComparedSettings) or settings.family == "block":
@@ -62,7 +62,7 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     source = sources[named[0]]
     if source.kind != "measurements":
         said = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
-        raise ReportError(Problem(block.location, said, "Write a scores block instead"))
+        raise ReportError(Diagnostic(block.location, said, "Write a scores block instead"))
     metrics = _choose_metrics(block, source, benchmark)
     return tuple(_make_curve_request(source.name, metric, settings) for metric in metrics)
 
@@ -122,7 +122,7 @@ def _choose_metrics(block: Block, source: Source, benchmark: Benchmark | None) -
     if not metrics:
         if len(source.metrics) != 1:
             said = f'this {block.kind} block names no metric and "{source.name}" has {len(source.metrics)}'
-            raise ReportError(Problem(block.location, said, _list_metrics(source)))
+            raise ReportError(Diagnostic(block.location, said, _list_metrics(source)))
         metrics = source.metrics
     unknown = [metric for metric in metrics if metric not in source.metrics]
     if unknown:
@@ -130,7 +130,7 @@ def _choose_metrics(block: Block, source: Source, benchmark: Benchmark | None) -
     return metrics
 
 
-def _explain_unknown_metric(place: SourceLocation, source: Source, metric: str) -> Problem:
+def _explain_unknown_metric(place: SourceLocation, source: Source, metric: str) -> Diagnostic:
     said = f'"{metric}" is not a metric of source "{source.name}"'
     return Diagnostic(place, said, f"{suggest_name(metric, source.metrics)}{_list_metrics(source)}")
 
@@ -184,7 +184,7 @@ def _make_score_requests(
     """One request, several for benchmarks side by side."""
     if settings.source and len(sources) > 1:
         said = f"this {block.kind} block names a source and sources"
-        raise ReportError(Problem(block.location, said, "Write them all under sources"))
+        raise ReportError(Diagnostic(block.location, said, "Write them all under sources"))
     whole = fill_defaults(settings, benchmark)
     found = []
     for source in sources:
@@ -200,7 +200,7 @@ def _make_score_requests(
     if block.kind == "comparison" and len(found) == 1 and sources[0].kind == "totals":
         said = f'"{sources[0].name}" holds totals only, and without problems nothing can be paired'
         step = "Write a scores block, or put several benchmarks side by side"
-        raise ReportError(Problem(block.location, said, step))
+        raise ReportError(Diagnostic(block.location, said, step))
     return tuple(found)
 
 
@@ -210,7 +210,7 @@ def _make_score_benchmark_request(
     metric = benchmark.metric or "mean"
     if not is_score_metric(metric):
         said = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
-        raise ReportError(Problem(place, said, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
+        raise ReportError(Diagnostic(place, said, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
     part, named = find_part(benchmark, source), benchmark.benchmark
     if named and named != part:
         raise ReportError(_explain_unknown_part(place, named, source))
@@ -218,7 +218,7 @@ def _make_score_benchmark_request(
         said = f'benchmark "{benchmark.name}" is none of the benchmarks of source "{source.name}"'
         near = suggest_name(benchmark.name, source.benchmarks)
         step = f"{near}Add benchmark: with one of {quote_names(source.benchmarks)}"
-        raise ReportError(Problem(place, said, step))
+        raise ReportError(Diagnostic(place, said, step))
     settings = MetricSettings(metric=metric)
     return _make_score_request(source, part, settings, better=benchmark.higher_is_better)
 
@@ -242,7 +242,7 @@ def _choose_parts(
     if len(source.benchmarks) == 1 or isinstance(settings, ComparisonSettings):
         return source.benchmarks
     said = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
-    raise ReportError(Problem(block.location, said, f"Its benchmarks are {quote_names(source.benchmarks)}"))
+    raise ReportError(Diagnostic(block.location, said, f"Its benchmarks are {quote_names(source.benchmarks)}"))
 
 
 def _make_score_request(
@@ -277,10 +277,10 @@ def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> No
             said = f'"{source.name}" holds totals only, which give no {settings.metric}'
             step += "leave out metric"
     if said:
-        raise ReportError(Problem(block.location, said, step))
+        raise ReportError(Diagnostic(block.location, said, step))
     names = settings.slices if isinstance(settings, ProblemsSettings) else ()
     problems = [
-        Problem(
+        Diagnostic(
             block.location,
             f'"{name}" is no column of source "{source.name}" to slice by',
             f"{suggest_name(name, source.slices)}There are {quote_names(source.slices) or 'none'}",
@@ -295,6 +295,6 @@ def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> No
 def _explain_unknown_part(place: SourceLocation, name: str, source: Source) -> Diagnostic:
     if not source.benchmarks:
         said = f'source "{source.name}" has no column that names benchmarks, so none is called "{name}"'
-        return Problem(place, said, "Leave out benchmark, or name the column under columns in source.yml")
+        return Diagnostic(place, said, "Leave out benchmark, or name the column under columns in source.yml")
     step = f"{suggest_name(name, source.benchmarks)}Its benchmarks are {quote_names(source.benchmarks)}"
-    return Problem(place, f'"{name}" is no benchmark of source "{source.name}"', step)
+    return Diagnostic(place, f'"{name}" is no benchmark of source "{source.name}"', step)

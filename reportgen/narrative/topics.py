@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.core.directions import find_direction
-from reportgen.core.errors import Problem, ReportError
+from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.model import ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
@@ -88,7 +88,7 @@ def find_topics(
     if named:
         raise _explain_no_topics(named[0], page, sources, place)
     said = f'there is no figure "{of}" on this page, and no source of that name'
-    raise ReportError(Problem(place, said, list_figures(of, page)))
+    raise ReportError(Diagnostic(place, said, list_figures(of, page)))
 
 
 def list_figures(of: str, page: Page) -> str:
@@ -173,7 +173,7 @@ def _find_page_topics(page: Page, sources: Mapping[str, Source], place: SourceLo
             raise _explain_no_topics(figures[0], page, sources, place)
         said = "it is not said what this is about, and the page has no benchmark"
         step = f"Name a figure with of=: {quote_names(_list_page_figures(page)) or 'there is none'}"
-        raise ReportError(Problem(place, said, step))
+        raise ReportError(Diagnostic(place, said, step))
     if benchmark.source not in sources:
         # Its problem is known already.
         raise ReportError
@@ -192,7 +192,7 @@ def _find_source_topic(
         ids = [topic_id for topic_id, topics in shown.items() if topics[0].request.source == name]
         said = f'source "{name}" has {len(source.metrics)} metrics, and it is open which is meant'
         step = f"Name a figure that shows one{f': {quote_names(ids)}' if ids else ' of them'}"
-        raise ReportError(Problem(place, said, step))
+        raise ReportError(Diagnostic(place, said, step))
     request = make_benchmark_request(own, source, page)
     return _find_same(request, shown.values()) or _make_topic(request, benchmark, source)
 
@@ -215,11 +215,11 @@ def _explain_no_topics(
     """Why nothing can be said about a block; empty where a problem of its sources says it."""
     if not block.settings.has_topics:
         said = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
-        return ReportError(Problem(place, said, list_figures("", page)))
+        return ReportError(Diagnostic(place, said, list_figures("", page)))
     if any(name not in sources for name in list_sources(block, page.front_matter.benchmark)):
         return ReportError()
     said = f'figure "{block.id}" names no source, so statements cannot be about it'
-    return ReportError(Problem(place, said, 'Add a line such as "source: NAME" to its block'))
+    return ReportError(Diagnostic(place, said, 'Add a line such as "source: NAME" to its block'))
 
 
 def _iterate_shown(

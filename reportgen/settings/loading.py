@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from reportgen.core.errors import Problems, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.words import suggest_name
 from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.report import Benchmark, FrontMatter, ProjectSettings
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import CoreSchema
 
-    from reportgen.core.errors import Problem
+    from reportgen.core.errors import Diagnostic
     from reportgen.settings.blocks import BlockSettings
     from reportgen.settings.yaml_tree import Node
 
@@ -171,7 +171,7 @@ def _find_line(node: Node | None) -> int | None:
     return node.keys.get("name", node.place).line if isinstance(node, MappingNode) else None
 
 
-def _find_mistyped(front_matter: MappingNode) -> Iterator[Problem]:
+def _find_mistyped(front_matter: MappingNode) -> Iterator[Diagnostic]:
     for key, place in front_matter.keys.items():
         guess = suggest_name(key, _OWN_PAGE_KEYS, cutoff=0.88).rstrip()
         if guess and key not in _OWN_PAGE_KEYS:

@@ -25,12 +25,12 @@ LARGEST: Final = 16 << 20
 """Bytes of a page or a settings file: more are no text that a person wrote."""
 
 
-def make_settings_problem(place: SourceLocation, message: str, next_step: str) -> Problem:
+def make_settings_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
     """A problem of what somebody wrote into settings."""
-    return Problem(place, message, next_step, Stage.SETTINGS)
+    return Diagnostic(place, message, next_step, Stage.SETTINGS)
 
 
-def make_size_problem(file: str, stage: Stage) -> Problem:
+def make_size_problem(file: str, stage: Stage) -> Diagnostic:
     """The problem of a page or a settings file of more than ``LARGEST`` bytes."""
     page = stage is Stage.NARRATIVE
     step = "Split it into several pages" if page else "Keep data in files of the data folder"
@@ -77,8 +77,8 @@ def read_markdown(text: str, place: SourceLocation, read: Callable[[str], _Value
     """
     if len(text) > MAX_CHARACTERS:
         said = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(Problem(place, said, "Split it into several pages"))
+        raise ReportError(Diagnostic(place, said, "Split it into several pages"))
     try:
         return read(text)
     except RecursionError as error:
-        raise ReportError(Problem(place, *NESTED_TOO_DEEP)) from error
+        raise ReportError(Diagnostic(place, *NESTED_TOO_DEEP)) from error

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-    from reportgen.core.errors import Problem, SourceLocation
+    from reportgen.core.errors import Diagnostic, SourceLocation
 
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -230,7 +230,7 @@ _PATTERNS: Final = {
 }
 
 
-def describe_faults(faults: AnySequence[Fault], model: type[BaseModel], owner: str) -> tuple[Problem, ...]:
+def describe_faults(faults: AnySequence[Fault], model: type[BaseModel], owner: str) -> tuple[Diagnostic, ...]:
     """One problem a fault; of very many the first fifty. ``owner`` is, for instance, "a curve block"."""
     faults = sorted(faults, key=lambda fault: (fault.place.line or 0, fault.place.column or 0))
     problems = [_describe_fault(fault, model, owner) for fault in faults[:MAX_PROBLEMS]]
@@ -246,7 +246,7 @@ def join_words(words: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(most)} {last} {end}" if most else end
 
 
-def _describe_fault(fault: Fault, model: type[BaseModel], owner: str) -> Problem:
+def _describe_fault(fault: Fault, model: type[BaseModel], owner: str) -> Diagnostic:
     message, next_step = _explain(fault, find_spot(fault.path, model, owner))
     place = fault.place
     if fault.kind == "value_error" and isinstance(fault.node, MappingNode):

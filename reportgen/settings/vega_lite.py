@@ -24,7 +24,7 @@ from reportgen.settings.yaml_tree import MappingNode, ScalarNode, SequenceNode, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.core.errors import Problem, SourceLocation
+    from reportgen.core.errors import Diagnostic, SourceLocation
     from reportgen.settings.yaml_tree import Node
 
 
@@ -101,7 +101,7 @@ def split_specification(spec: Node) -> MappingNode:
     return MappingNode(spec.place, {**entries, "spec": _name_sources(rest)}, {**keys, "spec": spec.place})
 
 
-def _check_schema(spec: MappingNode) -> Iterator[Problem]:
+def _check_schema(spec: MappingNode) -> Iterator[Diagnostic]:
     schema = spec.entries.get("$schema")
     if schema is None:
         return
@@ -274,7 +274,7 @@ def _check_names(node: Node) -> Iterator[Diagnostic]:
             yield _make_name_problem(out, scalar.place)
 
 
-def _make_name_problem(name: str, place: SourceLocation) -> Problem:
+def _make_name_problem(name: str, place: SourceLocation) -> Diagnostic:
     return make_settings_problem(place, f'"{name}" leads out of the data of a chart', "Rename the column")
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import yaml
 
-from reportgen.core.errors import Problems, ReportError, SourceLocation
+from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
 from reportgen.settings.text import MAX_CHARACTERS, make_settings_problem, shorten
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class _TreeReader:
         self.breaks = [match.start() for match in re.finditer("\n", text)]
         self.events: Iterator[yaml.Event] = yaml.parse(text, _LOADER)
         self.anchors: dict[str, tuple[Node, int]] = {}
-        self.problems = Problems()
+        self.problems = Diagnostics()
 
     def read_documents(self) -> Node | None:
         """The one document; None where there is none."""
