@@ -290,6 +290,7 @@ def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observati
     readings = format_span({final.series.name: final.value for final in finals}, names, field)
     pair = high.series.name, low.series.name
     size = field.format_size(gap, *pair)
+    gap_fact = f"{field.format_call('gap', *pair, high.step)} = {size}"
     yield Observation(
         rule=Rule.CONVERGE,
         text=(
@@ -297,10 +298,7 @@ def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observati
             f"{'' if ' to ' in readings else 'level '}at {readings}, {end.position}, "
             f"after {size} between them {high.position}."
         ),
-        evidence=(
-            *(final.format_fact("final") for final in finals),
-            f"{field.format_call('gap', *pair, high.step)} = {size}",
-        ),
+        evidence=(*(final.format_fact("final") for final in finals), gap_fact),
         threshold=threshold.describe(gap),
         series=names,
         strength=threshold.strength(gap - rest),
