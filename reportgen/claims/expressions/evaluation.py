@@ -80,23 +80,17 @@ def to_truth(value: bool | None) -> Truth:  # noqa: FBT001 - the three values of
 
 
 def evaluate(expression: CheckedExpression, subject: Subject) -> Result:
-    """Ask every fact of an expression, and say what comes out.
+    """Ask the subject of a checked expression for every fact in it, and say what comes out.
 
     No part is left out because another one decides already: the evidence is whole. Truth has three values
     (Kleene): what is undecided decides nothing, and undecided ``and`` false is false.
-
-    Args:
-        expression: from ``expression`` with the same subject.
-        subject: the results.
 
     Raises:
         ExpressionError: facts that the results have no answer to, each where it stands.
     """
     evaluator = _Evaluator(expression.text, subject)
-    of_truth = expression.quantity is Quantity.TRUTH
-    found = (
-        evaluator.evaluate_truth(expression.tree) if of_truth else evaluator.evaluate_amount(expression.tree)
-    )
+    is_truth = expression.quantity is Quantity.TRUTH
+    found = (evaluator.evaluate_truth if is_truth else evaluator.evaluate_amount)(expression.tree)
     if evaluator.faults:
         raise ExpressionError(evaluator.faults)
     facts = tuple(dict.fromkeys(evaluator.facts))

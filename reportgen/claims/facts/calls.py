@@ -137,7 +137,7 @@ def evaluate_verdict(
     Args:
         name: the fact.
         one: a minus b, adjusted together with all pairs of the subject.
-        scale: what its numbers mean.
+        scale: of the numbers.
         numbers: the margin, for ``equivalent``.
         behind: what the test rests on, such as ``30 problems``.
         few: why it could not be tested where that is for too few runs or problems.

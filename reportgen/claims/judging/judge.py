@@ -66,10 +66,6 @@ def describe_noise(part: Part, subject: Subject) -> str:
 
     The interval of the difference holds the number that the difference is compared with, or the verdicts of
     all pairs leave more ranks than the one stated.
-
-    Args:
-        part: a part of a claim.
-        subject: what the claim is about.
     """
     if part.truth is not Truth.HOLDS or not part.operator:
         return ""
@@ -179,11 +175,7 @@ _SAID = {Truth.HOLDS: "holds", Truth.FAILS: "fails", Truth.UNDECIDED: "cannot be
 
 
 def judge(binding: Binding, subject: Subject) -> Judgement:
-    """Hold a bound value or a claim against the data.
-
-    Args:
-        binding: what the author wrote.
-        subject: what it is about.
+    """Judge a bound value or a claim by the data.
 
     Raises:
         ExpressionError: every fault of its expression, with its place in ``binding.expression``, and of its
