@@ -685,4 +685,4 @@ def test_the_crossings_told_are_those_of_the_facts() -> None:
     steps, difference = compute_differences(a, b)
     assert float(steps[np.argmax(np.abs(difference))]) == 900
     field = Field(figure("aime")[0][0].curves, figure("aime")[0][1], "ci")
-    assert field.get_noise(V1).known
+    assert field.series[V1].noise.known

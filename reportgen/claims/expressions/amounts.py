@@ -121,6 +121,7 @@ class Amount:
         reason: why there is no value, a phrase; otherwise empty.
         fact: the fact that it is, where it is nothing else than one fact.
         minuend, subtrahend: the two facts, where it is one of them less the other.
+        text: of a side of a comparison, as its author wrote it; otherwise empty.
     """
 
     kind: Kind
@@ -130,6 +131,12 @@ class Amount:
     fact: Fact | None = None
     minuend: Fact | None = None
     subtrahend: Fact | None = None
+    text: str = ""
+
+    @property
+    def quantity(self) -> Quantity:
+        """What kind of number it is."""
+        return self.kind.quantity
 
 
 def make_number(value: float) -> Amount:
@@ -143,13 +150,7 @@ def make_moment(milliseconds: float) -> Amount:
 
 
 def make_fact_amount(fact: Fact, *, scale: float, dated: bool) -> Amount:
-    """What a fact says.
-
-    Args:
-        fact: a fact that is a number.
-        scale: the largest number that it was computed from.
-        dated: whether steps are milliseconds.
-    """
+    """What a fact says; ``scale`` is the largest number that it was computed from."""
     if fact.value is None:
         return Amount(Kind(fact.quantity), None, 0.0, fact.reason, fact)
     value = float(fact.value)
@@ -167,20 +168,16 @@ def negate_amount(amount: Amount) -> Amount:
 def compute_amount(operator: str, left: Amount, right: Amount, divisor: str) -> Amount:
     """``left operator right`` for ``+ - * /``, of kinds that go with each other.
 
-    What is divided by nothing, or is too large for a number, has no value.
-
-    Args:
-        operator: one of the four.
-        left: the number in front of it.
-        right: the number behind it.
-        divisor: the words of the right one, for the reason.
+    What is divided by 0, for which ``divisor`` is the text, or is too large for a number, has no value.
     """
     kind = combine_kinds(operator, left.kind, right.kind) or left.kind
     if left.value is None or right.value is None:
         return Amount(kind, None, 0.0, join_reasons((left.reason, right.reason)))
     if operator == "/" and abs(right.value) <= right.slack:
         return Amount(kind, None, 0.0, f"{divisor} is 0, and nothing can be divided by it")
-    value, slack = _ARITHMETIC[operator](left.value, left.slack, right.value, right.slack)
+    # Subtracting is adding the opposite, to the last bit.
+    sign, rule = (-1.0, _add) if operator == "-" else (1.0, _ARITHMETIC[operator])
+    value, slack = rule(left.value, left.slack, sign * right.value, right.slack)
     if abs(value) > _LARGEST:
         return Amount(kind, None, 0.0, "the numbers become too large")
     facts = (left.fact, right.fact) if operator == "-" and left.fact and right.fact else (None, None)
@@ -204,21 +201,17 @@ def join_reasons(several: tuple[str, ...]) -> str:
     return "; ".join(dict.fromkeys(reason for reason in several if reason))
 
 
-def _plus(a: float, of_a: float, b: float, of_b: float) -> tuple[float, float]:
-    return a + b, max(of_a, of_b)
+def _add(a: float, slack_a: float, b: float, slack_b: float) -> tuple[float, float]:
+    return a + b, max(slack_a, slack_b)
 
 
-def _minus(a: float, of_a: float, b: float, of_b: float) -> tuple[float, float]:
-    return a - b, max(of_a, of_b)
+def _multiply(a: float, slack_a: float, b: float, slack_b: float) -> tuple[float, float]:
+    return a * b, max(slack_a * abs(b), abs(a) * slack_b)
 
 
-def _times(a: float, of_a: float, b: float, of_b: float) -> tuple[float, float]:
-    return a * b, max(of_a * abs(b), abs(a) * of_b)
-
-
-def _by(a: float, of_a: float, b: float, of_b: float) -> tuple[float, float]:
+def _divide(a: float, slack_a: float, b: float, slack_b: float) -> tuple[float, float]:
     quotient = a / b
-    return quotient, max(of_a / abs(b), abs(quotient) * (of_b / abs(b)))
+    return quotient, max(slack_a / abs(b), abs(quotient) * (slack_b / abs(b)))
 
 
-_ARITHMETIC = {"+": _plus, "-": _minus, "*": _times, "/": _by}
+_ARITHMETIC = {"+": _add, "*": _multiply, "/": _divide}

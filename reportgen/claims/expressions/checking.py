@@ -1,4 +1,4 @@
-"""An expression held against what there is to ask, before anything is asked: names, arguments, quantities."""
+"""What an expression asks, checked before anything is evaluated: names, arguments, quantities."""
 
 from __future__ import annotations
 
@@ -58,12 +58,7 @@ class CheckedExpression:
 
 
 def check_expression(text: str, subject: Subject, purpose: Purpose | None = None) -> CheckedExpression:
-    """An expression, read and checked; nothing is asked of the data.
-
-    Args:
-        text: the expression.
-        subject: what its facts will be asked of.
-        purpose: what it is for; None where both will do.
+    """Read and check an expression without evaluating it; ``purpose`` is None where both will do.
 
     Raises:
         ExpressionError: with everything that is wrong, or with the first thing that makes it unreadable.
@@ -117,11 +112,9 @@ class _Checker:
             case Call():
                 return self._infer_call(tree)
             case Prefix():
-                return (
-                    self._expect_truth(tree.of, "not")
-                    if tree.operator == "not"
-                    else self._expect_number(tree.of)
-                )
+                if tree.operator == "not":
+                    return self._expect_truth(tree.of, "not")
+                return self._expect_number(tree.of)
             case Chain():
                 return self._infer_chain(tree)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.claims.expressions.amounts import (
@@ -27,28 +27,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One side of a comparison.
-
-    Attributes:
-        text: the side as its author wrote it.
-        quantity: what kind of number it is.
-        value: a finite number; None where nobody can know it.
-        reason: why there is no value, a phrase; otherwise empty.
-        fact: the fact that it is, where it is nothing else than one fact.
-        minuend, subtrahend: the two facts, where it is one of them less the other.
-    """
-
-    text: str
-    quantity: Quantity
-    value: float | None
-    reason: str = ""
-    fact: Fact | None = None
-    minuend: Fact | None = None
-    subtrahend: Fact | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Part:
     """The smallest thing in a claim that holds or not: a comparison, or a fact such as ``better``.
 
@@ -59,7 +37,7 @@ class Part:
         truth: what the data say to it.
         reason: why it is undecided, a phrase; otherwise empty.
         operator: ``<``, ``<=``, ``>``, ``>=``, ``=`` or ``!=``; empty for a fact.
-        sides: left and right of the operator; empty for a fact.
+        sides: left and right of the operator, with their text; empty for a fact.
         fact: the fact that is true or false; None for a comparison.
         position, length: where it stands in the expression.
     """
@@ -68,7 +46,7 @@ class Part:
     truth: Truth
     reason: str
     operator: str
-    sides: tuple[Side, ...]
+    sides: tuple[Amount, ...]
     fact: Fact | None
     position: int
     length: int
@@ -102,23 +80,17 @@ def to_truth(value: bool | None) -> Truth:  # noqa: FBT001 - the three values of
 
 
 def evaluate(expression: CheckedExpression, subject: Subject) -> Result:
-    """Ask every fact of an expression, and say what comes out.
+    """Ask the subject of a checked expression for every fact in it, and say what comes out.
 
     No part is left out because another one decides already: the evidence is whole. Truth has three values
     (Kleene): what is undecided decides nothing, and undecided ``and`` false is false.
-
-    Args:
-        expression: from ``expression`` with the same subject.
-        subject: the results.
 
     Raises:
         ExpressionError: facts that the results have no answer to, each where it stands.
     """
     evaluator = _Evaluator(expression.text, subject)
-    of_truth = expression.quantity is Quantity.TRUTH
-    found = (
-        evaluator.evaluate_truth(expression.tree) if of_truth else evaluator.evaluate_amount(expression.tree)
-    )
+    is_truth = expression.quantity is Quantity.TRUTH
+    found = (evaluator.evaluate_truth if is_truth else evaluator.evaluate_amount)(expression.tree)
     if evaluator.faults:
         raise ExpressionError(evaluator.faults)
     facts = tuple(dict.fromkeys(evaluator.facts))
@@ -180,7 +152,10 @@ class _Evaluator:
 
     def _evaluate_comparisons(self, chain: Chain) -> _TruthResult:
         amounts = [self.evaluate_amount(part) for part in chain.parts]
-        sides = [self._make_side(part, amount) for part, amount in zip(chain.parts, amounts, strict=True)]
+        sides = [
+            replace(amount, text=get_text(self._text, tree))
+            for tree, amount in zip(chain.parts, amounts, strict=True)
+        ]
         judged = []
         for at, operator in enumerate(chain.operators):
             first, last = chain.parts[at : at + 2]
@@ -204,17 +179,6 @@ class _Evaluator:
         part = Part(text, to_truth(truth), fact.reason, "", (), fact, call.position, call.length)
         self.parts.append(part)
         return _TruthResult(truth, (part,))
-
-    def _make_side(self, tree: Tree, amount: Amount) -> Side:
-        return Side(
-            text=get_text(self._text, tree),
-            quantity=amount.kind.quantity,
-            value=amount.value,
-            reason=amount.reason,
-            fact=amount.fact,
-            minuend=amount.minuend,
-            subtrahend=amount.subtrahend,
-        )
 
     def _get_fact(self, call: Call) -> Fact:
         """A fact; one without a value where an argument has none, or where the results have no answer."""

@@ -54,11 +54,7 @@ def explain_missing(words: Sequence[Token], at: int) -> Fault:
 def explain_unexpected(text: str, words: Sequence[Token], at: int, opened: Sequence[Token]) -> Fault:
     """What to say where an expression is complete and ``words[at]`` stands behind it.
 
-    Args:
-        text: the whole expression.
-        words: its tokens.
-        at: number of the token.
-        opened: the opening parentheses that are still open.
+    ``opened`` are the opening parentheses that are still open.
     """
     token, before = words[at], words[at - 1]
     if token.kind is TokenKind.END:
@@ -78,21 +74,14 @@ def explain_unexpected(text: str, words: Sequence[Token], at: int, opened: Seque
 def remove_comma(text: str, before: str, behind: str, position: int) -> str:
     """The number that an author means by ``1,200`` or ``0,84``; empty where a comma separates.
 
-    Args:
-        text: the expression.
-        before: the number in front of the comma.
-        behind: the number behind it, as written.
-        position: where the number behind the comma starts.
+    ``before`` and ``behind`` are the numbers around the comma, as written; ``position`` is where the second
+    starts in the text.
     """
     if text[:position].endswith(f"{before},") and before.isdigit() and behind[:1].isdigit():
         thousands = len(behind.partition(".")[0]) == _THOUSANDS and not before.startswith("0")
-        return (
-            f"{before}{behind}".removesuffix(".")
-            if thousands
-            else f"{before}.{behind}"
-            if behind.isdigit()
-            else ""
-        )
+        if thousands:
+            return f"{before}{behind}".removesuffix(".")
+        return f"{before}.{behind}" if behind.isdigit() else ""
     return ""
 
 
@@ -141,55 +130,53 @@ MOST_CHARACTERS, MOST_NODES, MOST_DEPTH = 1_000, 200, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """A number; ``percent`` where a percent sign stands behind it, which ``value`` has taken in."""
+class _Node:
+    """A part of an expression, and where it stands."""
 
     position: int
     length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number(_Node):
+    """A number; ``percent`` where a percent sign stands behind it, which ``value`` has taken in."""
+
     value: float
     percent: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Name(_Node):
     """A name that stands alone: a series, or in quotes a date."""
 
-    position: int
-    length: int
     name: str
     quoted: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(_Node):
     """A fact with its arguments; the name is its first characters."""
 
-    position: int
-    length: int
     name: str
     arguments: tuple[Tree, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(_Node):
     """``not`` or ``-`` in front of an expression."""
 
-    position: int
-    length: int
     operator: str
     of: Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(_Node):
     """Two or more expressions with operators of one level between them, read from the left.
 
     Attributes:
         operators: one fewer than parts: all of ``or``; ``and``; comparisons; ``+ -``; or ``* /``.
     """
 
-    position: int
-    length: int
     operators: tuple[str, ...]
     parts: tuple[Tree, ...]
 
@@ -338,7 +325,7 @@ class _Parser:
         self._nodes += 1
         if self._nodes > MOST_NODES:
             said = f"The expression has more than {MOST_NODES} parts"
-            raise ExpressionError([Fault(tree.position, tree.length, said, "Split it into several claims")])
+            raise _make_error(tree, said, "Split it into several claims")
         return tree
 
     def _get_span(self, start: Token) -> tuple[int, int]:
@@ -352,5 +339,5 @@ class _Parser:
         return ExpressionError([explain_unexpected(self._text, self._tokens, self._at, self._opened)])
 
 
-def _make_error(token: Token, message: str, next_step: str) -> ExpressionError:
+def _make_error(token: Token | Tree, message: str, next_step: str) -> ExpressionError:
     return ExpressionError([Fault(token.position, token.length, message, next_step)])

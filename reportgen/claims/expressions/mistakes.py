@@ -58,22 +58,14 @@ def suggest_series(name: str, series: Sequence[str]) -> str:
 
 
 def suggest_fact(name: str, subject: Subject, *, brief: bool = False) -> str:
-    """The next step for a fact that there is not, or not for what the subject holds.
+    """The next step for a fact that does not exist, or not for what the subject holds.
 
-    Args:
-        name: the fact asked for.
-        subject: what it is asked of.
-        brief: whether another fault lists all facts already.
+    ``brief`` where another fault lists all facts already.
     """
     facts = list_fact_kinds(subject.holds)
     signatures = {fact.name: fact.signature for fact in facts}
-    synonym = _synonym(name.lower(), subject)
-    meant = (
-        synonym,
-        _COUNTERPARTS.get(name),
-        find_nearest(name, list(signatures)),
-        _COUNTERPARTS.get(synonym),
-    )
+    synonym, near = _find_synonym(name.lower(), subject), find_nearest(name, list(signatures))
+    meant = (synonym, _COUNTERPARTS.get(name), near, _COUNTERPARTS.get(synonym))
     near = next((signatures[one] for one in meant if one in signatures), "")
     if brief:
         return f"Did you mean {near}?" if near else ""
@@ -91,7 +83,7 @@ def explain_unknown_fact(name: str, holds: Held) -> str:
     return ""
 
 
-def _synonym(name: str, subject: Subject) -> str:
+def _find_synonym(name: str, subject: Subject) -> str:
     # The highest value is the best one only where higher is better.
     best, worst = (_LOWEST, _HIGHEST) if subject.scale.higher_is_better is False else (_HIGHEST, _LOWEST)
     return "peak" if name in best else "trough" if name in worst else _SYNONYMS.get(name, "")
@@ -161,15 +153,7 @@ def check_distinct(text: str, call: Call) -> Fault | None:
 
 
 def check_number(text: str, argument: Tree, kind: Kind, fact: FactKind, subject: Subject) -> Fault | None:
-    """A step or level that is another kind of number.
-
-    Args:
-        text: the expression.
-        argument: what is given as step or level.
-        kind: what it is.
-        fact: whose argument it is.
-        subject: what the fact is asked of.
-    """
+    """A step or level that is another kind of number."""
     # Steps, levels and margins stand behind the series, and no fact takes two kinds of them.
     expected = _EXPECTED[fact.parameters[-1].kind]
     here = shorten(get_text(text, argument))
@@ -183,22 +167,14 @@ def check_number(text: str, argument: Tree, kind: Kind, fact: FactKind, subject:
     is_what = describe_quantity(kind.quantity, subject.scale)
     said = f'"{fact.name}" takes {describe_quantity(expected, subject.scale)}, and {here} is {is_what}'
     examples = {Quantity.VALUE: "final", Quantity.STEP: "peak_step"}
-    fact_such = (
-        f", or a fact such as {examples[expected]}({get_example_series(subject)})"
-        if expected in examples
-        else ""
-    )
-    return Fault(argument.position, argument.length, said, f"Write a number{fact_such}")
+    step = "Write a number"
+    if expected in examples:
+        step += f", or a fact such as {examples[expected]}({get_example_series(subject)})"
+    return Fault(argument.position, argument.length, said, step)
 
 
 def check_name(name: Name, subject: Subject, expected: Quantity = Quantity.VALUE) -> Fault | None:
-    """A name that stands where a number has to; None where it is a date on an axis of time.
-
-    Args:
-        name: the name.
-        subject: what the facts are asked of.
-        expected: the quantity that is wanted, for the example.
-    """
+    """A name that stands where a number has to; None where it is a date on an axis of time."""
     scale, shown, step = subject.scale, quote_name(name.name), ""
     if scale.step_is_time and name.quoted and parse_moment(name.name) is not None:
         return None
@@ -248,12 +224,8 @@ def check_pair(
 ) -> Fault | None:
     """Two numbers that cannot be computed with or compared; None if they can.
 
-    Args:
-        text: the expression.
-        left: everything in front of the operator as written, its last part, and what kind it is.
-        operator: a comparison or one of ``+ - * /``.
-        right: what stands behind the operator, and what kind it is.
-        subject: for what the numbers mean.
+    ``left`` is everything in front of the operator as written, its last part, and what kind it is; ``right``
+    is what stands behind the operator, and what kind it is.
     """
     (words, first, kind), (second, other), scale = left, right, subject.scale
     arithmetic = operator in _DONE

@@ -88,11 +88,11 @@ def make_fact(call: Call, found: Answer) -> Fact:
     if low is None or high is None:
         low = high = None
     return Fact(
-        call=call.text,
-        quantity=call.quantity,
-        value=found.value,
-        reason=found.reason,
-        series=call.series,
+        call.text,
+        call.quantity,
+        found.value,
+        found.reason,
+        call.series,
         step=found.step,
         from_step=found.from_step,
         to_step=found.to_step,
@@ -137,7 +137,7 @@ def evaluate_verdict(
     Args:
         name: the fact.
         one: a minus b, adjusted together with all pairs of the subject.
-        scale: what its numbers mean.
+        scale: of the numbers.
         numbers: the margin, for ``equivalent``.
         behind: what the test rests on, such as ``30 problems``.
         few: why it could not be tested where that is for too few runs or problems.
@@ -159,7 +159,11 @@ def evaluate_verdict(
     if name in {"unclear", "tied"}:
         return replace(_unclear(name, one, note), step=step, n=one.shared)
     if scale.higher_is_better is None and one.verdict is not Verdict.UNCLEAR:
-        return Answer(None, _no_way(scale), step=step, n=one.shared, note=note)
+        reason = (
+            f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
+            "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
+        )
+        return Answer(None, reason, step=step, n=one.shared, note=note)
     return Answer(one.verdict is Verdict.BETTER, step=step, n=one.shared, note=note)
 
 
@@ -195,13 +199,6 @@ def _test_equivalence(one: Comparison, margin: float, scale: Scale, behind: str,
     limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
     where = "inside" if inside else "not inside"
     return Answer(inside, note=f"difference {said} at 90 %, {where} ±{limit}, {behind}")
-
-
-def _no_way(scale: Scale) -> str:
-    return (
-        f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
-        "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
-    )
 
 
 def _difference(one: Comparison, scale: Scale) -> str:

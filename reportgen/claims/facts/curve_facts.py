@@ -78,31 +78,11 @@ def _describe_range(curve: Curve, scale: Scale) -> str:
     return f"Its only value is at {first}" if steps.size == 1 else f"It has values from {first} to {last}"
 
 
-def _start(context: CurveContext) -> Answer:
-    return _evaluate_at(context, float(get_points(context.curve).steps[0]))
+def _evaluate_end(context: CurveContext, place: int) -> Answer:
+    return _evaluate_at(context, float(get_points(context.curve).steps[place]))
 
 
-def _final(context: CurveContext) -> Answer:
-    return _evaluate_at(context, float(get_points(context.curve).steps[-1]))
-
-
-def _peak(context: CurveContext) -> Answer:
-    return _find_extreme(context, best=True)
-
-
-def _peak_step(context: CurveContext) -> Answer:
-    return _report_step(context, _find_extreme_step(context, best=True))
-
-
-def _trough(context: CurveContext) -> Answer:
-    return _find_extreme(context, best=False)
-
-
-def _trough_step(context: CurveContext) -> Answer:
-    return _report_step(context, _find_extreme_step(context, best=False))
-
-
-def _at(context: CurveContext, step: float) -> Answer:
+def _evaluate_inside(context: CurveContext, step: float) -> Answer:
     return _evaluate_at(context, check_step(context.curve, step, context.scale))
 
 
@@ -130,7 +110,7 @@ def _evaluate_volatility(context: CurveContext) -> Answer:
     value = volatility(context.curve)
     if value is None:
         return Answer(None, f"3 steps are needed, {context.curve.series} has {steps.size}")
-    return Answer(value, from_step=float(steps[0]), to_step=float(steps[-1]), n=_runs(context))
+    return Answer(value, from_step=float(steps[0]), to_step=float(steps[-1]), n=int(context.curve.n.min()))
 
 
 def _evaluate_band_width(context: CurveContext, step: float) -> Answer:
@@ -149,20 +129,17 @@ def _explain_missing_band(context: CurveContext, n: int) -> str:
         return "no band is asked for"
     if context.curve.given:
         return f"no interval of {context.curve.series} is given there"
-    return (
-        f"1 run of {context.curve.series}"
-        if n == 1
-        else f"all runs of {context.curve.series} are equal there"
-    )
+    series = context.curve.series
+    return f"1 run of {series}" if n == 1 else f"all runs of {series} are equal there"
 
 
 def _evaluate_at(context: CurveContext, step: float) -> Answer:
     """The value at a step inside the range, with its interval at that step where the band is one."""
     low, high, n = interpolate_band(context.curve, step)
     value = interpolate_value(context.curve, step)
-    if context.band in INTERVALS or context.curve.given:
-        return Answer(value, step=step, low=low, high=high, n=n)
-    return Answer(value, step=step, n=n)
+    if context.band not in INTERVALS and not context.curve.given:
+        low = high = None
+    return Answer(value, step=step, low=low, high=high, n=n)
 
 
 def _find_extreme(context: CurveContext, *, best: bool) -> Answer:
@@ -172,16 +149,16 @@ def _find_extreme(context: CurveContext, *, best: bool) -> Answer:
     most = ("best" if best else "worst") if ranked else "highest" if best else "lowest"
     noun = "reading" if context.scale.step_is_time else "checkpoint"
     note = f"{most} of {format_count(count, noun)}" if count > 1 else ""
-    return Answer(
-        interpolate_value(context.curve, step),
-        step=step,
-        n=interpolate_band(context.curve, step).n,
-        note=note,
-    )
+    value, n = interpolate_value(context.curve, step), interpolate_band(context.curve, step).n
+    return Answer(value, step=step, n=n, note=note)
 
 
 def _report_step(context: CurveContext, step: float) -> Answer:
     return Answer(step, step=step, n=interpolate_band(context.curve, step).n)
+
+
+def _report_extreme_step(context: CurveContext, *, best: bool) -> Answer:
+    return _report_step(context, _find_extreme_step(context, best=best))
 
 
 def _find_extreme_step(context: CurveContext, *, best: bool) -> float:
@@ -191,18 +168,14 @@ def _find_extreme_step(context: CurveContext, *, best: bool) -> float:
     return float(steps[int(pick(values))])
 
 
-def _runs(context: CurveContext) -> int:
-    return int(context.curve.n.min())
-
-
 SERIES_FACTS: dict[str, Callable[..., Answer]] = {
-    "start": _start,
-    "final": _final,
-    "peak": _peak,
-    "peak_step": _peak_step,
-    "trough": _trough,
-    "trough_step": _trough_step,
-    "at": _at,
+    "start": partial(_evaluate_end, place=0),
+    "final": partial(_evaluate_end, place=-1),
+    "peak": partial(_find_extreme, best=True),
+    "peak_step": partial(_report_extreme_step, best=True),
+    "trough": partial(_find_extreme, best=False),
+    "trough_step": partial(_report_extreme_step, best=False),
+    "at": _evaluate_inside,
     "mean": _evaluate_mean,
     "steps_to": _steps_to,
     "volatility": _evaluate_volatility,
@@ -216,8 +189,7 @@ _SAME = 1e-9
 _FEWEST_RUNS = 2
 
 
-# Kept with the instance, hence no slots.
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class Pairs:
     """All curves of a subject, each with at least one point, and what facts about two depend on.
 
@@ -287,27 +259,21 @@ def _evaluate_verdict(name: str, pairs: Pairs, a: Curve, b: Curve, *numbers: flo
     one, step = pairs.get_comparison(a, b), find_last_common_step(a, b)
     if one is None or step is None:
         return _report_no_overlap(a, b)
-    runs = {curve.series: _runs_at(curve, step) for curve in (a, b)}
-    few = [
-        _few_runs(curve, runs[curve.series], step, pairs.scale)
+    first, second = (
+        sum(bool(run.steps.size) and run.steps[0] <= step <= run.steps[-1] for run in curve.runs)
         for curve in (a, b)
-        if runs[curve.series] < _FEWEST_RUNS
+    )
+    few = [
+        _format_few_runs(curve, count, step, pairs.scale)
+        for curve, count in ((a, first), (b, second))
+        if count < _FEWEST_RUNS
     ]
-    behind = _runs_said(runs)
+    whose = "a side" if first == second else f"of {a.series} and {second} of {b.series}"
+    behind = f"{format_count(first, 'run')} {whose}"
     return evaluate_verdict(name, one, pairs.scale, numbers, behind=behind, few=join_names(few), step=step)
 
 
-def _runs_at(curve: Curve, step: float) -> int:
-    return sum(bool(run.steps.size) and run.steps[0] <= step <= run.steps[-1] for run in curve.runs)
-
-
-def _runs_said(runs: dict[str, int]) -> str:
-    """``5 runs a side``, ``5 runs of MEL and 3 of GRPO``."""
-    (a, first), (b, second) = runs.items()
-    return f"{format_count(first, 'run')} {'a side' if first == second else f'of {a} and {second} of {b}'}"
-
-
-def _few_runs(curve: Curve, count: int, step: float, scale: Scale) -> str:
+def _format_few_runs(curve: Curve, count: int, step: float, scale: Scale) -> str:
     """``1 run of MEL``; where others end before, ``1 run of MEL at step 200``."""
     where = f" {describe_position(step, scale)}" if count < len(curve.runs) else ""
     return f"{format_count(count, 'run')} of {curve.series}{where}"
@@ -327,8 +293,7 @@ PAIR_FACTS: dict[str, Callable[..., Answer]] = {
 """What answers a fact about two series; called with ``Pairs``, both curves and the call's numbers."""
 
 
-# Kept with the instance, hence no slots.
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class CurveSubject:
     """The curves of one metric: a ``Subject``.
 

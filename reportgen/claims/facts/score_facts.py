@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from reportgen.claims.facts.calls import VERDICT_FACTS, Answer, Call, evaluate_verdict, make_call, make_fact
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 _SAME = 1e-12
 
 
-# Kept with the instance, hence no slots.
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class ScoreSubject:
     """The scores of one benchmark and metric: a ``Subject``.
 
@@ -95,14 +95,6 @@ def _score(_: ScoreSubject, score: Score) -> Answer:
     return Answer(score.estimate, low=score.low, high=score.high, n=score.problems)
 
 
-def _low(_: ScoreSubject, score: Score) -> Answer:
-    return _report_end(score, score.low)
-
-
-def _high(_: ScoreSubject, score: Score) -> Answer:
-    return _report_end(score, score.high)
-
-
 def _report_end(score: Score, end: float | None) -> Answer:
     reason = "" if end is not None else score.reason or f"no interval of {score.series}"
     return Answer(end, reason, n=score.problems)
@@ -125,14 +117,6 @@ def _group(subject: ScoreSubject, score: Score) -> Answer:
     return Answer(None, f"{score.series} is in no group")
 
 
-def _best_rank(subject: ScoreSubject, score: Score) -> Answer:
-    return _report_rank_end(subject, score, lambda one: one.best)
-
-
-def _worst_rank(subject: ScoreSubject, score: Score) -> Answer:
-    return _report_rank_end(subject, score, lambda one: one.worst)
-
-
 def _report_rank_end(subject: ScoreSubject, score: Score, end: Callable[[RankRange], int]) -> Answer:
     one = subject.ranges.get(score.series)
     if one is None:
@@ -152,11 +136,11 @@ def _evaluate_pair(call: Call, one: Comparison, scale: Scale) -> Answer:
 
 _SCORE_FACTS: dict[str, Callable[[ScoreSubject, Score], Answer]] = {
     "score": _score,
-    "low": _low,
-    "high": _high,
+    "low": lambda _, score: _report_end(score, score.low),
+    "high": lambda _, score: _report_end(score, score.high),
     "rank": _rank,
-    "best_rank": _best_rank,
-    "worst_rank": _worst_rank,
+    "best_rank": lambda subject, score: _report_rank_end(subject, score, attrgetter("best")),
+    "worst_rank": lambda subject, score: _report_rank_end(subject, score, attrgetter("worst")),
     "group": _group,
     "tier": _group,
 }

@@ -78,124 +78,111 @@ class FactKind:
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
 
-_PARAMETERS = {
-    "s": Parameter("s", ParameterKind.SERIES),
-    "a": Parameter("a", ParameterKind.SERIES),
-    "b": Parameter("b", ParameterKind.SERIES),
-    "x": Parameter("x", ParameterKind.STEP),
-    "from": Parameter("from", ParameterKind.STEP),
-    "to": Parameter("to", ParameterKind.STEP),
-    "level": Parameter("level", ParameterKind.LEVEL),
-    "margin": Parameter("margin", ParameterKind.MARGIN),
+_KINDS = {"x": ParameterKind.STEP, "from": ParameterKind.STEP, "to": ParameterKind.STEP}
+_KINDS |= {"level": ParameterKind.LEVEL, "margin": ParameterKind.MARGIN}
+
+_VALUE, _DIFFERENCE, _STEP, _NUMBER = Quantity.VALUE, Quantity.DIFFERENCE, Quantity.STEP, Quantity.NUMBER
+_TRUTH = Quantity.TRUTH
+_CURVES: frozenset[Held] = frozenset({"curves"})
+_SCORES: frozenset[Held] = frozenset({"scores"})
+# How a fact is written, what kind of number it gives, and what it says; on curves all are about the mean
+# curve, unsmoothed and unbinned.
+_OF_CURVES = (
+    ("start(s)", _VALUE, "The first value of the mean curve."),
+    ("final(s)", _VALUE, "The last value of the mean curve."),
+    (
+        "peak(s)",
+        _VALUE,
+        "The best value: the highest, or the lowest where lower is better; the highest where neither is.",
+    ),
+    ("peak_step(s)", _STEP, "The first step that has the best value."),
+    (
+        "trough(s)",
+        _VALUE,
+        "The worst value: the lowest, or the highest where lower is better; the lowest where neither is.",
+    ),
+    ("trough_step(s)", _STEP, "The first step that has the worst value."),
+    ("at(s, x)", _VALUE, "The value at step x, interpolated between the steps around it."),
+    ("mean(s, from, to)", _VALUE, "The mean of the curve from one step to another."),
+    ("steps_to(s, level)", _STEP, "The step at which the curve first reaches the level, interpolated."),
+    ("gap(a, b, x)", _DIFFERENCE, "The value of a minus that of b at step x."),
+    ("widest_gap(a, b)", _DIFFERENCE, "The largest distance of the two curves."),
+    ("widest_gap_step(a, b)", _STEP, "The step at which the two are furthest apart."),
+    ("crossings(a, b)", _NUMBER, "How often the two change places between the ends."),
+    (
+        "volatility(s)",
+        _DIFFERENCE,
+        "The standard deviation of the changes from step to step, with the trend taken out.",
+    ),
+    ("band_width(s, x)", _DIFFERENCE, "The width of the band at step x."),
+)
+_OF_SCORES = (
+    ("score(s)", _VALUE, "The score, as the table shows it."),
+    ("low(s)", _VALUE, "The lower end of the score's confidence interval."),
+    ("high(s)", _VALUE, "The upper end of the score's confidence interval."),
+    ("rank(s)", _NUMBER, "The place in the order of scores, from 1 for the best."),
+    ("best_rank(s)", _NUMBER, "The best rank that the verdicts of all pairs leave to it."),
+    ("worst_rank(s)", _NUMBER, "The worst rank that the verdicts of all pairs leave to it."),
+    (
+        "group(s)",
+        _NUMBER,
+        "The group, from 1 for the best; its series are better than all series of the groups below.",
+    ),
+    ("tier(s)", _NUMBER, "An old name of group."),
+    ("difference(a, b)", _DIFFERENCE, "The score of a minus that of b on shared problems."),
+)
+_OF_BOTH = (
+    (
+        "p_value(a, b)",
+        Quantity.PROBABILITY,
+        (
+            "The p value of the difference, adjusted for all pairs: Welch's t test over runs at the last step"
+            " that both have, or a sign-flip test over shared problems."
+        ),
+    ),
+    (
+        "better(a, b)",
+        _TRUTH,
+        "True where a is better, with an adjusted p below 0.05 and an interval of the difference without 0.",
+    ),
+    (
+        "unclear(a, b)",
+        _TRUTH,
+        "True where neither is better in that sense; that does not make them equal.",
+    ),
+    (
+        "equivalent(a, b, margin)",
+        _TRUTH,
+        (
+            "True where the difference is smaller than the margin: its 90 % interval lies between −margin and"
+            " +margin (two one-sided tests at 5 %)."
+        ),
+    ),
+    (
+        "tied(a, b)",
+        _TRUTH,
+        "An old name of unclear; it cannot be decided where the interval of the difference excludes 0.",
+    ),
+)
+_INSTEAD = {
+    "tier": "group(s), best_rank(s) or worst_rank(s)",
+    "tied": "unclear(a, b), or equivalent(a, b, margin) for two that are equal within a margin",
 }
 
 
-def _make_kind(signature: str, quantity: Quantity, says: str, *holds: Held, instead: str = "") -> FactKind:
+def _make_kind(holds: frozenset[Held], signature: str, quantity: Quantity, says: str) -> FactKind:
     name, _, rest = signature.partition("(")
-    parameters = tuple(_PARAMETERS[parameter] for parameter in rest.removesuffix(")").split(", "))
-    return FactKind(name, frozenset(holds), parameters, quantity, says, instead)
+    parameters = tuple(
+        Parameter(parameter, _KINDS.get(parameter, ParameterKind.SERIES))
+        for parameter in rest.removesuffix(")").split(", ")
+    )
+    return FactKind(name, holds, parameters, quantity, says, _INSTEAD.get(name, ""))
 
 
-_C: Held = "curves"
-_S: Held = "scores"
-# Definitions: "Facts" in the design's statistics, all on the mean curve, unsmoothed and unbinned.
 _ALL = (
-    _make_kind("start(s)", Quantity.VALUE, "The first value of the mean curve.", _C),
-    _make_kind("final(s)", Quantity.VALUE, "The last value of the mean curve.", _C),
-    _make_kind(
-        "peak(s)",
-        Quantity.VALUE,
-        "The best value: the highest, or the lowest where lower is better; the highest where neither is.",
-        _C,
-    ),
-    _make_kind("peak_step(s)", Quantity.STEP, "The first step that has the best value.", _C),
-    _make_kind(
-        "trough(s)",
-        Quantity.VALUE,
-        "The worst value: the lowest, or the highest where lower is better; the lowest where neither is.",
-        _C,
-    ),
-    _make_kind("trough_step(s)", Quantity.STEP, "The first step that has the worst value.", _C),
-    _make_kind(
-        "at(s, x)", Quantity.VALUE, "The value at step x, interpolated between the steps around it.", _C
-    ),
-    _make_kind("mean(s, from, to)", Quantity.VALUE, "The mean of the curve from one step to another.", _C),
-    _make_kind(
-        "steps_to(s, level)",
-        Quantity.STEP,
-        "The step at which the curve first reaches the level, interpolated.",
-        _C,
-    ),
-    _make_kind("gap(a, b, x)", Quantity.DIFFERENCE, "The value of a minus that of b at step x.", _C),
-    _make_kind("widest_gap(a, b)", Quantity.DIFFERENCE, "The largest distance of the two curves.", _C),
-    _make_kind("widest_gap_step(a, b)", Quantity.STEP, "The step at which the two are furthest apart.", _C),
-    _make_kind("crossings(a, b)", Quantity.NUMBER, "How often the two change places between the ends.", _C),
-    _make_kind(
-        "volatility(s)",
-        Quantity.DIFFERENCE,
-        "The standard deviation of the changes from step to step, with the trend taken out.",
-        _C,
-    ),
-    _make_kind("band_width(s, x)", Quantity.DIFFERENCE, "The width of the band at step x.", _C),
-    _make_kind("score(s)", Quantity.VALUE, "The score, as the table shows it.", _S),
-    _make_kind("low(s)", Quantity.VALUE, "The lower end of the score's confidence interval.", _S),
-    _make_kind("high(s)", Quantity.VALUE, "The upper end of the score's confidence interval.", _S),
-    _make_kind("rank(s)", Quantity.NUMBER, "The place in the order of scores, from 1 for the best.", _S),
-    _make_kind(
-        "best_rank(s)", Quantity.NUMBER, "The best rank that the verdicts of all pairs leave to it.", _S
-    ),
-    _make_kind(
-        "worst_rank(s)", Quantity.NUMBER, "The worst rank that the verdicts of all pairs leave to it.", _S
-    ),
-    _make_kind(
-        "group(s)",
-        Quantity.NUMBER,
-        "The group, from 1 for the best; its series are better than all series of the groups below.",
-        _S,
-    ),
-    _make_kind(
-        "tier(s)",
-        Quantity.NUMBER,
-        "An old name of group.",
-        _S,
-        instead="group(s), best_rank(s) or worst_rank(s)",
-    ),
-    _make_kind(
-        "difference(a, b)", Quantity.DIFFERENCE, "The score of a minus that of b on shared problems.", _S
-    ),
-    _make_kind(
-        "p_value(a, b)",
-        Quantity.PROBABILITY,
-        "The p value of the difference, adjusted for all pairs: Welch's t test over runs at the last step"
-        " that both have, or a sign-flip test over shared problems.",
-        *(_C, _S),
-    ),
-    _make_kind(
-        "better(a, b)",
-        Quantity.TRUTH,
-        "True where a is better, with an adjusted p below 0.05 and an interval of the difference without 0.",
-        *(_C, _S),
-    ),
-    _make_kind(
-        "unclear(a, b)",
-        Quantity.TRUTH,
-        "True where neither is better in that sense; that does not make them equal.",
-        *(_C, _S),
-    ),
-    _make_kind(
-        "equivalent(a, b, margin)",
-        Quantity.TRUTH,
-        "True where the difference is smaller than the margin: its 90 % interval lies between −margin and"
-        " +margin (two one-sided tests at 5 %).",
-        *(_C, _S),
-    ),
-    _make_kind(
-        "tied(a, b)",
-        Quantity.TRUTH,
-        "An old name of unclear; it cannot be decided where the interval of the difference excludes 0.",
-        *(_C, _S),
-        instead="unclear(a, b), or equivalent(a, b, margin) for two that are equal within a margin",
-    ),
+    *(_make_kind(_CURVES, *row) for row in _OF_CURVES),
+    *(_make_kind(_SCORES, *row) for row in _OF_SCORES),
+    *(_make_kind(_CURVES | _SCORES, *row) for row in _OF_BOTH),
 )
 
 FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}

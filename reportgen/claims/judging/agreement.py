@@ -70,40 +70,29 @@ def check_unit(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
     what, examples = by_time.get(quantity, _SAID[quantity])
     timed = quantity in by_time
     fits = quantity in _FITTING[typed.unit] and (not timed or typed.unit in {Unit.MOMENT, Unit.DURATION})
-    if fits and (quantity is Quantity.PROBABILITY or not (typed.p or typed.relation not in {"", "="})):
+    plain = not typed.p and typed.relation in {"", "="}
+    if fits and (plain or quantity is Quantity.PROBABILITY):
         return None
     return Fault(-1, 1, f'"{typed.words}" is typed, but the expression is {what}', f"Write it as {examples}")
 
 
 def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool:
-    """Whether what was typed is the value, correctly rounded to the digits typed.
-
-    Args:
-        typed: words whose unit fits.
-        value: a finite number.
-        quantity: what it is.
-        scale: the subject's.
-    """
+    """Whether what was typed, in a unit that fits, is the finite value, rounded to the digits typed."""
     if typed.moment:
         return format_moment(typed, value) == typed.moment
     reading = make_reading(typed, value, quantity, scale)
     if typed.relation not in {"", "="}:
         return _is_within_limit(reading, typed.relation, typed.number)
-    if (
-        typed.sign
-        and not typed.number
-        and not (reading.exact > 0 if typed.sign == "+" else reading.exact < 0)
-    ):
+    right_sign = reading.exact > 0 if typed.sign == "+" else reading.exact < 0
+    if typed.sign and not typed.number and not right_sign:
         return False
     if reading.within is not None:
         low, high = reading.within
         if not low < typed.number < high:
             return False
-        if quantity is not Quantity.PROBABILITY and typed.number == _round_inside_bounds(
-            reading, _find_last_place(typed)
-        ):
+        if quantity is not Quantity.PROBABILITY and typed.number == _round_inside_bounds(typed, reading):
             return True
-    unit = get_unit(_find_last_place(typed))
+    unit = get_unit(typed.last_place)
     return typed.number in {
         one.quantize(unit, rounding=rounding, context=EXACT)
         for one in (reading.exact, *reading.reliable)
@@ -139,7 +128,7 @@ def make_reading(typed: Typed, value: float, quantity: Quantity, scale: Scale) -
     exact = convert(Decimal(value))
     nearly = _RELIABLE.plus(exact)
     reliable = [convert(Decimal(repr(value)))]
-    if _find_last_place(typed) < _RELIABLE.prec - 1 - exact.adjusted():
+    if typed.last_place < _RELIABLE.prec - 1 - exact.adjusted():
         reliable.append(nearly)
     bounds = {Quantity.VALUE: scale.bounds, Quantity.PROBABILITY: (0.0, 1.0)}.get(quantity)
     if bounds is not None:
@@ -164,15 +153,10 @@ def _is_within_limit(reading: Reading, relation: str, limit: Decimal) -> bool:
     return all(one > limit for one in ones) or (relation == "≥" and any(one >= limit for one in ones))
 
 
-def _round_inside_bounds(reading: Reading, decimals: int) -> Decimal:
+def _round_inside_bounds(typed: Typed, reading: Reading) -> Decimal:
     """The value rounded so that it does not seem to reach its bounds."""
-    text = format_number(reading.exact, decimals=decimals, within=reading.within)
+    text = format_number(reading.exact, decimals=typed.last_place, within=reading.within)
     return Decimal(text.replace(",", "").replace(MINUS, "-"))
-
-
-def _find_last_place(typed: Typed) -> int:
-    """Decimals of the last digit typed; below 0 where it counts tens or hundreds."""
-    return typed.decimals - typed.exponent
 
 
 _LARGE, _SIGNIFICANT = 15, 4
@@ -185,13 +169,7 @@ def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
     """The words as they should be typed; unchanged where they agree.
 
     More digits stand only where the author's would say that a bound is reached; for a p value stands
-    ``<`` there.
-
-    Args:
-        typed: words whose unit fits (see ``unfitting``).
-        value: a finite number; for a typed date in the years 1 to 9999.
-        quantity: what it is.
-        scale: the subject's.
+    ``<`` there. The unit fits (see ``check_unit``), and a date is in the years 1 to 9999.
     """
     if agrees(typed, value, quantity, scale):
         return typed.words

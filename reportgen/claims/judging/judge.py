@@ -25,8 +25,9 @@ from reportgen.core.statements import Judgement, Quantity, Truth
 from reportgen.core.words import SMALLEST_P, format_equation, format_number
 
 if TYPE_CHECKING:
+    from reportgen.claims.expressions.amounts import Amount
     from reportgen.claims.expressions.checking import CheckedExpression
-    from reportgen.claims.expressions.evaluation import Part, Result, Side
+    from reportgen.claims.expressions.evaluation import Part, Result
     from reportgen.claims.expressions.faults import Fault
     from reportgen.claims.facts.vocabulary import Subject
     from reportgen.claims.judging.typed import Typed
@@ -65,10 +66,6 @@ def describe_noise(part: Part, subject: Subject) -> str:
 
     The interval of the difference holds the number that the difference is compared with, or the verdicts of
     all pairs leave more ranks than the one stated.
-
-    Args:
-        part: a part of a claim.
-        subject: what the claim is about.
     """
     if part.truth is not Truth.HOLDS or not part.operator:
         return ""
@@ -134,7 +131,7 @@ def _is_equal(part: Part, left: float, right: float) -> bool:
     return left == right or strict is not holds or math.isclose(left, right, rel_tol=_CLOSE)
 
 
-def _get_quantity(side: Side, other: Side) -> Quantity:
+def _get_quantity(side: Amount, other: Amount) -> Quantity:
     """A plain number is told as what it is compared with."""
     return other.quantity if side.quantity is Quantity.NUMBER and side.fact is None else side.quantity
 
@@ -149,7 +146,7 @@ def _choose_verb(part: Part, above: bool, quantity: Quantity) -> str:  # noqa: F
     return words
 
 
-def _format_apart(left: tuple[Side, float], right: tuple[Side, float], scale: Scale) -> tuple[str, str]:
+def _format_apart(left: tuple[Amount, float], right: tuple[Amount, float], scale: Scale) -> tuple[str, str]:
     """Two numbers that differ, in words that differ."""
     kinds = (_get_quantity(left[0], right[0]), _get_quantity(right[0], left[0]))
     words, others = _format_number(left[1], kinds[0], scale), _format_number(right[1], kinds[1], scale)
@@ -178,11 +175,7 @@ _SAID = {Truth.HOLDS: "holds", Truth.FAILS: "fails", Truth.UNDECIDED: "cannot be
 
 
 def judge(binding: Binding, subject: Subject) -> Judgement:
-    """Hold a bound value or a claim against the data.
-
-    Args:
-        binding: what the author wrote.
-        subject: what it is about.
+    """Judge a bound value or a claim by the data.
 
     Raises:
         ExpressionError: every fault of its expression, with its place in ``binding.expression``, and of its
@@ -216,7 +209,7 @@ def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, sc
         return Judgement(Truth.UNDECIDED, found, tuple(fact_texts.values()), "", result.facts)
     value, quantity = float(result.value), expression.quantity
     holds = agrees(typed, value, quantity, scale)
-    new = typed.words if holds else repair(typed, value, quantity, scale)
+    new = repair(typed, value, quantity, scale)
     whole = format_fact_interval(fact, scale) if fact else format_quantity(value, quantity, scale)
     shown = whole if holds else _add_digits(typed, whole, value, quantity, scale)
     if fact and shown == whole:

@@ -210,13 +210,16 @@ class Typed:
     relation_end: int = 0
     moment: str = ""
 
+    @property
+    def last_place(self) -> int:
+        """Decimals of the last digit; below 0 where it counts tens or hundreds."""
+        return self.decimals - self.exponent
+
 
 def read_typed(words: str, scale: Scale) -> Typed:
-    """Read what an author typed.
+    """Read what an author typed between the brackets.
 
-    Args:
-        words: what stands between the brackets.
-        scale: the subject's: its step's name is a unit, and on an axis of times there are dates.
+    The name of the scale's step is a unit, and on an axis of times there are dates.
 
     Raises:
         ExpressionError: there is no number, more than one, or something that is not understood. The fault

@@ -25,6 +25,7 @@ from reportgen.claims.observations.rules.ranking import observe_best, observe_ti
 from reportgen.claims.observations.rules.score_rules import SCORE_RULES, ScoreField
 from reportgen.core.statements import Observation
 from reportgen.settings.blocks import Rule
+from reportgen.statistics.curves.readings import get_points
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -53,10 +54,7 @@ RULES: dict[Rule, FieldRule] = {
     Rule.INSTABILITY: observe_instability,
     Rule.UNCERTAIN_HERE: observe_uncertainty,
 }
-"""Each looks at the curves of one metric and yields what it finds, strongest first or in no order.
-
-``PART_COMPANY`` looks at two metrics and stands apart.
-"""
+"""Each yields what it finds in the curves of one metric; ``PART_COMPANY``, which takes two, stands apart."""
 
 
 _MOST_STRENGTH = 10.0
@@ -77,11 +75,11 @@ _SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.4, 0.8, 0.7
 """What a further sentence of a rule, about a single series, or about a metric counts for."""
 
 _READING = 0.6
-"""What a reading counts for beside what a test has found."""
+"""What a reading counts for, where what a test has found counts for 1."""
 
 _ORDER = {rule: place for place, rule in enumerate(Rule)}
 
-# Of two rules that tell of one event, the first has told it.
+# Of two rules that report one event, the second of these is left out.
 _COVERED_BY = {
     Rule.WIDEST_GAP: (Rule.SAME_START,),
     Rule.SPIKE: (Rule.BEST,),
@@ -101,21 +99,22 @@ def observe_curves(
         rules: only these; all if empty.
         precisions: by how much readings may be off, for each metric; 0 for each if empty.
     """
-    exact = precisions or [0.0] * len(curve_sets)
-    fields = [
-        _field(*one, len(curve_sets), precision) for one, precision in zip(curve_sets, exact, strict=True)
-    ]
-    fields = [field for field in fields if field.curves]
-    found = [
-        replace(one, metric=field.scale.metric)
+    fields = []
+    for (curve_set, scale), precision in zip(curve_sets, precisions or [0.0] * len(curve_sets), strict=True):
+        curves = tuple(curve for curve in curve_set.curves if get_points(curve).steps.size)
+        if curves:
+            metrics = len(curve_sets)
+            fields.append(Field(curves, scale, curve_set.band, metrics=metrics, precision=precision))
+    observations = [
+        replace(observation, metric=field.scale.metric)
         for field in fields
-        for rule, find in RULES.items()
+        for rule, observe in RULES.items()
         if not rules or rule in rules
-        for one in find(field)
+        for observation in observe(field)
     ]
     if not rules or Rule.PART_COMPANY in rules:
-        found += observe_part_company(fields)
-    return order_observations(merge_duplicates(found))
+        observations += observe_part_company(fields)
+    return order_observations(merge_duplicates(observations))
 
 
 def observe_scores(
@@ -127,22 +126,16 @@ def observe_scores(
 ) -> tuple[Observation, ...]:
     """What the rules find in the scores of one benchmark, most telling first.
 
-    Args:
-        scores: one a series.
-        comparisons: of all pairs, adjusted together.
-        groups: of these.
-        scale: what the scores mean.
-        rules: only these; all if empty.
+    The comparisons are of all pairs, adjusted together; ``rules`` chooses some, all if empty.
     """
     field = ScoreField(ScoreSubject(tuple(scores), tuple(comparisons), tuple(groups), scale))
-    found = [
-        replace(one, metric=scale.metric)
-        for rule, finders in SCORE_RULES.items()
+    return order_observations(
+        replace(observation, metric=scale.metric)
+        for rule, several in SCORE_RULES.items()
         if not rules or rule in rules
-        for find in finders
-        for one in find(field)
-    ]
-    return order_observations(found)
+        for observe in several
+        for observation in observe(field)
+    )
 
 
 def merge_duplicates(found: Sequence[Observation]) -> list[Observation]:
@@ -201,10 +194,3 @@ def _calculate_weight(
 def _sort_key(one: Observation) -> tuple[object, ...]:
     step = -math.inf if one.from_step is None else one.from_step
     return (_ORDER[Rule(one.rule)], one.metric, step, one.series, one.text)
-
-
-def _field(curve_set: CurveSet, scale: Scale, metrics: int, precision: float) -> Field:
-    whole = Field(curve_set.curves, scale, curve_set.band, metrics=metrics, precision=precision)
-    return replace(
-        whole, curves=tuple(one for one in whole.curves if whole.get_points(one.series).steps.size)
-    )

@@ -63,8 +63,7 @@ class Course:
     @property
     def level(self) -> FloatArray:
         """The course at each reading, shape (n,)."""
-        found: FloatArray = self.weights @ self.columns
-        return found
+        return np.asarray(self.weights @ self.columns)
 
     def compute_error(self, one: int, other: int) -> float:
         """The standard error of the course at one place less that at another."""
@@ -101,8 +100,7 @@ class _Moments(NamedTuple):
     def combine(self, strength: float) -> FloatArray:
         """Products of whitened columns; of the first reading (1 − φ²) counts."""
         whole = self.now - strength * self.mixed + strength**2 * self.before
-        found: FloatArray = whole + max(1 - strength**2, 1e-6) * self.first
-        return found
+        return np.asarray(whole + max(1 - strength**2, 1e-6) * self.first)
 
 
 class Shapes(NamedTuple):
@@ -144,22 +142,16 @@ def make_shapes(n: int, narrowest: int) -> Shapes:
 
 
 def _place_shapes(first: float, last: float, width: float) -> FloatArray:
-    return (
-        np.arange(first, last + 1e-9, max(width / 5, 1.0))
-        if last >= first
-        else np.array([(first + last) / 2])
-    )
+    if last < first:
+        return np.array([(first + last) / 2])
+    return np.arange(first, last + 1e-9, max(width / 5, 1.0))
 
 
 def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
-    """The course of a run, or of the mean of several.
+    """The course of a run, or of the mean of several, from readings at shared steps, shape (r, n).
 
-    Changes are added one by one. After each, those before are looked for again beside the others, and dropped
-    where they are no longer needed.
-
-    Args:
-        runs: their readings at shared steps, shape (r, n).
-        share: a change is added where its p, over all places and widths, is at most this.
+    Changes are added one by one, where their p over all places and widths is at most ``share``. After each,
+    those before are looked for again among the others, and dropped where they are no longer needed.
     """
     data = _prepare_data(cut_outliers(runs) if runs.shape[0] > 1 else runs)
     chosen: list[int] = []
@@ -233,10 +225,10 @@ class _CourseData:
         search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
         if self.each is None:
             return _search_one_run(search, self.bumps)
-        run_products = _compute_moments(columns, self.runs, self.size).combine(self.spread.strength)
-        return _search_runs(
-            search, self.each - search.compute_projection(self.spread.strength, run_products), self.kinds
-        )
+        strength = self.spread.strength
+        run_products = _compute_moments(columns, self.runs, self.size).combine(strength)
+        each = self.each - search.compute_projection(strength, run_products)
+        return _search_runs(search, each, self.kinds)
 
     def fit(self, chosen: list[int], p: tuple[float, ...]) -> Course:
         """The course with the chosen changes."""
@@ -275,10 +267,8 @@ class _Search(NamedTuple):
     def compute_projection(self, strength: float, products: FloatArray) -> FloatArray:
         """What of products with all shapes the columns make up, given their own products; shape (K, r)."""
         gram = _compute_moments(self.columns, self.columns, self.size).combine(strength)
-        found: FloatArray = self.to_columns.combine(strength) @ (
-            np.linalg.pinv(gram, hermitian=True) @ products
-        )
-        return found
+        weights = np.linalg.pinv(gram, hermitian=True) @ products
+        return np.asarray(self.to_columns.combine(strength) @ weights)
 
     def compute_gains(self, strength: float) -> tuple[float, FloatArray, FloatArray]:
         """The squares left by the columns, and of each shape its estimate's numerator and denominator."""
@@ -334,13 +324,9 @@ def _estimate_p(ratio: float, n: int, strength: float, *, bump: bool) -> float:
 def _search_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
     """The best shape for the mean of several runs, and its p over all shapes.
 
-    Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, they are
-    held to how they differ. A shape that the runs do not share is none.
-
-    Args:
-        search: the readings are the runs' means.
-        each: the numerators of the runs' own estimates beside the columns, less their mean, shape (K, r).
-        kinds: of each shape, shape (K,).
+    Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, their
+    error is how they differ. A shape that the runs do not share is none. ``each`` are the numerators of the
+    runs' own estimates given the columns, less their mean, shape (K, r).
     """
     spread, runs = search.spread, each.shape[1]
     _, along, alone = search.compute_gains(spread.strength)
@@ -379,11 +365,8 @@ def _fit_weights(
     Of one run at the strength that is likeliest.
     """
     n, q = y.size, columns.shape[0]
-    between, to_y, whole = (
-        _compute_moments(columns, columns, size),
-        _compute_moments(columns, y, size),
-        _compute_moments(y, y, size),
-    )
+    between, to_y = _compute_moments(columns, columns, size), _compute_moments(columns, y, size)
+    whole = _compute_moments(y, y, size)
 
     def solve(strength: float) -> tuple[float, FloatArray, FloatArray]:
         inverse = np.asarray(np.linalg.pinv(between.combine(strength), hermitian=True), dtype=np.float64)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.claims.facts.calls import format_call
 from reportgen.claims.facts.curve_facts import Pairs
+from reportgen.claims.facts.fact_words import describe_position, describe_step
 from reportgen.claims.observations.course import MOST_READINGS, fit_course
 from reportgen.claims.observations.thresholds import (
     FEWEST_READINGS,
     SMALLEST_SHARE,
-    Criterion,
-    Decided,
     Digits,
-    Noise,
     Tested,
     Threshold,
     describe_share,
     estimate_noise,
 )
-from reportgen.claims.observations.windows import Aligned, Windows
+from reportgen.claims.observations.windows import Aligned, Windows, compute_means
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.statistics.curves.mean_curves import interpolate
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.claims.observations.course import Course
+    from reportgen.claims.observations.thresholds import Criterion, Noise
     from reportgen.core.comparisons import Comparison
     from reportgen.core.model import Curve, FloatArray
     from reportgen.core.statements import Scale
@@ -47,19 +47,188 @@ who is ahead at the end, who moves about more."""
 
 _FARTHEST = (1e-70, 1e70)
 _FEWEST_SHARED = 8
-_SEVERAL = 2
 _PARTS, _PART = 12, 5
+_SHARES, _NARROWEST = (16, 8, 4, 2), 3
+_SLIDING = 4.0
+"""Windows around every step count as so many times as many as lie side by side; from simulation, where each
+has its own variance over five runs."""
 
 
-class _CourseOfSeries(NamedTuple):
-    """A course with the steps of its places, and of how many readings each is the mean."""
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
+class Series:
+    """One curve of a field, with one or more readings, unsmoothed."""
 
-    course: Course
-    steps: FloatArray
-    each: int
+    curve: Curve
+    field: Field
+
+    @property
+    def name(self) -> str:
+        """The series."""
+        return self.curve.series
+
+    @cached_property
+    def points(self) -> Points:
+        """Finite steps and values, as measured."""
+        return get_points(self.curve)
+
+    @cached_property
+    def noise(self) -> Noise:
+        """The noise scale, for digits and for what is worth reporting."""
+        return estimate_noise(self.curve, self.field.band)
+
+    def read(self, place: int) -> Reading:
+        """The reading at a place of the points."""
+        return Reading(self, float(self.points.steps[place]), float(self.points.values[place]))
+
+    def format(self, value: float) -> str:
+        """A value in the digits that the noise deserves: ``0.82`` where the noise is 0.01."""
+        return self.field.format_reading(value, self.name)
+
+    # ---- tests ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _shared_steps(self) -> FloatArray:
+        """The steps that every run has."""
+        steps = self.curve.runs[0].steps
+        for run in self.curve.runs[1:]:
+            steps = np.intersect1d(steps, run.steps)
+        return steps
+
+    @cached_property
+    def has_runs(self) -> bool:
+        """Whether there are several runs with steps enough in common for a test over runs."""
+        several = len(self.curve.runs) > 1 and not self.curve.given
+        return several and self._shared_steps.size >= _FEWEST_SHARED
+
+    @cached_property
+    def is_noise_known(self) -> bool:
+        """Whether the data show the noise, so that something can be inferred from the series."""
+        values = self.points.values
+        if not self.field.is_testable or values.max() == values.min():
+            return False
+        return self.has_runs or values.size >= FEWEST_READINGS
+
+    @cached_property
+    def _fitted(self) -> tuple[Course, FloatArray, int]:
+        """The course, the steps of its places, and of how many readings each place is the mean."""
+        steps, runs = self.points.steps, self.points.values[None]
+        if self.has_runs:
+            steps = self._shared_steps
+            runs = np.stack([interpolate(steps, run.steps, run.values) for run in self.curve.runs])
+        each = -(-steps.size // MOST_READINGS)
+        if each > 1:
+            whole = steps.size // each * each
+            steps, runs = (
+                array[..., -whole:].reshape(*array.shape[:-1], -1, each).mean(axis=-1)
+                for array in (steps, runs)
+            )
+        return fit_course(runs, self.field.share_of_course), steps, each
+
+    @property
+    def course(self) -> Course:
+        """The course of a series whose noise is known."""
+        return self._fitted[0]
+
+    @property
+    def course_steps(self) -> FloatArray:
+        """The steps of the places of its course."""
+        return self._fitted[1]
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether noise leaves no doubt that the series changes."""
+        return self.is_noise_known and bool(self.course.p)
+
+    def find_course_place(self, step: float) -> int:
+        """The place of the course that is nearest to a step."""
+        return int(np.argmin(np.abs(self.course_steps - step)))
+
+    def describe_test(self) -> str:
+        """What a change of the course rests on: its p, and what the block asks for."""
+        p = format_equation("p", format_p(max(self.course.p)))
+        by = format_count(len(self.curve.runs), "run") if self.has_runs else "one run"
+        return f"{p} over all places and widths, by {by}; {describe_share(self.field.share_of_course)}"
+
+    def describe_threshold(self, effect: float, *, inferred: bool) -> str:
+        """What an effect of the course rests on, or one of the readings alone."""
+        return self.describe_test() if inferred else self.field.readings_alone.describe(effect)
+
+    @cached_property
+    def bends(self) -> FloatArray:
+        """The logarithm of the mean square of what the curve moves about by, in up to 12 parts of it."""
+        values = self.points.values
+        bends = values[1:-1] - (values[:-2] + values[2:]) / 2
+        parts = np.array_split(bends**2, max(min(_PARTS, values.size // _PART), 1))
+        return np.log(np.array([float(part.mean()) for part in parts]) + 1e-300)
+
+    # ---- windows -------------------------------------------------------------------------------------
+
+    def estimate_correlation_length(self) -> float:
+        """Over how many steps noise of several runs is similar; 1 for one run, whose means allow for it."""
+        if not self.has_runs:
+            return 1.0
+        course, _, each = self._fitted
+        strength = course.spread.strength
+        return each * (1 + strength) / max(1 - strength, 1e-3)
+
+    def measure_windows(
+        self, aligned: Aligned, widths: Sequence[int]
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Means over windows, their variances, each of shape (W, G), and the degrees of freedom."""
+        row = aligned.names.index(self.name)
+        good = aligned.good[row]
+        means = np.stack([compute_means(good[None], width)[0] for width in widths])
+        if self.has_runs:
+            count = len(self.curve.runs)
+            runs = np.stack([interpolate(aligned.steps, run.steps, run.values) for run in self.curve.runs])
+            every = [compute_means(runs, width) for width in widths]
+            with np.errstate(invalid="ignore"):
+                spread = np.stack([means_of_runs.var(axis=0, ddof=1) / count for means_of_runs in every])
+            # Where a run has ended, nothing is known.
+            return np.where(np.isfinite(spread), means, np.nan), np.nan_to_num(spread), count - 1.0
+        course, steps, each = self._fitted
+        share_read = int(aligned.read[row].sum()) / max(int(np.isfinite(good).sum()), 1)
+        along = np.interp(
+            aligned.steps, self.points.steps, np.interp(self.points.steps, steps, course.spread.along)
+        )
+        sizes = np.array(
+            [course.spread.compute_error_of_mean(max(width * share_read / each, 1.0)) for width in widths]
+        )
+        return means, (sizes[:, None] * along) ** 2, course.spread.free
 
 
-@dataclass(frozen=True)  # no slots: derived values are kept in the instance
+@dataclass(frozen=True, eq=False, slots=True)
+class Reading:
+    """A reading of a series, in numbers and in words."""
+
+    series: Series
+    step: float
+    value: float
+
+    def __str__(self) -> str:
+        """The value in the digits that the noise deserves."""
+        return self.series.format(self.value)
+
+    @property
+    def step_words(self) -> str:
+        """``step 120``."""
+        return describe_step(self.step, self.series.field.scale)
+
+    @property
+    def position(self) -> str:
+        """``at step 120``."""
+        return describe_position(self.step, self.series.field.scale)
+
+    def format_at(self) -> str:
+        """The reading as a fact: ``at(MEL, 80) = 0.8``."""
+        return f"{self.series.field.format_call('at', self.series.name, self.step)} = {self}"
+
+    def format_fact(self, name: str) -> str:
+        """The reading as another fact of the series: ``peak(MEL) = 0.84 at step 120``."""
+        return f"{self.series.field.format_call(name, self.series.name)} = {self} {self.position}"
+
+
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class Field:
     """The curves of one metric, unsmoothed, as rules look at them.
 
@@ -80,45 +249,15 @@ class Field:
     precision: float = 0.0
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The series, in the figure's order."""
-        return tuple(curve.series for curve in self.curves)
+    def series(self) -> dict[str, Series]:
+        """The series by their names, in the figure's order."""
+        return {curve.series: Series(curve, self) for curve in self.curves}
 
     @cached_property
-    def _by_name(self) -> dict[str, Curve]:
-        return {curve.series: curve for curve in self.curves}
-
-    @cached_property
-    def _points(self) -> dict[str, Points]:
-        return {curve.series: get_points(curve) for curve in self.curves}
-
-    @cached_property
-    def _noise(self) -> dict[str, Noise]:
-        return {curve.series: estimate_noise(curve, self.band) for curve in self.curves}
-
-    @cached_property
-    def side_by_side(self) -> dict[tuple[str, ...], Aligned]:
-        """Series at common steps, by their names, see ``align_series``."""
-        return {}
-
-    @cached_property
-    def _courses(self) -> dict[str, _CourseOfSeries]:
-        return {}
-
-    @cached_property
-    def _digits(self) -> Digits:
-        return Digits(self.scale, self._points, self._noise, self.least)
-
-    @cached_property
-    def _testable(self) -> bool:
+    def is_testable(self) -> bool:
         """Whether fourth powers of values, which a test needs, are numbers."""
-        every = (float(np.abs(run.values).max()) for one in self.curves for run in one.runs)
-        largest = max(every, default=0.0)
-        return _FARTHEST[0] < largest < _FARTHEST[1]
-
-    @cached_property
-    def _pairs(self) -> Pairs:
-        return Pairs(self.curves, self.scale, self.level, self.band)
+        every = (float(np.abs(run.values).max()) for curve in self.curves for run in curve.runs)
+        return _FARTHEST[0] < max(every, default=0.0) < _FARTHEST[1]
 
     @property
     def sign(self) -> float:
@@ -132,114 +271,24 @@ class Field:
 
     @cached_property
     def plotted_range(self) -> float:
-        """Highest less lowest value of all series; 0 where all are alike."""
-        every = np.concatenate([one.values for one in self._points.values()])
+        """Highest less lowest value of all series; 0 where all are equal."""
+        every = np.concatenate([series.points.values for series in self.series.values()])
         return float(every.max() - every.min()) if every.size else 0.0
 
     @property
     def least(self) -> float:
-        """The smallest effect that is told: 1 % of the plotted range, or the source's precision."""
+        """The smallest effect that is reported: 1 % of the plotted range, or the source's precision."""
         return max(SMALLEST_SHARE * self.plotted_range, self.precision)
-
-    # ---- series --------------------------------------------------------------------------------------
-
-    def get_curve(self, series: str) -> Curve:
-        """The curve of a series."""
-        return self._by_name[series]
-
-    def get_points(self, series: str) -> Points:
-        """Steps and values of a series, finite and unsmoothed, as measured."""
-        return self._points[series]
-
-    def get_noise(self, series: str) -> Noise:
-        """The noise scale of a series, for digits and for what is worth telling."""
-        return self._noise[series]
-
-    def has_test_over_runs(self, series: str) -> bool:
-        """Whether a series has several runs with steps enough in common."""
-        curve = self.get_curve(series)
-        return (
-            len(curve.runs) >= _SEVERAL
-            and not curve.given
-            and self._find_shared_steps(curve).size >= _FEWEST_SHARED
-        )
-
-    def is_noise_known(self, series: str) -> bool:
-        """Whether the data tell the noise of a series, so that something can be inferred from it."""
-        values = self.get_points(series).values
-        if not self._testable or values.max() == values.min():
-            return False
-        return self.has_test_over_runs(series) or values.size >= FEWEST_READINGS
 
     @cached_property
     def few(self) -> bool:
-        """Whether all series have so few readings, or so little noise, that each reading may be told."""
+        """Whether all series have so few readings, or so little noise, that each reading may be reported."""
         return all(
-            one.values.size < FEWEST_READINGS or self._noise[name].value == 0
-            for name, one in self._points.items()
+            series.points.values.size < FEWEST_READINGS or series.noise.value == 0
+            for series in self.series.values()
         )
 
-    @staticmethod
-    def _find_shared_steps(curve: Curve) -> FloatArray:
-        """The steps that every run of a curve has."""
-        steps = curve.runs[0].steps
-        for run in curve.runs[1:]:
-            steps = np.intersect1d(steps, run.steps)
-        return steps
-
-    def _fit_course(self, series: str) -> _CourseOfSeries:
-        if series not in self._courses:
-            curve, own = self.get_curve(series), self.get_points(series)
-            steps, runs = own.steps, own.values[None]
-            if self.has_test_over_runs(series):
-                steps = self._find_shared_steps(curve)
-                runs = np.stack([interpolate(steps, run.steps, run.values) for run in curve.runs])
-            each = -(-steps.size // MOST_READINGS)
-            if each > 1:
-                whole = steps.size // each * each
-                steps, runs = (
-                    one[..., -whole:].reshape(*one.shape[:-1], -1, each).mean(axis=-1)
-                    for one in (steps, runs)
-                )
-            self._courses[series] = _CourseOfSeries(fit_course(runs, self.share_of_course), steps, each)
-        return self._courses[series]
-
-    def get_course(self, series: str) -> Course:
-        """The course of a series whose noise is known."""
-        return self._fit_course(series).course
-
-    def get_course_steps(self, series: str) -> FloatArray:
-        """The steps of the places of its course."""
-        return self._fit_course(series).steps
-
-    def count_readings_each(self, series: str) -> int:
-        """Of how many readings each place of its course is the mean."""
-        return self._fit_course(series).each
-
-    def interpolate_noise(self, series: str) -> FloatArray:
-        """The relative size of its noise at each reading, shape (readings,)."""
-        looked = self._fit_course(series)
-        found: FloatArray = np.interp(self.get_points(series).steps, looked.steps, looked.course.spread.along)
-        return found
-
-    def is_moving(self, series: str) -> bool:
-        """Whether noise leaves no doubt that a series changes."""
-        return self.is_noise_known(series) and bool(self.get_course(series).p)
-
-    def compute_bends(self, series: str) -> FloatArray:
-        """The logarithm of the mean square of what a curve moves about by, in up to 12 parts of it."""
-        if series not in self._bends:
-            values = self.get_points(series).values
-            bends = values[1:-1] - (values[:-2] + values[2:]) / 2
-            parts = np.array_split(bends**2, max(min(_PARTS, values.size // _PART), 1))
-            self._bends[series] = np.log(np.array([float(part.mean()) for part in parts]) + 1e-300)
-        return self._bends[series]
-
-    @cached_property
-    def _bends(self) -> dict[str, FloatArray]:
-        return {}
-
-    # ---- the family ----------------------------------------------------------------------------------
+    # ---- the error of the block ----------------------------------------------------------------------
 
     @property
     def share_of_course(self) -> float:
@@ -250,177 +299,129 @@ class Field:
 
     @property
     def share_of_leads(self) -> float:
-        """What the question may use who is ahead where."""
+        """What the question who is ahead where may use."""
         return _LEADS * ERROR / self.metrics
 
     @property
     def share_of_ends(self) -> float:
-        """What the question may use who is ahead at the end."""
+        """What the question who is ahead at the end may use."""
         return _ENDS * ERROR / self.metrics
 
     @property
     def share_of_jitter(self) -> float:
-        """What the question may use who moves about more."""
+        """What the question who moves about more may use."""
         return _JITTER * ERROR / self.metrics
+
+    # ---- several series ------------------------------------------------------------------------------
+
+    @cached_property
+    def aligned(self) -> Aligned:
+        """All series at the union of their steps."""
+        return self.align(self.series)
+
+    def align(self, names: Sequence[str] | dict[str, Series]) -> Aligned:
+        """Some of the series at the union of their steps."""
+        chosen = tuple(sorted(names))
+        points = [self.series[name].points for name in chosen]
+        steps = np.unique(np.concatenate([own.steps for own in points]))
+        return Aligned(
+            names=chosen,
+            steps=steps,
+            good=np.stack([self.sign * interpolate(steps, own.steps, own.values) for own in points]),
+            read=np.stack([np.isin(steps, own.steps) for own in points]),
+            least=self.least,
+        )
+
+    def read_aligned(self, aligned: Aligned, row: int, place: int) -> Reading:
+        """What a series reads at one of the common steps."""
+        value = float(self.sign * aligned.good[row, place])
+        return Reading(self.series[aligned.names[row]], float(aligned.steps[place]), value)
 
     @cached_property
     def windows(self) -> Windows | None:
         """Who is clearly ahead where; None where that cannot be tested."""
-        return make_windows(self, align_series(self)) if len(self.curves) > 1 else None
+        return self.make_windows() if len(self.curves) > 1 else None
 
-    def describe_course_test(self, series: str) -> str:
-        """What a change of a series rests on: its p, and what the block asks for."""
-        p = format_equation("p", format_p(max(self.get_course(series).p)))
-        by = (
-            f"{format_count(len(self.get_curve(series).runs), 'run')}"
-            if self.has_test_over_runs(series)
-            else "one run"
+    def make_windows(self, *, turned: bool = False) -> Windows | None:
+        """The windows of all series; None where the noise of one is not known.
+
+        ``turned`` asks who is behind all others instead of ahead.
+        """
+        aligned = self.aligned
+        series = [self.series[name] for name in aligned.names]
+        if not all(own.is_noise_known for own in series):
+            return None
+        size = aligned.steps.size
+        widths = sorted({max(size // share, min(_NARROWEST, size)) for share in _SHARES})
+        means, variances, df = zip(*(own.measure_windows(aligned, widths) for own in series), strict=True)
+        correlation_length = min(own.estimate_correlation_length() for own in series)
+        fewest = 2 if correlation_length > size else 1  # random walks
+        places = _SLIDING * sum(fewest + size / max(width, correlation_length) for width in widths)
+        return Windows(
+            means=(-1.0 if turned else 1.0) * np.stack(means, axis=1),
+            variances=np.stack(variances, axis=1),
+            df=np.array(df),
+            tail=self.share_of_leads / (2 * places * aligned.pairs),
+            least=aligned.least,
         )
-        return f"{p} over all places and widths, by {by}; {describe_share(self.share_of_course)}"
 
-    # ---- thresholds ----------------------------------------------------------------------------------
-
-    def is_noisy(self, *series: str) -> bool:
-        """Whether the noise of any of them is known, and large enough to leave a doubt."""
-        return self._digits.is_noisy(series)
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self.curves, self.scale, self.level, self.band)
 
     @property
     def readings_alone(self) -> Threshold:
-        """What is asked of readings that are told as such: 1 % of the range, or the source's precision."""
+        """What is asked of single readings: 1 % of the range, or the source's precision."""
         if self.precision > SMALLEST_SHARE * self.plotted_range:
             return Threshold(self.precision, "the precision that the source states")
         return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
 
     def choose_end_criterion(self, first: str, second: str) -> Criterion:
-        """What the difference of two last readings, the better one first, is held against.
+        """What the difference of two last readings, the better one first, has to exceed.
 
-        Where both end at the same step with two runs or more, it is the test that claims are held to.
+        Where both end at the same step with two runs or more, it is the test that claims are judged by.
         Otherwise it is the test over windows, or for few readings of one run what is asked of readings.
         """
-        one = self.test_ends(first, second)
-        if one is not None:
-            return Tested(one, self.share_of_ends)
-        if not (self.is_noise_known(first) and self.is_noise_known(second)) or self.windows is None:
+        comparison = self.test_ends(first, second)
+        if comparison is not None:
+            return Tested.from_comparison(comparison, self.share_of_ends)
+        known = all(self.series[name].is_noise_known for name in (first, second))
+        if not known or self.windows is None:
             return self.readings_alone
-        both = align_series(self)
-        row, rival = both.names.index(first), both.names.index(second)
-        return Decided(bool(self.windows.find_ahead(row)[rival, -1]), self.share_of_leads)
+        row, rival = (self.aligned.names.index(name) for name in (first, second))
+        clear = bool(self.windows.find_ahead(row)[rival, -1])
+        return Tested.from_windows(self.share_of_leads, clear=clear)
 
     def test_ends(self, first: str, second: str) -> Comparison | None:
         """The test over runs of two last readings, first minus second; None where there is none."""
-        a, b = self.get_curve(first), self.get_curve(second)
-        if self.get_points(first).steps[-1] != self.get_points(second).steps[-1] or a.given or b.given:
+        a, b = self.series[first], self.series[second]
+        if a.points.steps[-1] != b.points.steps[-1] or a.curve.given or b.curve.given:
             return None
-        if not self._testable:
+        if not self.is_testable:
             return None
-        one = self._pairs.get_comparison(a, b)
-        return None if one is None or one.adjusted_p is None else one
+        comparison = self._pairs.get_comparison(a.curve, b.curve)
+        return None if comparison is None or comparison.adjusted_p is None else comparison
 
     # ---- words ---------------------------------------------------------------------------------------
 
+    @cached_property
+    def _digits(self) -> Digits:
+        points = {name: series.points for name, series in self.series.items()}
+        noise = {name: series.noise for name, series in self.series.items()}
+        return Digits(self.scale, points, noise, self.least)
+
+    def is_noisy(self, *series: str) -> bool:
+        """Whether the noise of any of them is known, and large enough to leave a doubt."""
+        return self._digits.is_noisy(series)
+
     def format_reading(self, value: float, *series: str) -> str:
-        """A value in the digits that the series' noise deserves: ``0.82`` where the noise is 0.01."""
+        """A value in the digits that the noise of some series deserves."""
         return self._digits.format_value(value, Quantity.VALUE, series)
 
     def format_size(self, value: float, *series: str) -> str:
         """How large a difference is, without its sign, in the digits that the noise deserves."""
         return self._digits.format_value(abs(value), Quantity.DIFFERENCE, series)
 
-
-def align_series(field: Field, names: Sequence[str] | None = None) -> Aligned:
-    """The series of a field, or some of them, at the union of their steps."""
-    chosen = tuple(sorted(field.names if names is None else names))
-    if chosen not in field.side_by_side:
-        field.side_by_side[chosen] = _align(field, chosen)
-    return field.side_by_side[chosen]
-
-
-def _align(field: Field, chosen: tuple[str, ...]) -> Aligned:
-    given = [field.get_points(name) for name in chosen]
-    steps = np.unique(np.concatenate([one.steps for one in given]))
-    return Aligned(
-        names=chosen,
-        steps=steps,
-        good=np.stack([field.sign * interpolate(steps, one.steps, one.values) for one in given]),
-        read=np.stack([np.isin(steps, one.steps) for one in given]),
-        least=field.least,
-    )
-
-
-_SHARES = (16, 8, 4, 2)
-_NARROWEST = 3
-_SLIDING = 4.0
-"""Windows around every step count as so many times as many as lie side by side; from simulation, where each
-has its own variance over five runs."""
-
-
-def make_windows(field: Field, both: Aligned, *, turned: bool = False) -> Windows | None:
-    """The windows of series of which each has noise that is known; None where one has not.
-
-    Args:
-        field: has the curves.
-        both: the series at common steps.
-        turned: ask who is behind all others instead of ahead.
-    """
-    if not all(field.is_noise_known(name) for name in both.names):
-        return None
-    size = both.steps.size
-    widths = sorted({max(size // share, min(_NARROWEST, size)) for share in _SHARES})
-    sides = [_measure_side(field, both, row, widths) for row in range(len(both.names))]
-    correlation_length = min(_estimate_correlation_length(field, name) for name in both.names)
-    least = 2 if correlation_length > size else 1  # random walks
-    places = _SLIDING * sum(least + size / max(width, correlation_length) for width in widths)
-    return Windows(
-        means=(-1.0 if turned else 1.0) * np.stack([side[0] for side in sides], axis=1),
-        variances=np.stack([side[1] for side in sides], axis=1),
-        df=np.array([side[2] for side in sides]),
-        tail=field.share_of_leads / (2 * places * both.pairs),
-        least=both.least,
-    )
-
-
-def _estimate_correlation_length(field: Field, name: str) -> float:
-    """Over how many steps the noise of several runs is alike; 1 for one run, whose means allow for it."""
-    if not field.has_test_over_runs(name):
-        return 1.0
-    strength = field.get_course(name).spread.strength
-    each = field.count_readings_each(name)
-    return each * (1 + strength) / max(1 - strength, 1e-3)
-
-
-def _measure_side(
-    field: Field, both: Aligned, row: int, widths: list[int]
-) -> tuple[FloatArray, FloatArray, float]:
-    """Means of one series over windows, their variances, each (W, G), and the degrees of freedom."""
-    name = both.names[row]
-    good = both.good[row]
-    means = np.stack([compute_means(good[None], width)[0] for width in widths])
-    curve = field.get_curve(name)
-    if field.has_test_over_runs(name):
-        runs = np.stack([interpolate(both.steps, run.steps, run.values) for run in curve.runs])
-        every = [compute_means(runs, width) for width in widths]
-        with np.errstate(invalid="ignore"):
-            spread = np.stack([one.var(axis=0, ddof=1) / len(curve.runs) for one in every])
-        # Where a run has ended there is no telling.
-        return np.where(np.isfinite(spread), means, np.nan), np.nan_to_num(spread), len(curve.runs) - 1.0
-    noise = field.get_course(name).spread
-    there = int(both.read[row].sum()) / max(int(np.isfinite(good).sum()), 1)
-    each = field.count_readings_each(name)
-    along = np.interp(both.steps, field.get_points(name).steps, field.interpolate_noise(name))
-    sizes = np.array([noise.compute_error_of_mean(max(width * there / each, 1.0)) for width in widths])
-    return means, (sizes[:, None] * along) ** 2, noise.free
-
-
-def compute_means(values: FloatArray, width: int) -> FloatArray:
-    """Means over the ``width`` steps around each, of those that there are; NaN where rows are; (r, G)."""
-    n = values.shape[1]
-    at = np.arange(n)
-    first, last = np.maximum(at - width // 2, 0), np.minimum(at + (width + 1) // 2, n)
-    there = np.isfinite(values)
-    middle = np.nanmean(values) if there.any() else 0.0
-    total = np.cumsum(np.pad(np.where(there, values - middle, 0.0), ((0, 0), (1, 0))), axis=1)
-    count = np.cumsum(np.pad(there.astype(np.float64), ((0, 0), (1, 0))), axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = middle + (total[:, last] - total[:, first]) / (count[:, last] - count[:, first])
-    found: FloatArray = np.where(there, means, np.nan)
-    return found
+    def format_call(self, name: str, *arguments: str | float) -> str:
+        """A fact's call as an author would write it: ``at('Series A', 15)``."""
+        return format_call(name, arguments, self.scale)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 _PARTS, _PART = 6, 25
 _CHANGES, _SURE = 1.5, 2.4
 _CLIPPED, _AROUND = 3.0, 5
-# The expected logarithm of a squared normal deviate's absolute value, and its standard deviation.
-_LOG_SD = 2.22
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +64,15 @@ class NoiseModel:
 
 
 def estimate_from_one(values: FloatArray) -> NoiseModel:
-    """What one run tells of its noise before its course is known: only how its size changes.
-
-    Args:
-        values: shape (n,).
-    """
+    """What one run of shape (n,) shows of its noise before its course is known: only how its size changes."""
     return NoiseModel(_estimate_size(np.abs(_measure_bends(values))))
 
 
 def estimate_from_runs(runs: FloatArray) -> NoiseModel:
     """The noise of the mean of several runs, from how they differ.
 
-    Runs that lie apart all along are taken to one level first. φ is an upper bound, as above, so that random
-    walks count as such.
-
-    Args:
-        runs: shape (r, n), r ≥ 2.
+    Runs of shape (r, n), r ≥ 2, that lie apart all along are taken to one level first. φ is an upper bound,
+    as above, so that random walks count as such.
     """
     r, n = runs.shape
     apart = runs - runs.mean(axis=0)
@@ -91,12 +82,8 @@ def estimate_from_runs(runs: FloatArray) -> NoiseModel:
     squares = float((size * before**2).sum())
     strength = float((size * now * before).sum()) / squares if squares > 0 else 0.0
     strength = min(max(strength, 0.0), 1.0)
-    upper = (
-        strength
-        + (1 + 4 * strength + 2 * strength**20) / n
-        + 2 * math.sqrt((1 - strength**2) / ((r - 1) * n))
-    )
-    upper = min(upper, 1.0)
+    bias, error = (1 + 4 * strength + 2 * strength**20) / n, math.sqrt((1 - strength**2) / ((r - 1) * n))
+    upper = min(strength + bias + 2 * error, 1.0)
     innovations = now - upper * before
     along = _estimate_size(np.sqrt((innovations**2).mean(axis=0)))
     along = np.concatenate([along[:1], along])
@@ -109,13 +96,10 @@ def estimate_from_runs(runs: FloatArray) -> NoiseModel:
 
 
 def _estimate_size(sizes: FloatArray) -> FloatArray:
-    """How the size of deviations changes along the readings, its inverse squares with a mean of 1.
+    """How the size of m absolute deviations changes along the readings, its inverse squares with a mean of 1.
 
     First on a straight line of logarithms, then in parts of ten readings or more; each only where it changes
     by more than chance makes it.
-
-    Args:
-        sizes: absolute deviations, shape (m,), of m readings or of those between the first and the last.
     """
     n = sizes.size
     usual = float(np.median(sizes)) or float(sizes.mean())
@@ -129,8 +113,7 @@ def _estimate_size(sizes: FloatArray) -> FloatArray:
     if n >= _PARTS * _PART:
         line = line + _estimate_by_parts(logs - line)
     size = np.exp(-2 * (line - line.mean()))
-    made: FloatArray = 1 / np.sqrt(size / size.mean())
-    return made
+    return np.asarray(1 / np.sqrt(size / size.mean()))
 
 
 def _estimate_by_parts(logs: FloatArray) -> FloatArray:
@@ -141,16 +124,11 @@ def _estimate_by_parts(logs: FloatArray) -> FloatArray:
     if means.max() - means.min() < max(math.log(_CHANGES), 4.0 * math.sqrt(2) * float(errors.mean())):
         return np.zeros(logs.size)
     middles = [float(part.mean()) for part in parts]
-    made: FloatArray = np.interp(np.arange(logs.size), middles, means)
-    return made
+    return np.asarray(np.interp(np.arange(logs.size), middles, means))
 
 
 def cut_outliers(values: FloatArray) -> FloatArray:
-    """Readings without outliers: what is far from the median of five counts as three deviations away.
-
-    Args:
-        values: shape (..., n).
-    """
+    """Readings, shape (..., n), where what is far from the median of five counts as three deviations away."""
     if values.shape[-1] < _AROUND:
         return values
     padded = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(_AROUND // 2, _AROUND // 2)], mode="edge")
@@ -159,8 +137,7 @@ def cut_outliers(values: FloatArray) -> FloatArray:
     rows = np.abs(apart).reshape(-1, values.shape[-1]).mean(axis=0)
     # A third of the readings are their own median.
     size = np.quantile(np.abs(apart), 0.683, axis=-1, keepdims=True) * _estimate_size(rows)
-    made: FloatArray = usual + np.clip(apart, -_CLIPPED * size, _CLIPPED * size)
-    return made
+    return np.asarray(usual + np.clip(apart, -_CLIPPED * size, _CLIPPED * size))
 
 
 def _measure_bends(values: FloatArray) -> FloatArray:

@@ -1,11 +1,11 @@
-"""What an effect has to exceed: the noise of a curve, and the digits that it leaves to numbers."""
+"""What an effect has to exceed, the noise of a curve, and the digits that noise leaves to numbers."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -29,41 +29,16 @@ _MOST_STRENGTH = 100.0
 # More decimals than these are an exponent's.
 _MOST_DECIMALS = 12
 _MOST_SIGNIFICANT = 6
-
-SMALL = 1e-4
-"""Of numbers below it the zeros are hard to count."""
-
-
-class Criterion(Protocol):
-    """Whatever can say whether an effect is more than noise."""
-
-    @property
-    def noisy(self) -> bool:
-        """Whether it is open what an effect is that is not, instead of just small."""
-
-    def is_exceeded(self, effect: float) -> bool:
-        """Whether it is."""
-
-    def describe(self, effect: float) -> str:
-        """The comparison in words, a phrase."""
-
-    def strength(self, effect: float) -> float:
-        """How clear it is: 1 where it is just enough."""
+# Of numbers below it the zeros are hard to count.
+_SMALL = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What an effect is held against.
-
-    Attributes:
-        value: an effect has to be larger.
-        source: where it comes from, a phrase.
-        noisy: it is noise, so that an effect within it is open; otherwise it is just too small to be told.
-    """
+    """A number that an effect has to exceed, and the phrase that says where it comes from."""
 
     value: float
     source: str
-    noisy: bool = False
 
     def is_exceeded(self, effect: float) -> bool:
         """Whether an effect is larger, and not only by the last digits of a computation."""
@@ -74,92 +49,78 @@ class Threshold:
         relation = "more" if self.is_exceeded(effect) else "not more"
         parts = (abs(effect), self.value)
         for significant in range(2, _MOST_SIGNIFICANT + 1):
-            said = [format_at_scale(part, max(self.value, SAME * abs(effect)), significant) for part in parts]
-            # As many digits as tell the two apart.
-            if said[0] != said[1]:
+            words = [
+                format_at_scale(part, max(self.value, SAME * abs(effect)), significant) for part in parts
+            ]
+            if words[0] != words[1]:
                 break
-        return f"{said[0]} is {relation} than {said[1]}, {self.source}"
+        return f"{words[0]} is {relation} than {words[1]}, {self.source}"
 
     def strength(self, effect: float) -> float:
-        """How many times the threshold the effect is; finite even where nothing is held against it."""
+        """How many times the threshold the effect is; finite even where the threshold is 0."""
         return abs(effect) / self.value if self.value > 0 else _MOST_STRENGTH
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """Two last readings, held against each other by the test over runs that claims are held to, too.
+    """The result of a test of two series, with the interface of ``Threshold``.
 
     Attributes:
-        comparison: tested, and adjusted together with all pairs of the figure.
-        share: of an error of 5 % of the block what this question may use.
-    """
-
-    comparison: Comparison
-    share: float
-
-    @property
-    def noisy(self) -> bool:
-        """A test always leaves a doubt."""
-        return True
-
-    def is_exceeded(self, effect: float) -> bool:
-        """Whether the test tells the two apart; that is the test's to say, whatever the effect."""
-        del effect
-        one = self.comparison
-        return one.verdict in {Verdict.BETTER, Verdict.WORSE} and (one.adjusted_p or 0.0) <= self.share
-
-    def describe(self, effect: float) -> str:
-        """``adjusted p = 0.0012, by Welch's t over runs; the block asks for 0.005``."""
-        del effect
-        one = self.comparison
-        name = "adjusted p" if one.tested_together > 1 else "p"
-        p = format_equation(name, format_p(one.adjusted_p or 0.0))
-        return f"{p}, by Welch's t over runs; {describe_share(self.share)}"
-
-    def strength(self, effect: float) -> float:
-        """The difference by half its interval."""
-        one = self.comparison
-        if one.low is None or one.high is None or one.high <= one.low:
-            return 1.0
-        return min(abs(effect) / ((one.high - one.low) / 2), _MOST_STRENGTH)
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A difference of two series that a test over windows of readings has decided.
-
-    Attributes:
-        clear: whether there is one.
-        share: as in ``Tested``.
+        clear: whether the test tells the two apart.
+        words: what the test says.
+        over_runs: whether the last readings of runs are tested, as in claims; otherwise windows of readings.
+        half: half the width of the difference's interval; None where it is not known.
     """
 
     clear: bool
-    share: float
+    words: str
+    over_runs: bool = False
+    half: float | None = None
 
-    @property
-    def noisy(self) -> bool:
-        """A test always leaves a doubt."""
-        return True
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, share: float) -> Tested:
+        """The test over runs, adjusted together with all pairs of the figure.
+
+        ``adjusted p = 0.0012, by Welch's t over runs; the block asks for 0.005``.
+        """
+        low, high, p = comparison.low, comparison.high, comparison.adjusted_p or 0.0
+        name = "adjusted p" if comparison.tested_together > 1 else "p"
+        return cls(
+            clear=comparison.verdict in {Verdict.BETTER, Verdict.WORSE} and p <= share,
+            words=f"{format_equation(name, format_p(p))}, by Welch's t over runs; {describe_share(share)}",
+            over_runs=True,
+            half=None if low is None or high is None or high <= low else (high - low) / 2,
+        )
+
+    @classmethod
+    def from_windows(cls, share: float, *, clear: bool) -> Tested:
+        """The test over windows of readings."""
+        verb = "differ" if clear else "do not differ clearly"
+        return cls(clear, f"means of neighbouring readings {verb}, by t; {describe_share(share)}")
 
     def is_exceeded(self, effect: float) -> bool:
-        """What the test has said."""
+        """What the test says, whatever the effect."""
         del effect
         return self.clear
 
     def describe(self, effect: float) -> str:
-        """``means of the last readings differ, by t; the block asks for p ≤ 0.0075``."""
+        """The words of the test."""
         del effect
-        verb = "differ" if self.clear else "do not differ clearly"
-        return f"means of neighbouring readings {verb}, by t; {describe_share(self.share)}"
+        return self.words
 
     def strength(self, effect: float) -> float:
-        """Clear or not."""
-        del effect
-        return 2.0 if self.clear else 1.0
+        """The difference by half its interval; without an interval 2 where it is clear."""
+        if self.half is not None:
+            return min(abs(effect) / self.half, _MOST_STRENGTH)
+        return 2.0 if self.clear and not self.over_runs else 1.0
+
+
+Criterion: TypeAlias = Threshold | Tested
+"""What an effect has to exceed."""
 
 
 def describe_share(share: float) -> str:
-    """What a question's share of the block's error is: ``the block asks for 0.015``."""
+    """The error that is left to one question of a block: ``the block asks for p ≤ 0.015``."""
     return f"the block asks for p ≤ {format_number(share, significant=2)}"
 
 
@@ -173,7 +134,7 @@ def count_decimals(noise: float, significant: int) -> int:
 def format_at_scale(value: float, scale: float, significant: int) -> str:
     """A number of which ``scale`` has so many digits; small ones with an exponent."""
     decimals = count_decimals(scale, significant)
-    if 0 < scale < SMALL:
+    if 0 < scale < _SMALL:
         return format_scientific(value, decimals)
     return trim_zeros(format_number(value, decimals=decimals))
 
@@ -194,20 +155,15 @@ def trim_zeros(text: str) -> str:
 
 
 FEWEST_READINGS = 20
-"""With fewer readings of one run nobody can tell noise from change."""
+"""With fewer readings of one run noise and change cannot be separated."""
 
 SMALLEST_SHARE = 0.01
-"""Nothing smaller than this share of the plotted range is told."""
+"""Nothing smaller than this share of the plotted range is reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The noise scale of one curve.
-
-    Attributes:
-        value: half the band's width, or twice what the line jitters by; 0 where neither is known.
-        known: False where there is neither a band nor readings enough.
-    """
+    """The noise of a curve: half the band's width, or twice what the line jitters by; 0 if not ``known``."""
 
     value: float
     known: bool
@@ -216,9 +172,7 @@ class Noise:
 def estimate_noise(curve: Curve, band: str = "ci") -> Noise:
     """Half the band's width at the usual step, or else twice the median change between readings.
 
-    Args:
-        curve: unsmoothed; arrays of shape (steps,).
-        band: what the band shows, as in ``CurveSet.band``: of a standard error twice as much counts.
+    Of a band that shows a standard error (see ``CurveSet.band``) twice as much counts.
     """
     half = get_half_widths(curve)
     if np.isfinite(half).any():
@@ -230,13 +184,10 @@ def estimate_noise(curve: Curve, band: str = "ci") -> Noise:
 
 
 def measure_jitter(known: Points) -> float:
-    """The median change from one reading to the next, the trend taken out.
+    """The median change from one of three or more readings to the next, the trend taken out.
 
-    Each reading is held against the straight line between its neighbours, so that neither the slope nor the
+    Each reading is compared with the straight line between its neighbours, so that neither the slope nor the
     bend of a learning curve counts (Gasser, Sroka and Jennen-Steinmetz 1986).
-
-    Args:
-        known: three readings or more.
     """
     left, here, right = known.steps[:-2], known.steps[1:-1], known.steps[2:]
     weight = (right - here) / (right - left)
@@ -252,25 +203,18 @@ def get_half_widths(curve: Curve) -> FloatArray:
 
 
 _SAMPLE = 200
-"""So many readings tell with how many decimals a series is written."""
+"""So many readings show with how many decimals a series is written."""
 
 _SEEN = 0.5
-"""Noise of less than this share of the smallest effect that is told says nothing about any."""
+"""Noise of less than this share of the smallest effect that is reported says nothing about any."""
 
 _LIST = 3
-"""Values of so many series are told alike, by the noise that is usual among them."""
+"""Values of so many series have the same digits, by the noise that is usual among them."""
 
 
-@dataclass(frozen=True)  # no slots: derived values are kept in the instance
+@dataclass(frozen=True)  # no slots: derived values are cached in the instance
 class Digits:
-    """How numbers of some series are written.
-
-    Attributes:
-        scale: what they mean.
-        points: by series.
-        noise: by series.
-        least: the smallest effect that is told.
-    """
+    """How numbers of some series are written; ``least`` is the smallest effect that is reported."""
 
     scale: Scale
     points: Mapping[str, Points]
@@ -284,12 +228,8 @@ class Digits:
     def format_value(self, value: float, quantity: Quantity, series: Sequence[str]) -> str:
         """A value or a difference without its plus sign; the last digit is worth half the noise at most.
 
-        Where noise is not known the readings stand as they are, down to 1 % of the range.
-
-        Args:
-            value: a finite number.
-            quantity: a value or a difference.
-            series: whose noise counts: the smaller one of two.
+        Where noise is not known the readings stand as they are, down to 1 % of the range. The noise of
+        ``series`` counts: the smaller one of two.
         """
         decimals = self._choose_decimals(value, series)
         if self._small and decimals is not None:
@@ -297,7 +237,7 @@ class Digits:
         return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
 
     def _choose_decimals(self, value: float, series: Sequence[str]) -> int | None:
-        """Digits after the point, of a percentage where that is written; None for as many as usual."""
+        """Digits after the point, of the percentage where one is written; None for as many as usual."""
         if not self.least:
             return None
         factor = self._factor
@@ -307,17 +247,16 @@ class Digits:
             decimals = count_decimals(factor * noise / 2, 1)
             # What moves by less than 1 % of the range is written as the data write it.
             if not self.is_noisy(series):
-                decimals = min(
-                    decimals, max(_choose_common(self._count_written(name, decimals)) for name in series)
-                )
+                written = (_choose_common(self._count_written(name, decimals)) for name in series)
+                decimals = min(decimals, max(written))
             return max(decimals, 0) if factor > 1 else decimals
         return max(_count_needed(factor * value, count_decimals(factor * noise, 1)), self._usual)
 
     @cached_property
     def _small(self) -> bool:
-        """Whether numbers are told with an exponent: all are below 0.001."""
+        """Whether numbers are written with an exponent: all are below 0.001."""
         largest = max((float(np.abs(one.values).max()) for one in self.points.values()), default=0.0)
-        return self._factor == 1 and not self.scale.percent and 0 < largest < 10 * SMALL
+        return self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
 
     @property
     def _factor(self) -> int:
@@ -326,7 +265,7 @@ class Digits:
 
     @cached_property
     def _usual(self) -> int:
-        """Decimals that do for four of five readings: 0.9 is told as 0.90 among 0.85 and 0.75."""
+        """Decimals that do for four of five readings: 0.9 is written as 0.90 among 0.85 and 0.75."""
         most = count_decimals(self._factor * self.least, 1)
         needed = [one for name in self.points for one in self._count_written(name, most)]
         return _choose_common(needed) if needed else 0

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.claims.facts.fact_words import describe_position, describe_step
 from reportgen.claims.observations.course import MOST_READINGS, fit_course, looks_normal
-from reportgen.claims.observations.phrases import format_reading_fact
 from reportgen.claims.observations.thresholds import SAME
 from reportgen.core.statements import Observation
 from reportgen.core.words import format_number
@@ -18,7 +15,7 @@ from reportgen.settings.blocks import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.claims.observations.field import Field
+    from reportgen.claims.observations.field import Field, Series
     from reportgen.core.model import FloatArray
 
 
@@ -26,7 +23,6 @@ _NEARLY = 0.9
 """A shoulder is the nearest reading that is this share of the prominence away from the turn."""
 
 _MOST_TURNS = 50
-"""More turns of one curve nobody looks at."""
 
 
 class Turn(NamedTuple):
@@ -145,14 +141,14 @@ def find_deepest_fall(values: FloatArray) -> Setback:
     return Setback(start, end, float(highest[end] - values[end]))
 
 
-COMES_BACK = 0.35
+_COMES_BACK = 0.35
 """A turn that is not made good to this share is no dip but a loss that lasts, or no spike but a rise."""
 
 _BACK = 0.9
 """A turn that is made good to this share is back."""
 
 _MOST_SHOWN = 4
-"""So many of one series at most; of a curve that goes up and down all the time nobody reads more."""
+"""Observations of one series at most."""
 
 _NARROW = 0.15
 """A peak that is over within this share of the steps is a spike."""
@@ -160,112 +156,110 @@ _NARROW = 0.15
 _FLANK = 2.0
 """Each flank of a turn is so many standard errors high or more."""
 
-_LONE, _LONE_UNUSUAL, _LONE_ALIKE = 8.0, 2.83, 2.0
-"""Readings stand alone that are so many times as far out as the next: where neighbours are not alike,
+_LONE, _LONE_UNUSUAL, _LONE_SIMILAR = 8.0, 2.83, 2.0
+"""Readings stand alone that are so many times as far out as the next: where neighbours are not similar,
 where they are but noise does not look normal, and where it does."""
 
 _LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10
 """So many readings, among so many, so far from both ends."""
 
-_NOT_ALIKE, _ALIKE = 0.5, 0.8
+_NOT_SIMILAR, _SIMILAR = 0.5, 0.8
 
 
 def observe_dips(field: Field) -> Iterator[Observation]:
     """Where the values of a series fall, as measured, and come back."""
-    yield from _observe_turns(field, 1.0)
+    for series in field.series.values():
+        yield from _observe_turns(series, 1.0)
 
 
 def observe_spikes(field: Field) -> Iterator[Observation]:
     """Where the values of a series rise, as measured, and come back."""
-    yield from _observe_turns(field, -1.0)
+    for series in field.series.values():
+        yield from _observe_turns(series, -1.0)
 
 
-def _observe_turns(field: Field, sign: float) -> Iterator[Observation]:
-    for series in field.names:
-        found = _find_clear_turns(field, series, sign) if field.is_moving(series) else []
-        for turn in found:
-            yield _describe_turn(field, series, turn, sign, field.describe_course_test(series))
-        lone = _find_lone_reading(field, series, sign)
-        if lone and not any(turn.left <= lone[0].place <= turn.right for turn in found):
-            yield _describe_turn(field, series, lone[0], sign, lone[1])
-            found.append(lone[0])
-        if field.few:
-            alone = find_dips(sign * field.get_points(series).values, field.readings_alone.value)
-            recovered = [turn for turn in alone if turn.recovery >= COMES_BACK * turn.fall]
-            other = [turn for turn in recovered if not any(turn.place == one.place for one in found)]
-            yield from (
-                _describe_reading_turn(field, series, turn, sign)
-                for turn in other[: _MOST_SHOWN - len(found)]
-            )
+def _observe_turns(series: Series, sign: float) -> Iterator[Observation]:
+    tested = _find_clear_turns(series, sign) if series.is_moving else []
+    for turn in tested:
+        yield _describe_turn(series, turn, sign, series.describe_test())
+    lone = _find_lone_reading(series, sign)
+    if lone and not any(turn.left <= lone[0].place <= turn.right for turn in tested):
+        yield _describe_turn(series, lone[0], sign, lone[1])
+        tested.append(lone[0])
+    if series.field.few:
+        turns = find_dips(sign * series.points.values, series.field.readings_alone.value)
+        places = {turn.place for turn in tested}
+        others = [turn for turn in turns if _comes_back(turn) and turn.place not in places]
+        for turn in others[: _MOST_SHOWN - len(tested)]:
+            yield _describe_reading_turn(series, turn, sign)
 
 
-def _find_clear_turns(field: Field, series: str, sign: float) -> list[Turn]:
+def _comes_back(turn: Turn) -> bool:
+    return turn.recovery >= _COMES_BACK * turn.fall
+
+
+def _find_clear_turns(series: Series, sign: float) -> list[Turn]:
     """The turns of a course of which both flanks are clear, by places of the readings."""
-    fitted = field.get_course(series)
-    found = []
-    for turn in find_dips(sign * fitted.level, field.least):
+    course = series.course
+    clear = []
+    for turn in find_dips(sign * course.level, series.field.least):
         wide = turn.right - turn.left
-        middle = fitted.get_around(turn.place, max(wide // 3, 1))
+        middle = course.get_around(turn.place, max(wide // 3, 1))
         sides = (
             slice(max(turn.left - wide // 2, 0), turn.left + 1),
             slice(turn.right, turn.right + wide // 2 + 1),
         )
-        flanks = min(sign * fitted.compare_means(side, middle) for side in sides)
-        if flanks >= _FLANK and turn.recovery >= COMES_BACK * turn.fall:
-            found.append(_place_in_readings(field, series, turn, sign))
-    return found[:_MOST_SHOWN]
+        flanks = min(sign * course.compare_means(side, middle) for side in sides)
+        if flanks >= _FLANK and _comes_back(turn):
+            clear.append(_place_in_readings(series, turn, sign))
+    return clear[:_MOST_SHOWN]
 
 
-def _place_in_readings(field: Field, series: str, turn: Turn, sign: float) -> Turn:
+def _place_in_readings(series: Series, turn: Turn, sign: float) -> Turn:
     """A turn of the course by the readings that stand there: the extreme one in its middle."""
-    own, steps = field.get_points(series), field.get_course_steps(series)
+    steps, values = series.points
+    middles = (turn.left + turn.place) // 2, -(-(turn.place + turn.right) // 2)
     first, left, place, right, last = (
-        int(np.argmin(np.abs(own.steps - steps[at])))
-        for at in (
-            (turn.left + turn.place) // 2,
-            turn.left,
-            turn.place,
-            turn.right,
-            -(-(turn.place + turn.right) // 2),
-        )
+        int(np.argmin(np.abs(steps - series.course_steps[at])))
+        for at in (middles[0], turn.left, turn.place, turn.right, middles[1])
     )
     inside = slice(max(first, left + 1), max(min(last, right - 1), place) + 1)
-    place = inside.start + int(np.argmin(sign * own.values[inside]))
+    place = inside.start + int(np.argmin(sign * values[inside]))
     return turn._replace(place=place, last=place, left=left, right=right)
 
 
-def _find_lone_reading(field: Field, series: str, sign: float) -> tuple[Turn, str] | None:
+def _find_lone_reading(series: Series, sign: float) -> tuple[Turn, str] | None:
     """One to three readings that stand out so far that no law of noise makes it, and what that rests on.
 
     The largest of many readings exceeds the second r times with a probability of 1/r³ where tails fall like
     those of Student's t with three degrees of freedom, and more seldom where they fall faster. Where noise is
     similar from one reading to the next it takes two such deviations to go out and come back, so 1/r⁶.
     """
-    values = sign * field.get_points(series).values
-    if values.size < _LONE_AMONG or not field.is_noise_known(series):
+    values = sign * series.points.values
+    if values.size < _LONE_AMONG or not series.is_noise_known:
         return None
-    tried = []
+    candidates = []
     for width in range(1, _LONE_WIDEST + 1):
         inside = np.lib.stride_tricks.sliding_window_view(values, width).max(axis=1)[1:-1]
         depth = np.minimum(values[: -width - 1], values[width + 1 :]) - inside
         left = _LONE_INSIDE + int(np.argmax(depth[_LONE_INSIDE:-_LONE_INSIDE]))
-        tried.append((float(depth[left]), left, left + width + 1))
-    out, left, right = max(tried)
-    change, at = np.abs(np.diff(values)), np.arange(1, values.size - 1)
+        candidates.append((float(depth[left]), left, left + width + 1))
+    out, left, right = max(candidates)
+    change, places = np.abs(np.diff(values)), np.arange(1, values.size - 1)
     # The first readings of a loss change more than any noise.
-    near = np.abs(at - left) <= max(values.size // 4, _LONE_AMONG // 2)
-    following = float(np.minimum(change[:-1], change[1:])[near & ((at < left) | (at > right))].max())
-    if out <= _LONE_ALIKE * following:
+    near = np.abs(places - left) <= max(values.size // 4, _LONE_AMONG // 2)
+    outside = near & ((places < left) | (places > right))
+    following = float(np.minimum(change[:-1], change[1:])[outside].max())
+    if out <= _LONE_SIMILAR * following:
         return None
-    times = _get_required_ratio(field, values, left, right)
+    times = _get_required_ratio(series.field, values, left, right)
     if out <= times * following:
         return None
     place = left + 1 + int(np.argmin(values[left + 1 : right]))
     sides = float(values[left] - values[place]), float(values[right] - values[place])
-    said = (
-        f"this stands out more than {format_number(times, significant=2)} times as far as any other reading"
-    )
-    return Turn(place, place, left, right, min(sides), *sides), said
+    ratio = format_number(times, significant=2)
+    basis = f"this stands out more than {ratio} times as far as any other reading"
+    return Turn(place, place, left, right, min(sides), *sides), basis
 
 
 def _get_required_ratio(field: Field, values: FloatArray, left: int, right: int) -> float:
@@ -274,76 +268,54 @@ def _get_required_ratio(field: Field, values: FloatArray, left: int, right: int)
     others = values.copy()
     others[left:right] = np.linspace(values[left], values[right], right - left, endpoint=False)
     strength = fit_course(others[None, near], field.share_of_course).spread.strength
-    similar = min(max((strength - _NOT_ALIKE) / (_ALIKE - _NOT_ALIKE), 0.0), 1.0)
-    least = _LONE_ALIKE if looks_normal(others[near]) else _LONE_UNUSUAL
+    similar = min(max((strength - _NOT_SIMILAR) / (_SIMILAR - _NOT_SIMILAR), 0.0), 1.0)
+    least = _LONE_SIMILAR if looks_normal(others[near]) else _LONE_UNUSUAL
     return float(_LONE ** (1 - similar) * least**similar)
 
 
-def _describe_turn(field: Field, series: str, turn: Turn, sign: float, threshold: str) -> Observation:
+def _describe_turn(series: Series, turn: Turn, sign: float, basis: str) -> Observation:
     """A turn that a test has found, by the words of that test."""
-    label = "dip" if sign > 0 else "spike" if _is_narrow(field, series, turn) else "peak"
-    steps, values = field.get_points(series)
-    places = (turn.left, turn.place, turn.right)
-    before, at, after = (field.format_reading(float(values[place]), series) for place in places)
-    start, there = (describe_position(float(steps[place]), field.scale) for place in places[:2])
-    end = describe_step(float(steps[turn.right]), field.scale)
-    fall, recovery = (sign * float(values[side] - values[turn.place]) for side in (turn.left, turn.right))
+    before, extreme, after = (series.read(place) for place in (turn.left, turn.place, turn.right))
+    all_steps = series.points.steps
+    narrow = after.step - before.step <= _NARROW * (all_steps[-1] - all_steps[0])
+    label = "dip" if sign > 0 else "spike" if narrow else "peak"
     if label == "peak":
-        head = f"{series} peaks at {at} {there}, up from {before} {start}"
+        head = f"{series.name} peaks at {extreme} {extreme.position}, up from {before} {before.position}"
     else:
-        head = f"{series} {label}s from {before} {start} to {at} {there}"
+        head = f"{series.name} {label}s from {before} {before.position} to {extreme} {extreme.position}"
+    fall, recovery = (sign * (side.value - extreme.value) for side in (before, after))
     back = "back at" if _BACK * fall <= recovery <= fall / _BACK else "at"
-    made = _make_observation(field, series, turn, sign, f"{head}; by {end} it is {back} {after}.")
-    return replace(made, threshold=threshold)
+    text = f"{head}; by {after.step_words} it is {back} {after}."
+    return _make_observation(series, turn, sign, text, threshold=basis, label=label)
 
 
-def _describe_reading_turn(field: Field, series: str, turn: Turn, sign: float) -> Observation:
+def _describe_reading_turn(series: Series, turn: Turn, sign: float) -> Observation:
     """A turn of the readings, whatever noise makes of them."""
-    places = (turn.left, turn.place, turn.right)
-    before, at, after = (
-        field.format_reading(float(field.get_points(series).values[place]), series) for place in places
+    before, extreme, after = (series.read(place) for place in (turn.left, turn.place, turn.right))
+    until = f" and stay there until {series.read(turn.last).step_words}" if turn.last > turn.place else ""
+    verb, again = ("down", "up") if sign > 0 else ("up", "down")
+    text = (
+        f"The readings of {series.name} go {verb} from {before} {before.position} "
+        f"to {extreme} {extreme.position}{until}, and {again} to {after} {after.position}."
     )
-    start, there, end = (
-        describe_position(float(field.get_points(series).steps[place]), field.scale) for place in places
-    )
-    until = ""
-    if turn.last > turn.place:
-        until = (
-            " and stay there until "
-            f"{describe_step(float(field.get_points(series).steps[turn.last]), field.scale)}"
-        )
-    verb = "down" if sign > 0 else "up"
-    again = "up" if sign > 0 else "down"
-    way = f"{verb} from {before} {start} to {at} {there}{until}, and {again} to {after} {end}"
-    return _make_observation(field, series, turn, sign, f"The readings of {series} go {way}.")
+    basis, label = series.field.readings_alone.describe(turn.prominence), "low" if sign > 0 else "high"
+    return _make_observation(series, turn, sign, text, threshold=basis, label=label)
 
 
-def _make_observation(field: Field, series: str, turn: Turn, sign: float, text: str) -> Observation:
-    steps, values = field.get_points(series)
-    alone = text.startswith("The readings")
-    held = field.readings_alone
-    shown = "dip" if sign > 0 else "spike" if _is_narrow(field, series, turn) else "peak"
-    if alone:
-        shown = "low" if sign > 0 else "high"
+def _make_observation(
+    series: Series, turn: Turn, sign: float, text: str, *, threshold: str, label: str
+) -> Observation:
+    before, extreme, after = readings = [series.read(place) for place in (turn.left, turn.place, turn.right)]
     return Observation(
         rule=Rule.DIP if sign > 0 else Rule.SPIKE,
         text=text,
-        evidence=tuple(
-            format_reading_fact(field, series, float(steps[at]), float(values[at]))
-            for at in (turn.left, turn.place, turn.right)
-        ),
-        threshold=held.describe(turn.prominence),
-        series=(series,),
-        strength=held.strength(turn.prominence),
-        from_step=float(steps[turn.left]),
-        to_step=float(steps[turn.right]),
-        mark_series=series,
-        mark=float(steps[turn.place]),
-        label=f"{shown} {field.format_reading(float(values[turn.place]), series)}",
+        evidence=tuple(reading.format_at() for reading in readings),
+        threshold=threshold,
+        series=(series.name,),
+        strength=series.field.readings_alone.strength(turn.prominence),
+        from_step=before.step,
+        to_step=after.step,
+        mark_series=series.name,
+        mark=extreme.step,
+        label=f"{label} {extreme}",
     )
-
-
-def _is_narrow(field: Field, series: str, turn: Turn) -> bool:
-    """Whether it stands over its shoulders for a few steps only."""
-    steps = field.get_points(series).steps
-    return bool(steps[turn.right] - steps[turn.left] <= _NARROW * (steps[-1] - steps[0]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.claims.observations.phrases import format_call_of, format_range
+from reportgen.claims.observations.phrases import format_range
 from reportgen.claims.observations.rules.moves import CLEAR
 from reportgen.claims.observations.thresholds import SAME
 from reportgen.core.statements import Observation
@@ -19,12 +19,13 @@ from reportgen.settings.blocks import Rule
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.claims.observations.field import Field
+    from reportgen.claims.observations.field import Field, Series
     from reportgen.core.model import FloatArray
+    from reportgen.core.statements import Scale
 
 
 _MOST_STEPS = 300
-"""Of more steps evenly spaced ones are looked at: every pair of them is."""
+"""Of more steps evenly spaced ones are used, since every pair of them is compared."""
 
 _SHARE = 0.1
 """What is less than this share of the plotted range is no parting of ways."""
@@ -33,10 +34,14 @@ _SHARE = 0.1
 class _Move(NamedTuple):
     """What one metric of a series does between two steps: its values there, and whether that is tested."""
 
-    field: Field
+    series: Series
     before: float
     after: float
     inferred: bool
+
+    @property
+    def scale(self) -> Scale:
+        return self.series.field.scale
 
     @property
     def size(self) -> float:
@@ -44,7 +49,30 @@ class _Move(NamedTuple):
 
     @property
     def strength(self) -> float:
-        return self.field.readings_alone.strength(self.size)
+        return self.series.field.readings_alone.strength(self.size)
+
+    def is_clear(self, first: float, last: float) -> bool:
+        """Whether it is more than the least that is reported; of a course also more than its error."""
+        field = self.series.field
+        if not self.inferred:
+            return field.readings_alone.is_exceeded(self.size)
+        places = (self.series.find_course_place(step) for step in (first, last))
+        return self.size > max(CLEAR * self.series.course.compute_error(*places), field.least)
+
+    def describe(self) -> str:
+        """What a metric does, and which way is better where that is down: ``loss rises from 1 to 2``."""
+        verb = "goes"
+        if self.inferred:
+            verb = "rises" if self.after > self.before else "falls"
+        ends = " to ".join(self.series.format(value) for value in (self.before, self.after))
+        lower = " (lower is better)" if self.scale.higher_is_better is False else ""
+        return f"{self.scale.metric} {verb} from {ends}{lower}"
+
+    def list_evidence(self, first: float, last: float) -> Iterator[str]:
+        """The values at both ends, such as ``loss: at(A, 10) = 0.3``."""
+        for step, value in ((first, self.before), (last, self.after)):
+            call = self.series.field.format_call("at", self.series.name, step)
+            yield f"{self.scale.metric}: {call} = {self.series.format(value)}"
 
 
 def observe_part_company(fields: Sequence[Field]) -> Iterator[Observation]:
@@ -52,28 +80,27 @@ def observe_part_company(fields: Sequence[Field]) -> Iterator[Observation]:
 
     The steps are those where the smaller of the two moves is largest, each as a share of its plotted range.
     A metric of which neither way is better may move either way while the other worsens; it never worsens.
-
-    Args:
-        fields: the metrics of one block, in any order.
+    The order of the metrics does not matter.
     """
     for one, other in combinations(sorted(fields, key=lambda field: field.scale.metric), 2):
         if one.scale.metric != other.scale.metric and min(one.plotted_range, other.plotted_range) > 0:
-            for series in sorted(set(one.names) & set(other.names)):
-                found = [*_find_parting(one, other, series), *_find_parting(other, one, series)]
-                if found:
-                    yield max(found, key=lambda observation: observation.strength)
+            for name in sorted(set(one.series) & set(other.series)):
+                pair = one.series[name], other.series[name]
+                partings = [*_find_parting(*pair), *_find_parting(*reversed(pair))]
+                if partings:
+                    yield max(partings, key=lambda observation: observation.strength)
 
 
-def _find_parting(better: Field, worse: Field, series: str) -> Iterator[Observation]:
-    inferred = better.is_moving(series) and worse.is_moving(series)
-    if not inferred and not (better.few and worse.few):
+def _find_parting(better: Series, worse: Series) -> Iterator[Observation]:
+    inferred = better.is_moving and worse.is_moving
+    if not inferred and not (better.field.few and worse.field.few):
         return
-    steps, up, down = _find_common_steps(better, worse, series, inferred=inferred)
-    if not worse.ranks or steps.size < 2:  # noqa: PLR2004 - nothing moves at one step
+    steps, up, down = _find_common_steps(better, worse, inferred=inferred)
+    if not worse.field.ranks or steps.size < 2:  # noqa: PLR2004 - nothing moves at one step
         return
-    gain = (up[None, :] - up[:, None]) / better.plotted_range
-    gain = gain if better.ranks else np.abs(gain)
-    loss = (down[:, None] - down[None, :]) / worse.plotted_range
+    gain = (up[None, :] - up[:, None]) / better.field.plotted_range
+    gain = gain if better.field.ranks else np.abs(gain)
+    loss = (down[:, None] - down[None, :]) / worse.field.plotted_range
     both = np.triu(np.minimum(gain, loss), 1)
     largest = float(both.max())
     if largest < _SHARE:
@@ -82,34 +109,23 @@ def _find_parting(better: Field, worse: Field, series: str) -> Iterator[Observat
     starts, ends = np.nonzero(both >= largest * (1 - SAME))
     first = int(np.lexsort((starts, ends - starts))[0])
     places = [int(starts[first]), int(ends[first])]
-    ends_at = (float(steps[places[0]]), float(steps[places[1]]))
     moves = []
-    for field, values in ((better, up), (worse, down)):
-        before, after = (field.sign * values[places]).tolist()
-        moves.append(_Move(field, before, after, inferred))
-    if all(_is_clear(move, series, ends_at) for move in moves):
-        yield _make_observation(series, ends_at, moves)
-
-
-def _is_clear(move: _Move, series: str, ends: tuple[float, float]) -> bool:
-    """Whether a move is more than the least that is told, and of a course clear beside its error."""
-    if not move.inferred:
-        return move.field.readings_alone.is_exceeded(move.size)
-    course, steps = move.field.get_course(series), move.field.get_course_steps(series)
-    places = [int(np.argmin(np.abs(steps - end))) for end in ends]
-    return move.size > max(CLEAR * course.compute_error(*places), move.field.least)
+    for series, values in ((better, up), (worse, down)):
+        before, after = (series.field.sign * values[places]).tolist()
+        moves.append(_Move(series, before, after, inferred))
+    start, end = steps[places].tolist()
+    if all(move.is_clear(start, end) for move in moves):
+        yield _make_observation(start, end, moves)
 
 
 def _find_common_steps(
-    better: Field, worse: Field, series: str, *, inferred: bool
+    better: Series, worse: Series, *, inferred: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Steps that both metrics reach, and the courses or readings of both there, more being better."""
-    sides = [
-        (field.get_course_steps(series), field.sign * field.get_course(series).level)
-        if inferred
-        else (field.get_points(series).steps, field.sign * field.get_points(series).values)
-        for field in (better, worse)
-    ]
+    sides = []
+    for series in (better, worse):
+        steps, values = (series.course_steps, series.course.level) if inferred else series.points
+        sides.append((steps, series.field.sign * values))
     steps = np.union1d(sides[0][0], sides[1][0])
     start, end = max(side[0][0] for side in sides), min(side[0][-1] for side in sides)
     steps = steps[(steps >= start) & (steps <= end)]
@@ -118,44 +134,22 @@ def _find_common_steps(
     return steps, *(np.interp(steps, *side) for side in sides)
 
 
-def _make_observation(series: str, ends: tuple[float, float], moves: Sequence[_Move]) -> Observation:
+def _make_observation(start: float, end: float, moves: Sequence[_Move]) -> Observation:
     better, worse = moves
-    scale = worse.field.scale
+    name, scale = worse.series.name, worse.scale
     weaker = min(moves, key=lambda move: move.strength)
+    basis = weaker.series.describe_threshold(weaker.size, inferred=weaker.inferred)
     return Observation(
         rule=Rule.PART_COMPANY,
         text=(
-            f"{series}{'' if better.inferred else ', by its readings,'} from {format_range(*ends, scale)}: "
-            f"{_describe_move(better, series)}, while {_describe_move(worse, series)}."
+            f"{name}{'' if better.inferred else ', by its readings,'} "
+            f"from {format_range(start, end, scale)}: {better.describe()}, while {worse.describe()}."
         ),
-        evidence=tuple(
-            f"{move.field.scale.metric}: {format_call_of(move.field, 'at', series, step)} = "
-            f"{move.field.format_reading(value, series)}"
-            for move in moves
-            for step, value in zip(ends, (move.before, move.after), strict=True)
-        ),
-        threshold=f"{weaker.field.scale.metric}: {_threshold(weaker, series)}",
-        series=(series,),
+        evidence=tuple(text for move in moves for text in move.list_evidence(start, end)),
+        threshold=f"{weaker.scale.metric}: {basis}",
+        series=(name,),
         strength=weaker.strength,
         metric=scale.metric,
-        from_step=ends[0],
-        to_step=ends[1],
+        from_step=start,
+        to_step=end,
     )
-
-
-def _threshold(move: _Move, series: str) -> str:
-    return (
-        move.field.describe_course_test(series)
-        if move.inferred
-        else move.field.readings_alone.describe(move.size)
-    )
-
-
-def _describe_move(move: _Move, series: str) -> str:
-    """What a metric does, and which way is better where that is down: ``loss rises from 1 to 2``."""
-    verb = "goes"
-    if move.inferred:
-        verb = "rises" if move.after > move.before else "falls"
-    ends = " to ".join(move.field.format_reading(value, series) for value in (move.before, move.after))
-    lower = " (lower is better)" if move.field.scale.higher_is_better is False else ""
-    return f"{move.field.scale.metric} {verb} from {ends}{lower}"

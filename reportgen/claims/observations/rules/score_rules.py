@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from reportgen.claims.facts.fact_words import describe_fact, format_quantity, format_quantity_interval
 from reportgen.claims.observations.phrases import format_few
+from reportgen.claims.observations.rules.ranking import COUNT_WORDS
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Observation, Quantity
-from reportgen.core.words import format_count, format_p
+from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.settings.blocks import Rule
 from reportgen.statistics.verdicts import swap_sides
 
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
 _PAIR = 2
 _ALPHA = 0.05
 _MOST_NAMED = 6
-_COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 _UNDECIDED = 1.0
 """Strength of a doubt."""
 
 
-@dataclass(frozen=True)  # no slots: derived values are kept in the instance
+@dataclass(frozen=True)  # no slots: derived values are cached in the instance
 class ScoreField:
     """The scores of a benchmark as rules look at them."""
 
@@ -92,7 +92,9 @@ def observe_best_score(field: ScoreField) -> Iterator[Observation]:
     elif not own:
         text = f"{head}; {second.series} is next, {field.format_score(second)}, and was not compared with it."
     elif near is None:
-        text = f"{head}, and is better than {_whom(own)}: {field.format_difference(own[0])}{_against(own)}."
+        others = f"each of the {len(own):,} others; nearest is " if len(own) > 1 else ""
+        difference = f"{field.format_difference(own[0])} {_format_shared(own[0])}"
+        text = f"{head}, and is better than {others}{own[0].b}: {difference}."
     else:
         text = f"{head}, but {_describe_doubts(field, own, near)}."
     judged = near or (own[0] if own else None)
@@ -124,7 +126,7 @@ def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
     yield Observation(
         rule=Rule.TIERS,
         text=(
-            f"{_COUNTS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(said)}. "
+            f"{COUNT_WORDS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(said)}. "
             "Every series of a group is better than every one of the groups after it."
         ),
         evidence=field.list_evidence(*(("group", (name,)) for group in groups for name in group.series)),
@@ -150,8 +152,7 @@ def observe_undecided(field: ScoreField) -> Iterator[Observation]:
         rule=Rule.TIERS,
         text=(
             f"{said}; the largest such difference is that of {largest.a} and "
-            f"{largest.b}: {field.format_difference(largest)} on "
-            f"{format_count(largest.shared, 'shared problem')}."
+            f"{largest.b}: {field.format_difference(largest)} {_format_shared(largest)}."
         ),
         evidence=field.list_evidence(*(("unclear", (one.a, one.b)) for one in open_pairs[:_MOST_NAMED])),
         threshold=_describe_threshold(largest),
@@ -170,7 +171,7 @@ def observe_widest_difference(field: ScoreField) -> Iterator[Observation]:
         rule=Rule.WIDEST_GAP,
         text=(
             f"{largest.a} and {largest.b} lie furthest apart: {field.format_difference(largest)} "
-            f"on {format_count(largest.shared, 'shared problem')}."
+            f"{_format_shared(largest)}."
         ),
         evidence=field.list_evidence(
             ("difference", (largest.a, largest.b)),
@@ -190,12 +191,8 @@ SCORE_RULES: dict[Rule, tuple[Callable[[ScoreField], Iterator[Observation]], ...
 """The rules that have something to say about scores."""
 
 
-def _whom(own: list[Comparison]) -> str:
-    return own[0].b if len(own) == 1 else f"each of the {len(own):,} others; nearest is {own[0].b}"
-
-
-def _against(own: list[Comparison]) -> str:
-    return f" on {format_count(own[0].shared, 'shared problem')}"
+def _format_shared(one: Comparison) -> str:
+    return f"on {format_count(one.shared, 'shared problem')}"
 
 
 def _describe_doubts(field: ScoreField, own: list[Comparison], near: Comparison) -> str:
@@ -207,8 +204,7 @@ def _describe_doubts(field: ScoreField, own: list[Comparison], near: Comparison)
     which = "" if len(unclear) == 1 else f"{nearest.b} "
     return (
         f"is not clearly different from {format_few(unclear, _MOST_NAMED)}: "
-        f"{which}{field.format_difference(nearest)} "
-        f"on {format_count(nearest.shared, 'shared problem')}"
+        f"{which}{field.format_difference(nearest)} {_format_shared(nearest)}"
     )
 
 
@@ -217,8 +213,7 @@ def _format_short(field: ScoreField, score: Score) -> str:
 
 
 def _format_p(one: Comparison) -> str:
-    said = format_p(one.adjusted_p or 0.0)
-    return f"p {said}" if said.startswith("<") else f"p = {said}"
+    return format_equation("p", format_p(one.adjusted_p or 0.0))
 
 
 def _describe_threshold(one: Comparison) -> str:
