@@ -26,9 +26,7 @@ def t_quantile(probability: float, df: float) -> float:
     digits up to 1000 degrees of freedom and to 8 digits up to a million; rounded to 12, so that it is the
     same number on every machine, whose logarithms may differ in their last place.
 
-    Args:
-        probability: between 0 and 1, both excluded.
-        df: degrees of freedom, any positive number; infinite gives the normal distribution.
+    Infinite ``df`` gives the normal distribution.
 
     Raises:
         ValueError: ``probability`` or ``df`` is out of range.

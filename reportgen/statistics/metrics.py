@@ -19,10 +19,7 @@ def pass_at_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
     The unbiased estimator of Chen et al. 2021, "Evaluating Large Language Models Trained on Code",
     equation 1. As a product of k factors (n - c - j) / (n - j) nothing overflows, and rising in k is exact.
 
-    Args:
-        n: samples of each problem.
-        c: how many of them are right; same shape.
-        k: at least 1.
+    ``n`` samples of each problem, ``c`` of them right; the result has their shape, NaN where n < k.
 
     Returns:
         Same shape; NaN where n < k.
@@ -82,10 +79,6 @@ def compute_majority(scores: ProblemScores, k: int) -> FloatArray:
     table of (samples chosen so far, answers with t votes); a second table carries the sum of the scores of
     these answers. Each C(n_i, x) is multiplied by θ^x (1 - θ)^(n_i - x) with θ = k/n, which cancels in the
     division by C(n, k) θ^k (1 - θ)^(n - k) and keeps every number between 0 and 1.
-
-    Args:
-        scores: with ``votes``.
-        k: votes, at least 1.
 
     Returns:
         Shape (R, P); NaN where a problem has fewer than k samples.
@@ -211,11 +204,6 @@ def compute_problem_values(
     - ``maj@k``: see ``statistics.majority``; answers have to be there.
 
     k samples are those of one run: runs are different models, and one could not draw from several.
-
-    Args:
-        scores: of one benchmark.
-        metric: which.
-        k: for all but ``mean``.
 
     Raises:
         ScoresError: if a problem has fewer than k samples, or lacks what the metric needs; it is named.

@@ -31,10 +31,8 @@ def group_problem_scores(
     sample the last written is kept, as for repeated steps; the others count as replaced. Samples are then
     averaged within a run and problem.
 
-    Args:
-        outcomes: the lazy table; it is read here.
-        where: only rows with these values in these free columns.
-        answers: count answers too, for majority votes; costs a second query.
+    ``where`` keeps rows with these values in these free columns. ``answers`` counts answers too, for majority
+    votes, by a second query.
 
     Raises:
         ScoresError: if a score lies outside of the stated range, a problem is in two clusters, a column does
@@ -54,12 +52,6 @@ def group_problem_scores_by(
 
     Problems of different parts are different problems, whatever their names. Rows without a value in the
     column are in no part.
-
-    Args:
-        outcomes: the lazy table; it is read here.
-        column: a free column, such as benchmark, subject or level.
-        where: only rows with these values in these free columns.
-        answers: count answers too.
 
     Raises:
         ScoresError: as ``group_problem_scores``.

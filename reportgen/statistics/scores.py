@@ -48,12 +48,6 @@ def measure_run_spreads(
     problems would look like a worse seed. The estimand is the mean score of other runs like these on these
     problems.
 
-    Args:
-        problem_scores: of one benchmark.
-        metric: see ``scores``.
-        k: see ``scores``.
-        level: confidence level.
-
     Raises:
         ScoresError: see ``compute_problem_values``.
     """
@@ -147,13 +141,6 @@ def score_series(
     Each series is scored on its own problems, so no other series moves its numbers; which problems it lacks
     is in ``ProblemScores.found``.
 
-    Args:
-        problem_scores: of one benchmark.
-        metric: ``mean``, ``avg@n``, ``pass@k``, ``pass^k`` or ``maj@k``.
-        k: for all but ``mean``.
-        estimand: one of the two above.
-        level: confidence level.
-
     Returns:
         One score a series, in the order of ``problem_scores.series``.
 
@@ -176,18 +163,7 @@ def score_series(
 
 def make_missing_score(series: str, level: float, reason: str) -> Score:
     """A score that is missing, and why."""
-    return Score(
-        series=series,
-        metric="",
-        estimand="",
-        level=level,
-        estimate=None,
-        low=None,
-        high=None,
-        method="",
-        reason=reason,
-        problems=0,
-    )
+    return Score(series, "", "", level, reason=reason)
 
 
 class _Request(NamedTuple):
@@ -282,10 +258,7 @@ def score_totals(
     standard errors, which the mean's own never exceeds, however the runs depend on each other (the standard
     deviation of a sum is at most the sum of standard deviations). Their spread is given beside.
 
-    Args:
-        reported: totals of one benchmark and metric.
-        level: confidence level.
-        ends: the smallest and the largest possible score; None where the range is not known.
+    ``ends`` are the smallest and the largest possible score; None where the range is not known.
     """
     totals: dict[str, list[ReportedScore]] = defaultdict(list)
     for one in reported:
@@ -355,14 +328,7 @@ def score_total(
     The interval is value ± z stderr, cut at the range of scores if it is stated. Without problems nothing can
     be paired: such a score is never compared.
 
-    Args:
-        series: its name.
-        value: the total; None or not finite where there is none.
-        stderr: its standard error; None where it is not given.
-        metric: as it is called there.
-        problems: how many it is over; 0 where that is not said.
-        level: confidence level.
-        ends: the smallest and the largest possible score; None where the range is not known.
+    ``problems`` is how many it is over, 0 where that is not stated; ``ends`` as in ``score_totals``.
     """
     known = value is not None and math.isfinite(value)
     reason, half = "", None
