@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.core.comparisons import ProblemGrid
-from reportgen.statistics.metrics import compute_series_means, find_rows, find_sample_range
+from reportgen.statistics.metrics import compute_series_means, find_rows, find_sample_range, mean_of_known
 from reportgen.statistics.scores import make_missing_score, score_series
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def score_slices(
     estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> dict[str, tuple[Score, ...]]:
-    """The scores of each part by itself, from ``problem_scores_by``.
+    """The scores of each part by itself, from ``group_problem_scores_by``.
 
     Each interval is about problems like those of its slice. Slices are looked at for themselves: intervals
     of many slices are not adjusted, so one in twenty misses at a level of 95 %.
@@ -35,7 +35,7 @@ def score_slices(
         a reason.
 
     Raises:
-        ScoresError: see ``problem_values``.
+        ScoresError: see ``compute_problem_values``.
     """
     names = tuple(dict.fromkeys(series for part in parts.values() for series in part.series))
     found = {}
@@ -107,10 +107,7 @@ def build_problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool 
     no other has any, and at least one other tried it.
     """
     score = compute_series_means(problem_scores, problem_scores.mean)
-    known = np.isfinite(score)
-    count = known.sum(axis=0)
-    total = np.where(known, score, 0.0).sum(axis=0)
-    difficulty = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    difficulty = mean_of_known(score)
     sign = -1 if higher_is_better else 1
     # Problems without any score go last.
     order = np.argsort(sign * difficulty, kind="stable")

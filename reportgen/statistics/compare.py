@@ -119,8 +119,9 @@ class Family:
         """
         unknown = sorted({name for pair in pairs for name in pair} - set(scores.series))
         if unknown:
-            said = f"there is no series {', '.join(unknown)}"
-            raise ScoresError(said, f"There are {', '.join(scores.series)}")
+            raise ScoresError(
+                f"there is no series {', '.join(unknown)}", f"There are {', '.join(scores.series)}"
+            )
         values = compute_problem_values(scores, self._metric, self._k)
         self._parts.append(PairedBenchmark(benchmark, scores, values, pairs))
 

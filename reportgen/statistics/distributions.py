@@ -32,8 +32,9 @@ def t_quantile(probability: float, df: float) -> float:
         ValueError: ``probability`` or ``df`` is out of range.
     """
     if not (0 < probability < 1 and df > 0):
-        said = f"no quantile of Student's t at probability {probability} with {df} degrees of freedom"
-        raise ValueError(said)
+        raise ValueError(
+            f"no quantile of Student's t at probability {probability} with {df} degrees of freedom"
+        )
     if probability < 0.5:  # noqa: PLR2004 - the distribution is symmetric about its median
         return -t_quantile(1 - probability, df)
     tail = 1 - probability

@@ -70,7 +70,7 @@ def shrink_variances(found: Sequence[RunVariance | None]) -> list[RunVariance | 
     """Variances of several series, each halfway to their mean, and with twice the degrees of freedom.
 
     Two to five runs say little about their own variance. In a family of comparisons the series with the
-    smallest estimates would win by that alone; the mean over series, weighed by r - 1, makes them alike.
+    smallest estimates would win by that alone; the mean over series, weighed by r - 1, brings them closer.
     """
     known = [one for one in found if one is not None]
     weight = sum(one.runs - 1 for one in known)
@@ -101,9 +101,9 @@ _LARGEST_EXPONENT = 700.0
 class Interval(NamedTuple):
     """Both ends or neither, how they were made, a reason in words, and what it was made from, if known."""
 
-    low: float | None
-    high: float | None
-    method: str
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
     reason: str = ""
     stderr: float | None = None
     df: float | None = None
@@ -125,7 +125,7 @@ def variance_of_mean(
 
     s²/P over problems. Problems of one cluster vary together: Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P²
     over G clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2). τ²/r is added for
-    each series of several runs (``run_variance``). Degrees of freedom: ``add_variances``.
+    each series of several runs (``RunVariance``). Degrees of freedom: ``add_variances``.
 
     ``values`` has no NaN. Each problem is a cluster of its own without ``units``; ``runs`` are those of the
     series whose mean this is, or of both whose difference it is.
@@ -324,7 +324,7 @@ def _extend_interval(
 
 
 def _make_no_interval(count: int) -> Interval:
-    return Interval(None, None, "", f"{count} problem{'' if count == 1 else 's'}: no interval")
+    return Interval(reason=f"{count} problem{'' if count == 1 else 's'}: no interval")
 
 
 def wilson(rate: float, count: int, lowest: float, highest: float, level: float) -> Interval:
@@ -359,12 +359,11 @@ def estimate_within_problems(
     """
     unknown = int(np.count_nonzero(~np.isfinite(variances)))
     if unknown:
-        return Interval(
-            None, None, "", f"{unknown} of {variances.size} problems have too few samples for sampling noise"
-        )
+        reason = f"{unknown} of {variances.size} problems have too few samples for sampling noise"
+        return Interval(reason=reason)
     total = math.fsum(variances)
     if total <= (_SAME * (ends[1] - ends[0])) ** 2:
-        return Interval(None, None, "", "no two samples of a problem differ: sampling noise cannot be known")
+        return Interval(reason="no two samples of a problem differ: sampling noise cannot be known")
     noisy = variances > 0
     df = total**2 / math.fsum(variances[noisy] ** 2 / freedom[noisy])
     stderr = math.sqrt(total) / variances.size

@@ -199,9 +199,9 @@ def compute_problem_values(
     - ``mean``: mean score of all samples;
     - ``avg@n``: the same, with the number of samples named: ``k``, or all. What one expects of the average
       of n samples does not depend on n, so every sample counts;
-    - ``pass@k``, ``pass^k``: see ``statistics.pass_at_k``; scores have to be right or wrong, and the chance
+    - ``pass@k``, ``pass^k``: see ``pass_at_k``; scores have to be right or wrong, and the chance
       is given on their scale, from the score of wrong to that of right;
-    - ``maj@k``: see ``statistics.majority``; answers have to be there.
+    - ``maj@k``: see ``compute_majority``; answers have to be there.
 
     k samples are those of one run: runs are different models, and one could not draw from several.
 
@@ -247,14 +247,15 @@ def compute_series_means(scores: ProblemScores, values: FloatArray) -> FloatArra
     averaged = np.full((len(scores.series), values.shape[1]), np.nan)
     for place in range(len(scores.series)):
         own = values[find_rows(scores, place)]
-        if own.shape[0] == 1:
-            averaged[place] = own[0]
-            continue
-        known = np.isfinite(own)
-        count = known.sum(axis=0)
-        total = np.where(known, own, 0.0).sum(axis=0)
-        averaged[place] = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        averaged[place] = own[0] if own.shape[0] == 1 else mean_of_known(own)
     return averaged
+
+
+def mean_of_known(values: FloatArray) -> FloatArray:
+    """The mean of each column's finite values; NaN where it has none."""
+    known = np.isfinite(values)
+    count, total = known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def compute_sampling_variance(

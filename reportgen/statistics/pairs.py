@@ -71,7 +71,7 @@ class PairedBenchmark:
         self.averaged_runs = dict(zip(present, shrink_variances(own), strict=True))
 
     def prepare(self, draws: int, seed: int) -> None:
-        """Test each pair by itself; so many draws of chance are kept for the family."""
+        """Test each pair by itself; the family needs so many draws of chance."""
         # Other draws of the same signs for each benchmark: problems of one name are not one problem.
         first = int.from_bytes(hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).digest()[:4])
         ends = self.scores.lowest, self.scores.highest

@@ -1,6 +1,6 @@
 """Permutation tests: sign flips of paired differences, and the step-down adjustment of a family.
 
-If two series are alike, each problem's difference could as well have the other sign (Fisher 1935, "The
+If two series do not differ, each problem's difference could as well have the other sign (Fisher 1935, "The
 Design of Experiments", 21; Dror et al. 2018 for its use in evaluation). Problems are flipped, never samples.
 """
 
@@ -118,7 +118,7 @@ class Flips:
         return [found[pair] for pair in pairs]
 
     def _flip_pairs(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
-        """Flipped sums of pairs whose rows have different problems; what ``draw_centred`` needs is kept."""
+        """Flipped sums of pairs whose rows have different problems; remembers what ``draw_centred`` needs."""
         counts = [self._sum_by_unit((self._known[a] & self._known[b]).astype(np.int64)) for a, b in pairs]
         rows = np.array([*(self._compute_differences(a, b) for a, b in pairs), *counts])
         sums = _sum_flips(rows, self._names, self._seed)
@@ -137,7 +137,7 @@ class Flips:
         Of pairs that ``run_tests`` was given.
 
         Returns:
-            Mean and variance of the mean, shape (kept,) each, in the unit of the values.
+            Mean and variance of the mean, shape (draws,) each, in the unit of the values.
         """
         shared = self._known[a] & self._known[b]
         counts, count = self._sum_by_unit(shared.astype(np.int64)), int(shared.sum())

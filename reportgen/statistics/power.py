@@ -88,7 +88,7 @@ def find_difference(rule: Rule, probability: float = TARGET_POWER) -> float:
 def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
     """What the comparisons of one benchmark find: a pair with their mean variance, alone and in their family.
 
-    The family test averages spreads over its pairs (``statistics.step_down``), so a typical pair has their
+    The family test averages spreads over its pairs (``adjust_step_down``), so a typical pair has their
     mean variance, and the median of their degrees of freedom and problems. Pairs without spread (a series and
     its copy) say nothing about others and are left out.
     """
@@ -225,7 +225,7 @@ def plan(
     over the
     series, and problems from what is left of the mean variance of the comparisons (Searle et al. 1992, 4.7;
     none is below 0). What the data do not show is None with a reason. Put together for another design it
-    gives the power (``statistics.power``), with the critical value of the family that was tested.
+    gives the power, with the critical value of the family that was tested.
 
     ``difference`` is the true one, in the unit of the scores; if left out the one that is found four times in
     five now, in two digits.
@@ -246,11 +246,12 @@ def plan(
     now = _Design(power.problems, samples, runs)
     variances, unknown = _split_variances(scores, values, comparisons, now)
     target = difference or float(f"{power.family_difference or power.difference:.{_DIGITS}g}")
+    family = make_family_rule(Rule(power.stderr, math.inf), comparisons)
     planner = _Planner(
         variances,
         # Seen and expected differ where a variance was raised to 0: what is seen now stays as it is.
         scale=power.stderr / math.sqrt(variances.total(now)),
-        family_share=_compute_family_share(comparisons, power.stderr),
+        family_share=family.least / power.stderr if family else 0.0,
         step=scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0,
     )
     return Plan(
@@ -299,15 +300,6 @@ def _over_df(of_runs: float, of_problems: float, design: _Design) -> float:
         return 0.0
     explained = of_runs / (of_runs + of_problems)
     return 2 * (of_runs / 2) ** 2 / ((design.runs - 1) * explained**2)
-
-
-def _compute_family_share(comparisons: Sequence[Comparison], stderr: float) -> float:
-    """How many standard errors of a typical pair the family asks for; 0 without a family."""
-    family = [one for one in comparisons if one.family_stderr and one.critical]
-    if not family:
-        return 0.0
-    typical = math.sqrt(mean((one.family_stderr or 0.0) ** 2 for one in family))
-    return max(one.critical or 0.0 for one in family) * typical / stderr
 
 
 def _split_variances(

@@ -52,31 +52,27 @@ class Cells(NamedTuple):
         here = {name: column[places] for name, column in columns.items()}
         others = here["others"]
         missing = np.ma.getmaskarray(others)
-        none: list[str | None] = [None] * places.size
-
-        def ends(name: str) -> list[tuple[str | None, str | None]]:
-            both = (f"{name}_first", f"{name}_last")
-            return list(zip(*(as_texts(here[end]) if end in here else none for end in both), strict=True))
-
+        counts = {name: _to_integers(here[name]) for name in ("first", "rows", "usable", "correct", "wrong")}
+        costs = {name: _compute_average(here, name) for name in ("tokens", "seconds", "cost")}
+        texts: dict[str, list[tuple[str | None, str | None]]] = {
+            name: [(None, None)] * places.size for name in ("gold", "cluster")
+        }
+        for name in texts:
+            if f"{name}_first" in here:
+                first, last = as_texts(here[f"{name}_first"]), as_texts(here[f"{name}_last"])
+                texts[name] = list(zip(first, last, strict=True))
         return cls(
             series=_to_texts(here["series"]),
             run=_to_texts(here["run"]),
             seed=as_texts(here["seed"]),
             problem=_to_texts(here["problem"]),
-            first=_to_integers(here["first"]),
-            rows=_to_integers(here["rows"]),
-            usable=_to_integers(here["usable"]),
             samples=_to_integers(here["n"]),
-            correct=_to_integers(here["correct"]),
-            wrong=_to_integers(here["wrong"]),
             smallest=as_floats(here["smallest"]),
             largest=as_floats(here["largest"]),
             others=[None if missing[place] else others[place] for place in range(places.size)],
-            tokens=_compute_average(here, "tokens"),
-            seconds=_compute_average(here, "seconds"),
-            cost=_compute_average(here, "cost"),
-            gold=ends("gold"),
-            cluster=ends("cluster"),
+            **counts,
+            **costs,
+            **texts,
         )
 
 
@@ -92,30 +88,33 @@ def assemble_scores(outcomes: Outcomes, cells: Cells) -> ProblemScores:
     runs = tuple(RunOfSeries(place, run, seeds[place, run]) for place, run in keys)
     problems = tuple(sorted(set(cells.problem)))
     row, column = locate_cells(series, runs, problems, (cells.series, cells.run, cells.problem))
-    shape = (len(runs), len(problems))
+
+    def fill(values: npt.NDArray[_Number], empty: float = math.nan) -> npt.NDArray[_Number]:
+        matrix = np.full((len(runs), len(problems)), empty, dtype=values.dtype)
+        matrix[row, column] = values
+        return matrix
+
     mean, variance = _compute_moments(cells, outcomes.lowest, outcomes.highest)
-    samples = _fill_matrix(shape, row, column, cells.samples, 0)
+    samples = fill(cells.samples, 0)
     graded = np.array([place_of_series[name] for name in cells.series])
     mixed = set(graded[cells.correct + cells.wrong < cells.samples].tolist())
     golds, clusters = _collect_by_problem(cells, cells.gold), _collect_by_problem(cells, cells.cluster)
+    differing = tuple(problem for problem in problems if len(golds.get(problem, ())) > 1)
     return ProblemScores(
         series=series,
         problems=problems,
         runs=runs,
         samples=samples,
-        correct=_fill_matrix(shape, row, column, cells.correct, 0),
-        mean=_fill_matrix(shape, row, column, mean, np.nan),
-        variance=_fill_matrix(shape, row, column, variance, np.nan),
+        correct=fill(cells.correct, 0),
+        mean=fill(mean),
+        variance=fill(variance),
         binary=tuple(place not in mixed for place in range(len(series))),
         lowest=float(outcomes.lowest),
         highest=float(outcomes.highest),
-        tokens=_fill_matrix(shape, row, column, cells.tokens, np.nan),
-        seconds=_fill_matrix(shape, row, column, cells.seconds, np.nan),
-        cost=_fill_matrix(shape, row, column, cells.cost, np.nan),
-        notes=replace(
-            _summarise_cells(cells, series, problems, runs, samples),
-            differing_gold=tuple(problem for problem in problems if len(golds.get(problem, ())) > 1),
-        ),
+        tokens=fill(cells.tokens),
+        seconds=fill(cells.seconds),
+        cost=fill(cells.cost),
+        notes=replace(_summarise_cells(cells, series, problems, runs, samples), differing_gold=differing),
         gold=tuple(_get_only(golds.get(problem, ())) for problem in problems) if golds else (),
         clusters=tuple(_get_only(clusters.get(problem, ())) for problem in problems) if clusters else (),
     )
@@ -219,14 +218,6 @@ def _collect_by_problem(cells: Cells, given: Sequence[tuple[str | None, str | No
 def _get_only(texts: Collection[str]) -> str | None:
     """The one text; None where there is none, or not one."""
     return next(iter(texts)) if len(texts) == 1 else None
-
-
-def _fill_matrix(
-    shape: tuple[int, int], row: IntArray, column: IntArray, values: npt.NDArray[_Number], empty: float
-) -> npt.NDArray[_Number]:
-    matrix = np.full(shape, empty, dtype=values.dtype)
-    matrix[row, column] = values
-    return matrix
 
 
 def _to_texts(column: Column) -> list[str]:

@@ -142,7 +142,7 @@ def rank_groups(
 
     Equal scores keep the order of ``scores``; a series without a score is in no group. With few problems, or
     where one pair across a border is undecided, there is no border: two groups always differ, two series of
-    one group need not be alike.
+    one group need not be equal.
     """
     sign = -1 if higher_is_better else 1
     placed = [(sign * score.estimate, score.series) for score in scores if score.estimate is not None]
@@ -170,8 +170,9 @@ def estimate_best_probabilities(
     """How often each series is the best, if other problems like these, and other runs, had been drawn.
 
     The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get weights from one exponential
-    distribution, the same for all series; what runs add moves a series by Student's t, as in ``step_down``.
-    Series that are best together share the draw. Not a test: among equal series one is the best more often.
+    distribution, the same for all series; what runs add moves a series by Student's t, as in
+    ``adjust_step_down``. Series that are best together share the draw. Not a test: among equal series one
+    is the best more often.
 
     Returns:
         A share in 0 to 1 by series; without those that have no score.

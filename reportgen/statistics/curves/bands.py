@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DRAWS = 2000
 _DRAWS_AT_ONCE = 250
-# Likeness is rounded down to these parts: less alike is more careful, and alike curves share their draws.
+# Correlations are rounded down to these parts: lower ones widen bands, and similar curves share their draws.
 _PARTS = 10
 _SKEW_PARTS = 4
 _MOST_SKEWED = 2.5
@@ -99,7 +99,7 @@ def estimate_run_noise(values: FloatArray) -> Noise:
     """
     values = values[:, _find_varied(values)]
     runs, steps = values.shape
-    if steps < 2:  # noqa: PLR2004 - nothing to be alike
+    if steps < 2:  # noqa: PLR2004 - nothing to correlate
         return Noise(0.0, 0.0, 0.0)
     deviations = values - np.nanmean(values, axis=0)
     variance = np.nanmean(deviations**2, axis=0)
@@ -139,7 +139,7 @@ def _count_varied(values: FloatArray) -> tuple[int, int]:
 
 
 def _find_varied(values: FloatArray) -> IntArray:
-    """Steps at which runs differ; steps at which all are equal tell nothing of their noise."""
+    """Steps at which runs differ; steps at which all are equal do not show their noise."""
     finite = np.isfinite(values)
     low = np.where(finite, values, np.inf).min(axis=0)
     high = np.where(finite, values, -np.inf).max(axis=0)

@@ -91,7 +91,7 @@ def compute_curves(
     ``Curve.extremes`` of means over several runs are computed.
 
     Raises:
-        ValueError: if ``smooth`` is asked for and ``reduced`` was not smoothed.
+        ValueError: if ``smooth`` is above 0 and ``reduced`` was not smoothed.
     """
     members: dict[str, list[Run]] = {name: [] for name in series or ()}
     for run in reduced.runs:

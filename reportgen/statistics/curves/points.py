@@ -102,7 +102,7 @@ def make_bins(first: float, last: float, count: int) -> Bins:
     return Bins(start=first, width=(last - first) / count, count=count)
 
 
-# What the input may give beside a value; see ``reportgen.core.model.GivenInterval``.
+# What the input may give with a value; see ``reportgen.core.model.GivenInterval``.
 GIVEN_COLUMNS = ("low", "high", "stderr", "n")
 
 

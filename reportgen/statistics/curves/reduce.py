@@ -33,14 +33,14 @@ def reduce(
     """One value a step of every run, for every metric of the table.
 
     Rows whose step or value is null, NaN or infinite are dropped first and counted. Of several rows of
-    one run, metric and step the last written is kept; the others count as replaced. Where the runs of a
+    one run, metric and step the last written counts; the others are replaced. Where the runs of a
     metric have more than ``max_points`` distinct steps together, x is cut into ``max_points`` bins of
     equal width between the first and the last step: a run's value is the mean of its steps in the bin,
     its ``low`` and ``high`` are the smallest and largest, and the step is the bin's centre. Smoothing
-    (see ``statistics.smooth``) is done on all steps of a run, before binning.
+    (see ``smooth``) is done on all steps of a run, before binning.
 
     Tables of more than ``FULL_ROWS`` rows are reduced inside DuckDB, with the same result up to rounding;
-    with smoothing, one run at a time is held in memory.
+    with smoothing, one run at a time is in memory.
 
     Returns:
         For every metric that has rows, in order of first appearance: its runs, by the order of series in

@@ -51,7 +51,7 @@ class Extent(NamedTuple):
 
 
 def has_unique_steps(rows: nw.LazyFrame[Any], extents: Sequence[Extent]) -> bool:
-    """Whether it is certain that no run has two rows of one step; False where it cannot be told cheaply.
+    """Whether it is certain that no run has two rows of one step; False where that would cost too much.
 
     Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the
     mark of its run and of 48 neighbouring slots. If every slot is used at most once, a mark has as many
@@ -252,7 +252,7 @@ def _read_points(rows: _Rows) -> Points:
 
 def _read_binned_runs(rows: _Rows, bins: Bins, *, unique: bool) -> tuple[tuple[Run, ...], int]:
     frame = rows.frame if unique else _select_last_written(rows)
-    # The same operations as in ``Bins.index``, so that no step lands in a neighbouring bin.
+    # The same operations as in ``Bins.locate``, so that no step lands in a neighbouring bin.
     place = ((nw.col("step") - bins.start) / bins.width).floor()
     frame = frame.with_columns(
         bin=nw.when(place > bins.count - 1).then(float(bins.count - 1)).otherwise(place)
