@@ -14,7 +14,7 @@ from reportgen.statistics.pairs import compute_macro_score
 from reportgen.statistics.scores import make_missing_score, score_series
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reportgen.core.outcomes import Metric, ProblemScores, Score
 
@@ -51,14 +51,9 @@ def compare_benchmarks(
         ScoresError: if the benchmarks' scores have different ranges, or no benchmark has the baseline;
             otherwise see ``compute_problem_values``.
     """
-    given = given or {}
-    benchmarks = tuple(dict.fromkeys([*parts, *given]))
     unknown_ranges = _check_one_range(parts) if len(parts) > 1 else ()
-    table = {name: {score.series: score for score in given.get(name, ())} for name in benchmarks}
-    for name, part in parts.items():
-        if part.problems:
-            own = {score.series: score for score in score_series(part, metric, k, level=level)}
-            table[name] = own | {series: score for series, score in table[name].items() if series not in own}
+    table = _tabulate_scores(parts, given or {}, metric, k, level)
+    benchmarks = tuple(table)
     series = tuple(dict.fromkeys(name for column in table.values() for name in column))
     if baseline is not None and baseline not in series:
         raise ScoresError(f"there is no series {baseline} to compare with", f"There are {', '.join(series)}")
@@ -69,23 +64,43 @@ def compare_benchmarks(
     by_cell = {(pair[0], benchmark): comparison for (benchmark, pair), comparison in judged.items()}
     rows = []
     for name in series:
-        column = [
-            table[benchmark].get(name)
+        scores: dict[str | None, Score] = {
+            benchmark: column.get(name)
             or make_missing_score(name, level, f"{name} has no answers to {benchmark}")
-            for benchmark in benchmarks
-        ]
-        average = compute_macro_score(name, list(zip(benchmarks, column, strict=True)), level)
-        if unknown_ranges:
-            reason = f"no average: the range of scores is not known on {', '.join(unknown_ranges)}"
-            average = make_missing_score(name, level, reason)
-        rows.append(
-            tuple(
-                _make_cell(benchmark, score, by_cell.get((name, benchmark)), baseline)
-                for benchmark, score in zip((*benchmarks, None), (*column, average), strict=True)
-            )
-        )
-    cells, averages = tuple(row[:-1] for row in rows), tuple(row[-1] for row in rows)
+            for benchmark, column in table.items()
+        }
+        scores[None] = _compute_average(name, list(scores.values()), table, level, unknown_ranges)
+        rows.append([_make_cell(of, one, by_cell.get((name, of)), baseline) for of, one in scores.items()])
+    cells, averages = tuple(tuple(row[:-1]) for row in rows), tuple(row[-1] for row in rows)
     return AcrossBenchmarks(series, benchmarks, cells, averages, baseline)
+
+
+def _compute_average(
+    series: str, scores: Sequence[Score], benchmarks: Iterable[str], level: float, unknown: Sequence[str]
+) -> Score:
+    """The macro average; none where nothing says that the numbers are of one kind."""
+    if unknown:
+        reason = f"no average: the range of scores is not known on {', '.join(unknown)}"
+        return make_missing_score(series, level, reason)
+    return compute_macro_score(series, list(zip(benchmarks, scores, strict=True)), level)
+
+
+def _tabulate_scores(
+    parts: Mapping[str, ProblemScores],
+    given: Mapping[str, Sequence[Score]],
+    metric: Metric | str,
+    k: int | None,
+    level: float,
+) -> dict[str, dict[str, Score]]:
+    """Scores by benchmark and series; those of problems come before totals."""
+    table = {}
+    for name in dict.fromkeys([*parts, *given]):
+        own = {}
+        if name in parts and parts[name].problems:
+            own = {score.series: score for score in score_series(parts[name], metric, k, level=level)}
+        totals = {score.series: score for score in given.get(name, ())}
+        table[name] = own | {series: score for series, score in totals.items() if series not in own}
+    return table
 
 
 def _add_pairs(
@@ -165,13 +180,14 @@ def compare_pairs_across(
     if unknown:
         raise ScoresError(f"there is no series {', '.join(unknown)}", f"There are {', '.join(names)}")
     family = Family(metric, k, level=level, seed=seed)
-    for benchmark, part in parts.items():
-        family.add(benchmark, part, [pair for pair in chosen if set(pair) <= set(part.series)])
+    for name, part in parts.items():
+        family.add(name, part, [pair for pair in chosen if set(pair) <= set(part.series)])
     if len(parts) > 1:
         family.add_averages(chosen)
     judged = family.judge(alpha=alpha, higher_is_better=higher_is_better)
     found = []
-    for benchmark in (*parts, None) if len(parts) > 1 else parts:
+    columns: list[str | None] = [*parts, None] if len(parts) > 1 else [*parts]
+    for benchmark in columns:
         for a, b in chosen:
             comparison = judged.get((benchmark, (a, b)))
             if comparison is None:

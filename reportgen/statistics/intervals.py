@@ -186,7 +186,11 @@ def estimate_over_problems(
     says so where it matters.
 
     Simulated with 30 problems, 16 samples and 95 %, difficulties from Beta(0.6, 0.4) have 96 %, from
-    Beta(0.9, 0.1), where most are always solved, 96 % (95 % with 100 problems). Plain t has 95 % and 90 %.
+    Beta(0.9, 0.1), where most are always solved, 96 % (95 % with 100 problems). Plain t has 95 % and 90 %. Of
+    the 147 settings of ``benchmarks/honesty_scores.py`` 137 cover in 93 to 97 % of 4,000 draws (± 0.4 points)
+    and none in less than 92 %. Two-sided ends near the border, or one-sided ones only where the bound is the
+    far end itself, leave 100 and 114 within 93 to 97 %; neither has fewer settings below 92 %, in these or in
+    450 with other laws.
     """
     count, width = values.size, highest - lowest
     if count < _FEWEST:

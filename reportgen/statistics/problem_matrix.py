@@ -52,27 +52,31 @@ class Cells(NamedTuple):
         here = {name: column[places] for name, column in columns.items()}
         others = here["others"]
         missing = np.ma.getmaskarray(others)
-        counts = {name: _to_integers(here[name]) for name in ("first", "rows", "usable", "correct", "wrong")}
-        costs = {name: _compute_average(here, name) for name in ("tokens", "seconds", "cost")}
-        texts: dict[str, list[tuple[str | None, str | None]]] = {
-            name: [(None, None)] * places.size for name in ("gold", "cluster")
-        }
-        for name in texts:
-            if f"{name}_first" in here:
-                first, last = as_texts(here[f"{name}_first"]), as_texts(here[f"{name}_last"])
-                texts[name] = list(zip(first, last, strict=True))
+        none: list[str | None] = [None] * places.size
+
+        def ends(name: str) -> list[tuple[str | None, str | None]]:
+            both = (f"{name}_first", f"{name}_last")
+            return list(zip(*(as_texts(here[end]) if end in here else none for end in both), strict=True))
+
         return cls(
             series=_to_texts(here["series"]),
             run=_to_texts(here["run"]),
             seed=as_texts(here["seed"]),
             problem=_to_texts(here["problem"]),
+            first=_to_integers(here["first"]),
+            rows=_to_integers(here["rows"]),
+            usable=_to_integers(here["usable"]),
             samples=_to_integers(here["n"]),
+            correct=_to_integers(here["correct"]),
+            wrong=_to_integers(here["wrong"]),
             smallest=as_floats(here["smallest"]),
             largest=as_floats(here["largest"]),
             others=[None if missing[place] else others[place] for place in range(places.size)],
-            **counts,
-            **costs,
-            **texts,
+            tokens=_compute_average(here, "tokens"),
+            seconds=_compute_average(here, "seconds"),
+            cost=_compute_average(here, "cost"),
+            gold=ends("gold"),
+            cluster=ends("cluster"),
         )
 
 
@@ -84,8 +88,7 @@ def assemble_scores(outcomes: Outcomes, cells: Cells) -> ProblemScores:
     for name, run, seed in zip(cells.series, cells.run, cells.seed, strict=True):
         key = (place_of_series[name], run)
         seeds[key] = seed if seeds.get(key) is None else seeds[key]
-    keys = sorted(seeds)
-    runs = tuple(RunOfSeries(place, run, seeds[place, run]) for place, run in keys)
+    runs = tuple(RunOfSeries(*key, seeds[key]) for key in sorted(seeds))
     problems = tuple(sorted(set(cells.problem)))
     row, column = locate_cells(series, runs, problems, (cells.series, cells.run, cells.problem))
 
@@ -98,7 +101,7 @@ def assemble_scores(outcomes: Outcomes, cells: Cells) -> ProblemScores:
     samples = fill(cells.samples, 0)
     graded = np.array([place_of_series[name] for name in cells.series])
     mixed = set(graded[cells.correct + cells.wrong < cells.samples].tolist())
-    golds, clusters = _collect_by_problem(cells, cells.gold), _collect_by_problem(cells, cells.cluster)
+    golds, clusters = (_collect_by_problem(cells, texts) for texts in (cells.gold, cells.cluster))
     differing = tuple(problem for problem in problems if len(golds.get(problem, ())) > 1)
     return ProblemScores(
         series=series,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import defaultdict
 from dataclasses import replace
@@ -13,7 +12,7 @@ import numpy as np
 
 from reportgen.core.comparisons import RankGroup, RankRange, Verdict
 from reportgen.core.model import Lead
-from reportgen.statistics.distributions import draw_t
+from reportgen.statistics.distributions import draw_places, draw_t
 from reportgen.statistics.intervals import estimate_run_variance, shrink_variances
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
 
@@ -188,7 +187,9 @@ def estimate_best_probabilities(
     totals, weights = np.zeros((len(names), _DRAWS)), np.zeros((len(names), _DRAWS))
     for start in range(0, len(units), _UNITS_AT_ONCE):
         part = slice(start, start + _UNITS_AT_ONCE)
-        drawn = np.array([_draw_exponentials(unit, seed) for unit in units[part]])
+        drawn = np.array(
+            [_exponential_quantiles()[draw_places(f"{seed}\0weight\0{unit}", _DRAWS)] for unit in units[part]]
+        )
         totals += filled[:, part] @ drawn
         weights += known[:, part] @ drawn
     means = totals / weights
@@ -202,13 +203,6 @@ def estimate_best_probabilities(
     first = means >= means.max(axis=0) - _SAME * (problem_scores.highest - problem_scores.lowest)
     shares = (first / first.sum(axis=0)).mean(axis=1)
     return dict(zip(names, shares.tolist(), strict=True))
-
-
-def _draw_exponentials(unit: str, seed: int) -> FloatArray:
-    """Draws of the exponential distribution from a hash of the seed and a name, shape (draws,)."""
-    digest = hashlib.shake_256(f"{seed}\0weight\0{unit}".encode("utf-8", "surrogatepass")).digest(2 * _DRAWS)
-    drawn: FloatArray = _exponential_quantiles()[np.frombuffer(digest, dtype="<u2")]
-    return drawn
 
 
 @cache
