@@ -48,20 +48,20 @@ class Comparison:
     b: str
     metric: str
     level: float
-    difference: float | None
-    low: float | None
-    high: float | None
-    spread: float | None
-    p: float | None
-    adjusted_p: float | None
-    tested_together: int
-    shared: int
-    only_a: tuple[str, ...]
-    only_b: tuple[str, ...]
-    verdict: Verdict
-    method: str
-    interval_method: str
-    reason: str
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    spread: float | None = None
+    p: float | None = None
+    adjusted_p: float | None = None
+    tested_together: int = 0
+    shared: int = 0
+    only_a: tuple[str, ...] = ()
+    only_b: tuple[str, ...] = ()
+    verdict: Verdict = Verdict.TOO_FEW
+    method: str = ""
+    interval_method: str = ""
+    reason: str = ""
     runs: tuple[int, int] = (1, 1)
     stderr: float | None = None
     run_stderr: float = 0.0

@@ -201,12 +201,12 @@ class Score:
     metric: str
     estimand: str
     level: float
-    estimate: float | None
-    low: float | None
-    high: float | None
-    method: str
-    reason: str
-    problems: int
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
+    reason: str = ""
+    problems: int = 0
     samples: tuple[int, int] | None = None
     runs: int = 0
     between_runs: float | None = None

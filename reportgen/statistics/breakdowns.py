@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.core.comparisons import ProblemGrid
-from reportgen.statistics.metrics import compute_series_means, find_rows, find_sample_range
+from reportgen.statistics.metrics import compute_series_means, find_rows, find_sample_range, mean_of_known
 from reportgen.statistics.scores import make_missing_score, score_series
 
 if TYPE_CHECKING:
@@ -25,24 +25,17 @@ def score_slices(
     estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> dict[str, tuple[Score, ...]]:
-    """The scores of each part by itself, from ``problem_scores_by``.
+    """The scores of each part by itself, from ``group_problem_scores_by``.
 
     Each interval is about problems like those of its slice. Slices are looked at for themselves: intervals
     of many slices are not adjusted, so one in twenty misses at a level of 95 %.
-
-    Args:
-        parts: problem scores by value of the column.
-        metric: see ``score_series``.
-        k: see ``score_series``.
-        estimand: see ``score_series``.
-        level: confidence level.
 
     Returns:
         For each part the scores of all series, in one order; a series that a part lacks has no estimate, and
         a reason.
 
     Raises:
-        ScoresError: see ``problem_values``.
+        ScoresError: see ``compute_problem_values``.
     """
     names = tuple(dict.fromkeys(series for part in parts.values() for series in part.series))
     found = {}
@@ -67,11 +60,7 @@ def score_pass_at_k(
     about fewer and fewer problems. Intervals are those of ``score_series`` at each k by itself:
     neighbouring ones rest on the same samples and move together.
 
-    Args:
-        problem_scores: of one benchmark.
-        ks: which k; powers of two and the largest possible if left out.
-        estimand: see ``score_series``.
-        level: confidence level.
+    ``ks`` are powers of two and the largest possible k if left out.
 
     Returns:
         A curve a series, in the order of ``problem_scores.series``; empty where it has no score.
@@ -84,15 +73,12 @@ def score_pass_at_k(
         own = _select_series(problem_scores, place)
         counts = find_sample_range(own.samples)
         most = counts[0] if counts else 0
-        chosen = sorted({k for k in ks if k <= most} if ks is not None else _powers_of_two(most))
+        powers = {2**power for power in range(most.bit_length())} | ({most} if most else set())
+        chosen = sorted(powers if ks is None else {k for k in ks if k <= most})
         curves.append(
             tuple(score_series(own, "pass@k", k, estimand=estimand, level=level)[0] for k in chosen)
         )
     return tuple(curves)
-
-
-def _powers_of_two(most: int) -> set[int]:
-    return {2**power for power in range(most.bit_length()) if 2**power <= most} | ({most} if most else set())
 
 
 def _select_series(scores: ProblemScores, place: int) -> ProblemScores:
@@ -119,26 +105,15 @@ def build_problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool 
     A problem's difficulty is its mean score over the series that have it, each counting once; equally hard
     problems stand by name. A problem is solved by one series alone if that one has at least one right sample,
     no other has any, and at least one other tried it.
-
-    Args:
-        problem_scores: of one benchmark.
-        higher_is_better: whether a larger score means an easier problem.
     """
     score = compute_series_means(problem_scores, problem_scores.mean)
-    known = np.isfinite(score)
-    count = known.sum(axis=0)
-    total = np.where(known, score, 0.0).sum(axis=0)
-    difficulty = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    difficulty = mean_of_known(score)
     sign = -1 if higher_is_better else 1
     # Problems without any score go last.
     order = np.argsort(sign * difficulty, kind="stable")
-    places = range(len(problem_scores.series))
-    samples = np.array(
-        [problem_scores.samples[find_rows(problem_scores, place)].sum(axis=0) for place in places]
-    )
-    right = np.array(
-        [problem_scores.correct[find_rows(problem_scores, place)].sum(axis=0) for place in places]
-    )
+    rows = [find_rows(problem_scores, place) for place in range(len(problem_scores.series))]
+    samples = np.array([problem_scores.samples[own].sum(axis=0) for own in rows])
+    right = np.array([problem_scores.correct[own].sum(axis=0) for own in rows])
     return ProblemGrid(
         series=problem_scores.series,
         problems=tuple(problem_scores.problems[place] for place in order.tolist()),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from reportgen.core.model import FloatArray
+    from reportgen.core.model import FloatArray, IntArray
 
 
 _SMALLEST = 1e-300
@@ -26,16 +26,15 @@ def t_quantile(probability: float, df: float) -> float:
     digits up to 1000 degrees of freedom and to 8 digits up to a million; rounded to 12, so that it is the
     same number on every machine, whose logarithms may differ in their last place.
 
-    Args:
-        probability: between 0 and 1, both excluded.
-        df: degrees of freedom, any positive number; infinite gives the normal distribution.
+    Infinite ``df`` gives the normal distribution.
 
     Raises:
         ValueError: ``probability`` or ``df`` is out of range.
     """
     if not (0 < probability < 1 and df > 0):
-        said = f"no quantile of Student's t at probability {probability} with {df} degrees of freedom"
-        raise ValueError(said)
+        raise ValueError(
+            f"no quantile of Student's t at probability {probability} with {df} degrees of freedom"
+        )
     if probability < 0.5:  # noqa: PLR2004 - the distribution is symmetric about its median
         return -t_quantile(1 - probability, df)
     tail = 1 - probability
@@ -126,7 +125,6 @@ def check_level(level: float) -> float:
 
 # A draw of 16 bits picks one of so many quantiles.
 _QUANTILES = 1 << 16
-_BYTES_A_NORMAL = 2
 
 
 def draw_t(name: str, df: int, count: int, seed: int = 0) -> FloatArray:
@@ -134,11 +132,15 @@ def draw_t(name: str, df: int, count: int, seed: int = 0) -> FloatArray:
 
     A normal over the root of the mean of ``df`` squared normals, each one of 65,536 quantiles.
     """
-    size = _BYTES_A_NORMAL * (df + 1) * count
-    digest = hashlib.shake_256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest(size)
-    normals = _normal_quantiles()[np.frombuffer(digest, dtype="<u2").reshape(df + 1, count)]
+    normals = _normal_quantiles()[draw_places(f"{seed}\0{name}", (df + 1) * count).reshape(df + 1, count)]
     drawn: FloatArray = normals[0] / np.sqrt((normals[1:] ** 2).mean(axis=0))
     return drawn
+
+
+def draw_places(name: str, count: int) -> IntArray:
+    """Whole numbers below 65,536, each as likely, from a hash of a name; shape (count,)."""
+    digest = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * count)
+    return np.frombuffer(digest, dtype="<u2").astype(np.int64)
 
 
 @cache

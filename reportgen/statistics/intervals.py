@@ -51,8 +51,7 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     With S² the variance of the runs' scores and M the mean square of what neither run nor problem explains,
     S² estimates τ² + (variance of run × problem and of sampling)/P and M/P the latter part alone.
 
-    Args:
-        values: shape (r, P), NaN where a run lacks a problem; problems that a run lacks are left out.
+    ``values`` has shape (r, P), NaN where a run lacks a problem; problems that a run lacks are left out.
 
     Returns:
         None under 2 runs or 2 problems that all of them have.
@@ -71,7 +70,7 @@ def shrink_variances(found: Sequence[RunVariance | None]) -> list[RunVariance | 
     """Variances of several series, each halfway to their mean, and with twice the degrees of freedom.
 
     Two to five runs say little about their own variance. In a family of comparisons the series with the
-    smallest estimates would win by that alone; the mean over series, weighed by r - 1, makes them alike.
+    smallest estimates would win by that alone; the mean over series, weighed by r - 1, brings them closer.
     """
     known = [one for one in found if one is not None]
     weight = sum(one.runs - 1 for one in known)
@@ -102,9 +101,9 @@ _LARGEST_EXPONENT = 700.0
 class Interval(NamedTuple):
     """Both ends or neither, how they were made, a reason in words, and what it was made from, if known."""
 
-    low: float | None
-    high: float | None
-    method: str
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
     reason: str = ""
     stderr: float | None = None
     df: float | None = None
@@ -126,12 +125,10 @@ def variance_of_mean(
 
     s²/P over problems. Problems of one cluster vary together: Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P²
     over G clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2). τ²/r is added for
-    each series of several runs (``run_variance``). Degrees of freedom: ``add_variances``.
+    each series of several runs (``RunVariance``). Degrees of freedom: ``add_variances``.
 
-    Args:
-        values: shape (P,), without NaN.
-        units: the cluster of each problem; each is its own if left out.
-        runs: of the series whose mean this is, or of both whose difference it is.
+    ``values`` has no NaN. Each problem is a cluster of its own without ``units``; ``runs`` are those of the
+    series whose mean this is, or of both whose difference it is.
     """
     count = values.size
     if units is None:
@@ -171,33 +168,29 @@ def estimate_over_problems(
     """The t interval of a mean score over problems, made on the logit scale of the range of scores.
 
     With u = (mean - lowest)/(highest - lowest) and se_u its standard error (``variance_of_mean``) it is
-    logit(u) ± t se_u/(u (1 - u)), carried back. 1/(u (1 - u)) is the slope of
-    the logit (delta method). The interval of Brown, Cai and DasGupta (2001, "Interval estimation for a
-    binomial proportion", the logit interval) with the problems' own spread and t in place of the binomial's
-    and z, as surveys of clustered answers do (Korn and Graubard 1998; ``svyciprop`` of R's survey package).
-    It stays inside the range, and reaches further away from the nearer end, where skewed problems hide.
+    logit(u) ± t se_u/(u (1 - u)), carried back. 1/(u (1 - u)) is the slope of the logit (delta method). The
+    interval of Brown, Cai and DasGupta (2001, "Interval estimation for a binomial proportion", the logit
+    interval) with the problems' own spread and t in place of the binomial's and z, as surveys of clustered
+    answers do (Korn and Graubard 1998; ``svyciprop`` of R's survey package). It stays inside the range, and
+    reaches further away from the nearer end, where skewed problems hide.
 
     Problems are taken as drawn at random from problems like these, so how many samples each has does not
     enter.
 
     Spread cannot show what none of the problems had. Where all have one value the interval is
-    ``make_unseen_interval``;
-    where at least half stand within 0.5 % of one end of the range it is never less than that, so that a
-    single wrong answer among right ones makes nothing surer, nor pass@k near 1. Where what is unseen reaches
-    at least half as far as t, the end away from there hardly ever errs, and the end near it takes the whole
-    error, one-sided, as intervals at the border of a parameter do (Feldman and Cousins 1998, "Unified
-    approach to the classical statistical analysis of small signals"). The reason says so where it matters.
+    ``make_unseen_interval``; where at least half stand within 0.5 % of one end of the range it is never
+    less than that, so that a single wrong answer among right ones makes nothing surer, nor pass@k near 1.
+    Where what is unseen reaches at least half as far as t, the end away from there hardly ever errs, and
+    the end near it takes the whole error, one-sided, as intervals at the border of a parameter do (Feldman
+    and Cousins 1998, "Unified approach to the classical statistical analysis of small signals"). The reason
+    says so where it matters.
 
     Simulated with 30 problems, 16 samples and 95 %, difficulties from Beta(0.6, 0.4) have 96 %, from
-    Beta(0.9, 0.1), where most are always solved, 96 % (95 % with 100 problems). Plain t has 95 % and 90 %.
-
-    Args:
-        values: shape (P,), one value a problem, without NaN.
-        lowest: the smallest possible value.
-        highest: the largest possible value.
-        level: confidence level.
-        units: the cluster of each problem.
-        runs: what runs add, where there are several.
+    Beta(0.9, 0.1), where most are always solved, 96 % (95 % with 100 problems). Plain t has 95 % and 90 %. Of
+    the 147 settings of ``benchmarks/honesty_scores.py`` 137 cover in 93 to 97 % of 4,000 draws (± 0.4 points)
+    and none in less than 92 %. Two-sided ends near the border, or one-sided ones only where the bound is the
+    far end itself, leave 100 and 114 within 93 to 97 %; neither has fewer settings below 92 %, in these or in
+    450 with other laws.
     """
     count, width = values.size, highest - lowest
     if count < _FEWEST:
@@ -243,14 +236,6 @@ def estimate_over_differences(
     series have several. The ends are cut at the range of differences. Where all problems differ by the same
     it is ``make_unseen_interval``; where 19 of 20 do, it is never less than that, since few problems carry
     what is left. The reason says so.
-
-    Args:
-        differences: shape (P,), one a shared problem, without NaN.
-        lowest: the smallest possible difference.
-        highest: the largest possible difference.
-        level: confidence level.
-        units: the cluster of each problem.
-        runs: what runs add on both sides.
     """
     count = differences.size
     if count < _FEWEST:
@@ -343,20 +328,13 @@ def _extend_interval(
 
 
 def _make_no_interval(count: int) -> Interval:
-    return Interval(None, None, "", f"{count} problem{'' if count == 1 else 's'}: no interval")
+    return Interval(reason=f"{count} problem{'' if count == 1 else 's'}: no interval")
 
 
 def wilson(rate: float, count: int, lowest: float, highest: float, level: float) -> Interval:
     """Wilson's score interval of a proportion, for problems that are right or wrong in a single draw.
 
     (p + z²/2n ± z √(p (1 - p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927), carried to the range of scores.
-
-    Args:
-        rate: mean score, between ``lowest`` and ``highest``.
-        count: problems, each one draw.
-        lowest: the score of wrong.
-        highest: the score of right.
-        level: confidence level.
     """
     if count < _FEWEST:
         return _make_no_interval(count)
@@ -381,21 +359,15 @@ def estimate_within_problems(
     ``v_p`` is the estimated variance of problem p's own score. The quantile is Student's t with the degrees
     of freedom of Satterthwaite (1946), (Σ v_p)² / Σ (v_p²/f_p). The ends are cut at the range of scores.
 
-    Args:
-        centre: the mean over problems.
-        variances: shape (P,); NaN where a problem has too few samples to know.
-        freedom: shape (P,), the degrees of freedom of each variance.
-        ends: the range of scores.
-        level: confidence level.
+    NaN in ``variances`` is a problem with too few samples to know; ``freedom`` are its degrees of freedom.
     """
     unknown = int(np.count_nonzero(~np.isfinite(variances)))
     if unknown:
-        return Interval(
-            None, None, "", f"{unknown} of {variances.size} problems have too few samples for sampling noise"
-        )
+        reason = f"{unknown} of {variances.size} problems have too few samples for sampling noise"
+        return Interval(reason=reason)
     total = math.fsum(variances)
     if total <= (_SAME * (ends[1] - ends[0])) ** 2:
-        return Interval(None, None, "", "no two samples of a problem differ: sampling noise cannot be known")
+        return Interval(reason="no two samples of a problem differ: sampling noise cannot be known")
     noisy = variances > 0
     df = total**2 / math.fsum(variances[noisy] ** 2 / freedom[noisy])
     stderr = math.sqrt(total) / variances.size

@@ -19,10 +19,7 @@ def pass_at_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
     The unbiased estimator of Chen et al. 2021, "Evaluating Large Language Models Trained on Code",
     equation 1. As a product of k factors (n - c - j) / (n - j) nothing overflows, and rising in k is exact.
 
-    Args:
-        n: samples of each problem.
-        c: how many of them are right; same shape.
-        k: at least 1.
+    ``n`` samples of each problem, ``c`` of them right; the result has their shape, NaN where n < k.
 
     Returns:
         Same shape; NaN where n < k.
@@ -82,10 +79,6 @@ def compute_majority(scores: ProblemScores, k: int) -> FloatArray:
     table of (samples chosen so far, answers with t votes); a second table carries the sum of the scores of
     these answers. Each C(n_i, x) is multiplied by θ^x (1 - θ)^(n_i - x) with θ = k/n, which cancels in the
     division by C(n, k) θ^k (1 - θ)^(n - k) and keeps every number between 0 and 1.
-
-    Args:
-        scores: with ``votes``.
-        k: votes, at least 1.
 
     Returns:
         Shape (R, P); NaN where a problem has fewer than k samples.
@@ -206,16 +199,11 @@ def compute_problem_values(
     - ``mean``: mean score of all samples;
     - ``avg@n``: the same, with the number of samples named: ``k``, or all. What one expects of the average
       of n samples does not depend on n, so every sample counts;
-    - ``pass@k``, ``pass^k``: see ``statistics.pass_at_k``; scores have to be right or wrong, and the chance
+    - ``pass@k``, ``pass^k``: see ``pass_at_k``; scores have to be right or wrong, and the chance
       is given on their scale, from the score of wrong to that of right;
-    - ``maj@k``: see ``statistics.majority``; answers have to be there.
+    - ``maj@k``: see ``compute_majority``; answers have to be there.
 
     k samples are those of one run: runs are different models, and one could not draw from several.
-
-    Args:
-        scores: of one benchmark.
-        metric: which.
-        k: for all but ``mean``.
 
     Raises:
         ScoresError: if a problem has fewer than k samples, or lacks what the metric needs; it is named.
@@ -259,14 +247,15 @@ def compute_series_means(scores: ProblemScores, values: FloatArray) -> FloatArra
     averaged = np.full((len(scores.series), values.shape[1]), np.nan)
     for place in range(len(scores.series)):
         own = values[find_rows(scores, place)]
-        if own.shape[0] == 1:
-            averaged[place] = own[0]
-            continue
-        known = np.isfinite(own)
-        count = known.sum(axis=0)
-        total = np.where(known, own, 0.0).sum(axis=0)
-        averaged[place] = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        averaged[place] = own[0] if own.shape[0] == 1 else mean_of_known(own)
     return averaged
+
+
+def mean_of_known(values: FloatArray) -> FloatArray:
+    """The mean of each column's finite values; NaN where it has none."""
+    known = np.isfinite(values)
+    count, total = known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def compute_sampling_variance(

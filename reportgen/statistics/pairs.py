@@ -48,12 +48,6 @@ SMALLEST_P: Final = 1e-300
 class PairedBenchmark:
     """The pairs of one benchmark that are compared.
 
-    Args:
-        name: of the benchmark.
-        scores: its problem scores.
-        values: their metric.
-        pairs: names of series.
-
     Attributes:
         tested: the pairs that share at least ``FEWEST`` problems, or clusters of them.
         runs: what the runs of each series add to its variance; None under 2 runs.
@@ -77,7 +71,7 @@ class PairedBenchmark:
         self.averaged_runs = dict(zip(present, shrink_variances(own), strict=True))
 
     def prepare(self, draws: int, seed: int) -> None:
-        """Test each pair by itself; so many draws of chance are kept for the family."""
+        """Test each pair by itself; the family needs so many draws of chance."""
         # Other draws of the same signs for each benchmark: problems of one name are not one problem.
         first = int.from_bytes(hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).digest()[:4])
         ends = self.scores.lowest, self.scores.highest
@@ -130,8 +124,6 @@ class PairedBenchmark:
             high=interval.high,
             spread=spread,
             p=test.p if test else None,
-            adjusted_p=None,
-            tested_together=0,
             shared=count,
             only_a=self._list_problems(self._known[a] & ~self._known[b]),
             only_b=self._list_problems(self._known[b] & ~self._known[a]),
@@ -221,10 +213,7 @@ def compute_macro_score(series: str, column: Sequence[tuple[str, Score | None]],
     error this is the quantile times √(Σ se_b²)/B; Wilson's and other uneven intervals enter with the side
     they have (Zou and Donner 2008, "square-and-add", MOVER). It says nothing about other benchmarks.
 
-    Args:
-        series: its name.
-        column: benchmarks and the series' score on each, None where it has none.
-        level: of the scores' intervals.
+    ``column`` holds the benchmarks and the series' score on each, None where it has none.
 
     Returns:
         A score without estimate where one is missing, without interval where one has none; with the reason.
@@ -265,17 +254,12 @@ def compare_macro(
     """The mean of a pair's differences on B benchmarks, before the adjustment for others.
 
     The interval combines the benchmarks' own as in ``compute_macro_score``; where runs add to the variance
-    it is
-    t √(Σ v_b/B² + τ_a²/r_a + τ_b²/r_b) with the degrees of freedom of Satterthwaite (1946). p is by sign
-    flips (by t where runs add): every shared problem of every benchmark, or cluster, is flipped by itself and
-    weighs 1/(B P_b).
+    it is t √(Σ v_b/B² + τ_a²/r_a + τ_b²/r_b) with the degrees of freedom of Satterthwaite (1946). p is by
+    sign flips (by t where runs add): every shared problem of every benchmark, or cluster, is flipped by
+    itself and weighs 1/(B P_b).
 
-    Args:
-        parts: the benchmarks; the two share problems on each.
-        pair: names of series.
-        compared: the comparison on each benchmark.
-        runs: what the runs of both add to their averages.
-        seed: of the report.
+    ``compared`` are the comparisons on each benchmark, on all of which the two share problems; ``runs`` is
+    what the runs of both add to their averages.
     """
     summed, units = _collect_weighted(parts, pair)
     test = run_flip_test(summed, units, seed) if len(units) >= FEWEST else None
@@ -346,13 +330,7 @@ def _add_runs(
 def make_average_hypothesis(
     parts: Sequence[PairedBenchmark], pair: Pair, runs: Sequence[RunVariance | None]
 ) -> Hypothesis:
-    """A pair on the average of all benchmarks as one hypothesis of a family.
-
-    Args:
-        parts: the benchmarks.
-        pair: names of series.
-        runs: what the runs of both add to their averages, averaged over the family.
-    """
+    """A pair on the average of all benchmarks as one hypothesis of a family."""
     own = [part.make_hypothesis(pair) for part in parts]
     count = len(own)
 

@@ -1,6 +1,6 @@
 """Permutation tests: sign flips of paired differences, and the step-down adjustment of a family.
 
-If two series are alike, each problem's difference could as well have the other sign (Fisher 1935, "The
+If two series do not differ, each problem's difference could as well have the other sign (Fisher 1935, "The
 Design of Experiments", 21; Dror et al. 2018 for its use in evaluation). Problems are flipped, never samples.
 """
 
@@ -68,14 +68,9 @@ class Flips:
 
     All pairs share the signs: the flipped sum of a pair is the difference of two flipped sums.
 
-    Args:
-        values: shape (S, P), NaN where a series lacks a problem.
-        units: P names, of the problems or of their clusters: problems of one unit flip together.
-        ends: the range of values.
-        seed: of the report.
-        kept: how many draws ``draw_centred`` is to give.
-        first: at which draw they begin. Benchmarks whose problems have the same names have the same signs;
-            from different draws on they are independent.
+    ``values`` has shape (S, P), NaN where a series lacks a problem; problems of one of the P ``units`` flip
+    together. ``draw_centred`` gives ``draws`` of the sums from the ``first`` on: benchmarks whose problems
+    have the same names have the same signs, and are independent from different draws on.
     """
 
     def __init__(
@@ -123,7 +118,7 @@ class Flips:
         return [found[pair] for pair in pairs]
 
     def _flip_pairs(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
-        """Flipped sums of pairs whose rows have different problems; what ``draw_centred`` needs is kept."""
+        """Flipped sums of pairs whose rows have different problems; remembers what ``draw_centred`` needs."""
         counts = [self._sum_by_unit((self._known[a] & self._known[b]).astype(np.int64)) for a, b in pairs]
         rows = np.array([*(self._compute_differences(a, b) for a, b in pairs), *counts])
         sums = _sum_flips(rows, self._names, self._seed)
@@ -142,7 +137,7 @@ class Flips:
         Of pairs that ``run_tests`` was given.
 
         Returns:
-            Mean and variance of the mean, shape (kept,) each, in the unit of the values.
+            Mean and variance of the mean, shape (draws,) each, in the unit of the values.
         """
         shared = self._known[a] & self._known[b]
         counts, count = self._sum_by_unit(shared.astype(np.int64)), int(shared.sum())
@@ -189,10 +184,7 @@ class Flips:
 def run_flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:
     """The sign-flip test of one set of differences, shape (P,), whose mean may weigh problems differently.
 
-    Args:
-        differences: each already multiplied by its weight, without NaN.
-        names: of the problems; they make the signs.
-        seed: of the report.
+    ``differences``, shape (P,), are multiplied by their weights already; ``names`` make the signs.
     """
     total = float(np.abs(differences).sum())
     if not total:
@@ -321,11 +313,7 @@ def adjust_step_down(
     It has no floor that rises with the size of the family. Averaging spreads is what Efron et al. 2001 and
     Smyth 2004 do for many comparisons of few units: with 15 problems the smallest of 190 spreads is luck.
 
-    Args:
-        hypotheses: at least two.
-        draws: see ``count_draws``.
-        alpha: familywise error, for the critical value.
-        seed: of the report.
+    There are at least two ``hypotheses``; ``alpha`` is for the critical value.
 
     Returns:
         One a hypothesis, in their order.
@@ -338,13 +326,16 @@ def adjust_step_down(
         drawn_spreads[one.group] = drawn_spreads.get(one.group, 0.0) + variances
     typical = {group: math.fsum(own) / len(own) for group, own in spreads.items()}
     drawn = {group: total / len(spreads[group]) for group, total in drawn_spreads.items()}
-    added = [_of_runs(one) for one in hypotheses]
+    added = [sum(runs.of_mean for _, runs in one.sides if runs is not None) for one in hypotheses]
     stderrs = [
         math.sqrt(_combine_variance(one.variance, typical[one.group]) + more)
         for one, more in zip(hypotheses, added, strict=True)
     ]
-    seen = [_ratio(abs(one.difference), stderr) for one, stderr in zip(hypotheses, stderrs, strict=True)]
-    order = sorted(range(len(hypotheses)), key=lambda place: seen[place])
+    seen = [
+        abs(one.difference) / stderr if stderr else math.inf if one.difference else 0.0
+        for one, stderr in zip(hypotheses, stderrs, strict=True)
+    ]
+    order = sorted(range(len(hypotheses)), key=seen.__getitem__)
     largest, found = np.zeros(draws), [0.0] * len(hypotheses)
     for place in order:
         one = hypotheses[place]
@@ -365,10 +356,6 @@ def _combine_variance(own: FloatArray | float, typical: FloatArray | float) -> F
     return (own + _SHARE_OF_FAMILY * typical) / (1 + _SHARE_OF_FAMILY)
 
 
-def _of_runs(one: Hypothesis) -> float:
-    return sum(runs.of_mean for _, runs in one.sides if runs is not None)
-
-
 def _draw_run_effects(one: Hypothesis, draws: int, seed: int) -> FloatArray | float:
     """What other runs would make of the difference by chance, draw by draw."""
     moved: FloatArray | float = 0.0
@@ -377,9 +364,3 @@ def _draw_run_effects(one: Hypothesis, draws: int, seed: int) -> FloatArray | fl
             # Averaged with the family, a variance has twice the degrees of freedom.
             moved = moved + sign * math.sqrt(runs.of_mean) * draw_t(name, 2 * (runs.runs - 1), draws, seed)
     return moved
-
-
-def _ratio(value: float, scale: float) -> float:
-    if scale:
-        return value / scale
-    return math.inf if value else 0.0

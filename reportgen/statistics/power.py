@@ -60,10 +60,6 @@ def find_probability(difference: float, rule: Rule) -> float:
     noncentral t of Cohen 1988, 12.7, with the family's threshold where that is larger. With S = √(χ²_df/df)
     it is E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S where it does not vary.
 
-    Args:
-        difference: the true one, 0 or more, in the unit of ``rule.stderr``.
-        rule: when it gets a verdict.
-
     Returns:
         Rounded, so that it is the same number on every machine.
     """
@@ -92,13 +88,9 @@ def find_difference(rule: Rule, probability: float = TARGET_POWER) -> float:
 def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
     """What the comparisons of one benchmark find: a pair with their mean variance, alone and in their family.
 
-    The family test averages spreads over its pairs (``statistics.step_down``), so a typical pair has their
+    The family test averages spreads over its pairs (``adjust_step_down``), so a typical pair has their
     mean variance, and the median of their degrees of freedom and problems. Pairs without spread (a series and
     its copy) say nothing about others and are left out.
-
-    Args:
-        comparisons: of one benchmark and metric, tested together; or one.
-        step: from ``find_half_step``.
     """
     usable = [one for one in comparisons if one.stderr and one.spread and one.df]
     if not usable:
@@ -132,10 +124,6 @@ def find_half_step(scores: ProblemScores, metric: str) -> float:
     the mean by twice as much over P problems. The test counts what is as far as the difference seen or
     farther, and so asks for half a step more than a test of continuous numbers (Feller 1968, VII.3, on the
     correction for continuity).
-
-    Args:
-        scores: of one benchmark.
-        metric: ``mean``, or another, whose values have no common step.
     """
     some = scores.samples[scores.samples > 0]
     if (
@@ -237,15 +225,10 @@ def plan(
     over the
     series, and problems from what is left of the mean variance of the comparisons (Searle et al. 1992, 4.7;
     none is below 0). What the data do not show is None with a reason. Put together for another design it
-    gives the power (``statistics.power``), with the critical value of the family that was tested.
+    gives the power, with the critical value of the family that was tested.
 
-    Args:
-        scores: of one benchmark.
-        comparisons: its pairs, tested together.
-        metric: see ``scores``.
-        k: see ``scores``.
-        difference: the true one, in the unit of the scores; if left out the one that is found four times in
-            five now, in two digits.
+    ``difference`` is the true one, in the unit of the scores; if left out the one that is found four times in
+    five now, in two digits.
 
     Raises:
         ScoresError: no two series have differences with a spread, or the difference is not above 0.
@@ -256,11 +239,20 @@ def plan(
     if power.difference is None or power.stderr is None:
         raise ScoresError(f"there is nothing to plan with: {power.reason}", "Give two series that differ")
     values = compute_problem_values(scores, metric, k)
-    now = _Design(power.problems, _samples(scores), _runs(scores))
+    counts = scores.samples[scores.samples > 0].tolist()
+    # The harmonic mean of the numbers of samples is the one that counts.
+    samples = max(1, round(harmonic_mean(counts))) if counts else 1
+    runs = min(Counter(run.series for run in scores.runs).values(), default=1)
+    now = _Design(power.problems, samples, runs)
     variances, unknown = _split_variances(scores, values, comparisons, now)
     target = difference or float(f"{power.family_difference or power.difference:.{_DIGITS}g}")
-    found = _Finder(
-        variances, now, power.stderr, _compute_family_share(comparisons, power.stderr), _steps(scores, values)
+    family = make_family_rule(Rule(power.stderr, math.inf), comparisons)
+    planner = _Planner(
+        variances,
+        # Seen and expected differ where a variance was raised to 0: what is seen now stays as it is.
+        scale=power.stderr / math.sqrt(variances.total(now)),
+        family_share=family.least / power.stderr if family else 0.0,
+        step=scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0,
     )
     return Plan(
         difference=target,
@@ -268,45 +260,38 @@ def plan(
         samples=now.samples,
         runs=now.runs,
         components=_list_components(variances, now, unknown),
-        designs=tuple(found.plan_design(design, target) for design in _list_designs(now, unknown)),
+        designs=tuple(planner.plan_design(design, target) for design in _list_designs(now, unknown)),
         halvings=tuple(_list_halvings(variances, now, unknown)),
     )
 
 
-class _Finder(NamedTuple):
-    """Finds differences with any design."""
+class _Planner(NamedTuple):
+    """What designs find; ``step`` is ``find_half_step`` of one problem with one sample and one run."""
 
     variances: _Variances
-    now: _Design
-    stderr: float
-    share: float
-    steps: float
+    scale: float
+    family_share: float
+    step: float
 
     def plan_design(self, design: _Design, difference: float) -> PlannedDesign:
         """How often the difference is found with a design."""
-        rule = self._rule(design)
-        least, varies = self.share * rule.stderr, bool(self.variances.runs)
-        family = rule._replace(least=least, varies=varies) if self.share else None
-        return PlannedDesign(
-            problems=design.problems,
-            samples=design.samples,
-            runs=design.runs,
-            stderr=rule.stderr,
-            alone=find_probability(difference, rule),
-            together=find_probability(difference, family) if family else None,
-            found=find_difference(family or rule),
-        )
-
-    def _rule(self, design: _Design) -> Rule:
         of_problems, of_runs = self.variances.of_problems(design), self.variances.of_runs(design)
         total = of_problems + of_runs
         df = math.inf
         if design.problems > 1:
             df = total**2 / (of_problems**2 / (design.problems - 1) + _over_df(of_runs, of_problems, design))
-        # Seen and expected differ where a variance was raised to 0: what is seen now stays as it is.
-        scale = self.stderr / math.sqrt(self.variances.total(self.now))
-        step = 0.0 if of_runs else self.steps / (design.samples * design.runs * design.problems)
-        return Rule(stderr=scale * math.sqrt(total), df=df, step=step)
+        step = 0.0 if of_runs else self.step / (design.samples * design.runs * design.problems)
+        alone = Rule(stderr=self.scale * math.sqrt(total), df=df, step=step)
+        family = None
+        if self.family_share:
+            family = alone._replace(least=self.family_share * alone.stderr, varies=bool(self.variances.runs))
+        return PlannedDesign(
+            *design,
+            stderr=alone.stderr,
+            alone=find_probability(difference, alone),
+            together=find_probability(difference, family) if family else None,
+            found=find_difference(family or alone),
+        )
 
 
 def _over_df(of_runs: float, of_problems: float, design: _Design) -> float:
@@ -315,30 +300,6 @@ def _over_df(of_runs: float, of_problems: float, design: _Design) -> float:
         return 0.0
     explained = of_runs / (of_runs + of_problems)
     return 2 * (of_runs / 2) ** 2 / ((design.runs - 1) * explained**2)
-
-
-def _samples(scores: ProblemScores) -> int:
-    """Samples of a problem in a run: their harmonic mean, which is the one that counts."""
-    some = scores.samples[scores.samples > 0]
-    return max(1, round(harmonic_mean(some.tolist()))) if some.size else 1
-
-
-def _runs(scores: ProblemScores) -> int:
-    return min(Counter(run.series for run in scores.runs).values(), default=1)
-
-
-def _steps(scores: ProblemScores, values: ProblemValues) -> float:
-    """``find_half_step`` of one problem with one sample and one run."""
-    return scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0
-
-
-def _compute_family_share(comparisons: Sequence[Comparison], stderr: float) -> float:
-    """How many standard errors of a typical pair the family asks for; 0 without a family."""
-    family = [one for one in comparisons if one.family_stderr and one.critical]
-    if not family:
-        return 0.0
-    typical = math.sqrt(mean((one.family_stderr or 0.0) ** 2 for one in family))
-    return max(one.critical or 0.0 for one in family) * typical / stderr
 
 
 def _split_variances(

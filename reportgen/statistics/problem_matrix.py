@@ -88,34 +88,36 @@ def assemble_scores(outcomes: Outcomes, cells: Cells) -> ProblemScores:
     for name, run, seed in zip(cells.series, cells.run, cells.seed, strict=True):
         key = (place_of_series[name], run)
         seeds[key] = seed if seeds.get(key) is None else seeds[key]
-    keys = sorted(seeds)
-    runs = tuple(RunOfSeries(place, run, seeds[place, run]) for place, run in keys)
+    runs = tuple(RunOfSeries(*key, seeds[key]) for key in sorted(seeds))
     problems = tuple(sorted(set(cells.problem)))
     row, column = locate_cells(series, runs, problems, (cells.series, cells.run, cells.problem))
-    shape = (len(runs), len(problems))
+
+    def fill(values: npt.NDArray[_Number], empty: float = math.nan) -> npt.NDArray[_Number]:
+        matrix = np.full((len(runs), len(problems)), empty, dtype=values.dtype)
+        matrix[row, column] = values
+        return matrix
+
     mean, variance = _compute_moments(cells, outcomes.lowest, outcomes.highest)
-    samples = _fill_matrix(shape, row, column, cells.samples, 0)
+    samples = fill(cells.samples, 0)
     graded = np.array([place_of_series[name] for name in cells.series])
     mixed = set(graded[cells.correct + cells.wrong < cells.samples].tolist())
-    golds, clusters = _collect_by_problem(cells, cells.gold), _collect_by_problem(cells, cells.cluster)
+    golds, clusters = (_collect_by_problem(cells, texts) for texts in (cells.gold, cells.cluster))
+    differing = tuple(problem for problem in problems if len(golds.get(problem, ())) > 1)
     return ProblemScores(
         series=series,
         problems=problems,
         runs=runs,
         samples=samples,
-        correct=_fill_matrix(shape, row, column, cells.correct, 0),
-        mean=_fill_matrix(shape, row, column, mean, np.nan),
-        variance=_fill_matrix(shape, row, column, variance, np.nan),
+        correct=fill(cells.correct, 0),
+        mean=fill(mean),
+        variance=fill(variance),
         binary=tuple(place not in mixed for place in range(len(series))),
         lowest=float(outcomes.lowest),
         highest=float(outcomes.highest),
-        tokens=_fill_matrix(shape, row, column, cells.tokens, np.nan),
-        seconds=_fill_matrix(shape, row, column, cells.seconds, np.nan),
-        cost=_fill_matrix(shape, row, column, cells.cost, np.nan),
-        notes=replace(
-            _summarise_cells(cells, series, problems, runs, samples),
-            differing_gold=tuple(problem for problem in problems if len(golds.get(problem, ())) > 1),
-        ),
+        tokens=fill(cells.tokens),
+        seconds=fill(cells.seconds),
+        cost=fill(cells.cost),
+        notes=replace(_summarise_cells(cells, series, problems, runs, samples), differing_gold=differing),
         gold=tuple(_get_only(golds.get(problem, ())) for problem in problems) if golds else (),
         clusters=tuple(_get_only(clusters.get(problem, ())) for problem in problems) if clusters else (),
     )
@@ -219,14 +221,6 @@ def _collect_by_problem(cells: Cells, given: Sequence[tuple[str | None, str | No
 def _get_only(texts: Collection[str]) -> str | None:
     """The one text; None where there is none, or not one."""
     return next(iter(texts)) if len(texts) == 1 else None
-
-
-def _fill_matrix(
-    shape: tuple[int, int], row: IntArray, column: IntArray, values: npt.NDArray[_Number], empty: float
-) -> npt.NDArray[_Number]:
-    matrix = np.full(shape, empty, dtype=values.dtype)
-    matrix[row, column] = values
-    return matrix
 
 
 def _to_texts(column: Column) -> list[str]:

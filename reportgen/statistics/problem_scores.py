@@ -28,13 +28,11 @@ def group_problem_scores(
     """All series by problem, from one query.
 
     Rows without a finite score are left out and counted. Of several rows of one series, run, problem and
-    sample the last written is kept, as for repeated steps; the others count as replaced. Samples are then
+    sample the last written counts, as for repeated steps; the others are replaced. Samples are then
     averaged within a run and problem.
 
-    Args:
-        outcomes: the lazy table; it is read here.
-        where: only rows with these values in these free columns.
-        answers: count answers too, for majority votes; costs a second query.
+    ``where`` keeps rows with these values in these free columns. ``answers`` counts answers too, for majority
+    votes, by a second query.
 
     Raises:
         ScoresError: if a score lies outside of the stated range, a problem is in two clusters, a column does
@@ -55,12 +53,6 @@ def group_problem_scores_by(
     Problems of different parts are different problems, whatever their names. Rows without a value in the
     column are in no part.
 
-    Args:
-        outcomes: the lazy table; it is read here.
-        column: a free column, such as benchmark, subject or level.
-        where: only rows with these values in these free columns.
-        answers: count answers too.
-
     Raises:
         ScoresError: as ``group_problem_scores``.
         ReportError: as ``group_problem_scores``.
@@ -69,7 +61,7 @@ def group_problem_scores_by(
 
 
 class _Query(NamedTuple):
-    """A table of outcomes and what is asked of it.
+    """A table of outcomes and a question about it.
 
     ``part`` is an expression for the part of a row, ``repeated`` says whether a sample may have several rows.
     """
@@ -123,7 +115,7 @@ def _fetch(
 ) -> dict[str, Column]:
     """One row a part, series, run and problem, and a value of ``further``.
 
-    ``extra`` columns are those of the row that is kept of each sample, null where none has a finite score.
+    ``extra`` columns are those of the last row of each sample, null where none has a finite score.
     """
     table = query.outcomes.frame.to_native()
     if query.condition:
@@ -131,7 +123,7 @@ def _fetch(
     finite = f"score BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"
     key = "series, run, problem"
     if query.repeated:
-        # arg_max_null, because the row that is kept may have no answer.
+        # arg_max_null, because the last row may have no answer.
         chosen = [f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)]
         samples = table.aggregate(
             f'{query.part} AS part, {key}, sample, min(seed) AS seed, min("row") AS first, count(*) AS rows, '
@@ -167,8 +159,8 @@ def _read_cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
         f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
         # Only scores between the ends travel: of 0/1 scores the counts are all there is to know.
         f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
-        *(f"count({name}) FILTER ({_filter_usable(name)}) AS {name}_n" for name in costs),
         *(
+            f"count({name}) FILTER ({_filter_usable(name)}) AS {name}_n, "
             f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) FILTER ({_filter_usable(name)}) AS {name}"
             for name in costs
         ),

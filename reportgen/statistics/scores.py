@@ -26,6 +26,7 @@ from reportgen.statistics.metrics import (
     find_rows,
     find_sample_range,
     list_units,
+    mean_of_known,
 )
 
 if TYPE_CHECKING:
@@ -47,12 +48,6 @@ def measure_run_spreads(
     Runs of a series are scored on the problems that all of them answered: otherwise a run with the harder
     problems would look like a worse seed. The estimand is the mean score of other runs like these on these
     problems.
-
-    Args:
-        problem_scores: of one benchmark.
-        metric: see ``scores``.
-        k: see ``scores``.
-        level: confidence level.
 
     Raises:
         ScoresError: see ``compute_problem_values``.
@@ -136,7 +131,7 @@ def score_series(
     interval is about one of two things:
 
     - ``problems like these``: what the series would score on other such problems. The t interval over
-      problems on the logit scale (``intervals.over_problems``), with errors by cluster where problems have
+      problems on the logit scale (``estimate_over_problems``), with errors by cluster where problems have
       clusters, and with what runs add where there are several: what other runs like these would score.
       Wilson's where each problem is one draw that is right or wrong.
       Samples of one problem are never counted as if they were problems.
@@ -146,13 +141,6 @@ def score_series(
 
     Each series is scored on its own problems, so no other series moves its numbers; which problems it lacks
     is in ``ProblemScores.found``.
-
-    Args:
-        problem_scores: of one benchmark.
-        metric: ``mean``, ``avg@n``, ``pass@k``, ``pass^k`` or ``maj@k``.
-        k: for all but ``mean``.
-        estimand: one of the two above.
-        level: confidence level.
 
     Returns:
         One score a series, in the order of ``problem_scores.series``.
@@ -176,18 +164,7 @@ def score_series(
 
 def make_missing_score(series: str, level: float, reason: str) -> Score:
     """A score that is missing, and why."""
-    return Score(
-        series=series,
-        metric="",
-        estimand="",
-        level=level,
-        estimate=None,
-        low=None,
-        high=None,
-        method="",
-        reason=reason,
-        problems=0,
-    )
+    return Score(series, "", "", level, reason=reason)
 
 
 class _Request(NamedTuple):
@@ -201,13 +178,16 @@ class _Request(NamedTuple):
 
 
 def _score(request: _Request, place: int) -> Score:
-    series_values = request.values.series[place]
+    scores, series_values = request.scores, request.values.series[place]
     own = np.isfinite(series_values)
     present = series_values[own]
-    interval = _compute_interval(request, place, own)
-    rows = find_rows(request.scores, place)
+    rows = find_rows(scores, place)
+    runs = None
+    if request.estimand == "problems like these":
+        runs = estimate_run_variance(request.values.runs[rows])
+    interval = _compute_interval(request, place, own, runs)
     return Score(
-        series=request.scores.series[place],
+        series=scores.series[place],
         metric=request.values.name,
         estimand=request.estimand,
         level=request.level,
@@ -217,57 +197,46 @@ def _score(request: _Request, place: int) -> Score:
         method=interval.method,
         reason=interval.reason,
         problems=int(present.size),
-        samples=find_sample_range(request.scores.samples[rows]),
+        samples=find_sample_range(scores.samples[rows]),
         runs=len(rows),
         between_runs=measure_between_runs(request.values.runs[rows]).sd,
-        tokens=_compute_mean_cost(request.scores.tokens[rows]),
-        seconds=_compute_mean_cost(request.scores.seconds[rows]),
+        tokens=_compute_mean_cost(scores.tokens[rows]),
+        seconds=_compute_mean_cost(scores.seconds[rows]),
         stderr=interval.stderr,
-        run_stderr=interval.run_stderr
-        if request.estimand == _ESTIMANDS[0] and _estimate_variance(request, rows)
-        else None,
-        cost=_compute_mean_cost(request.scores.cost[rows]),
+        run_stderr=interval.run_stderr if runs else None,
+        cost=_compute_mean_cost(scores.cost[rows]),
     )
 
 
-def _compute_interval(request: _Request, place: int, own: npt.NDArray[np.bool_]) -> Interval:
-    scores, present = request.scores, request.values.series[place][own]
+def _compute_interval(
+    request: _Request, place: int, own: npt.NDArray[np.bool_], runs: RunVariance | None
+) -> Interval:
+    scores, present, level = request.scores, request.values.series[place][own], request.level
+    lowest, highest = scores.lowest, scores.highest
     if not present.size:
-        return Interval(None, None, "", "no problem with a score")
-    if request.estimand == "problems like these":
-        samples = scores.samples[find_rows(scores, place)]
-        one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == request.values.draws))
-        # A majority vote may be split, and is then no longer right or wrong.
-        whole = bool(np.all((present == scores.lowest) | (present == scores.highest)))
-        units = list_units(scores)
-        if scores.binary[place] and one_draw and whole and units is None:
-            return wilson(mean(present), present.size, scores.lowest, scores.highest, request.level)
-        return estimate_over_problems(
-            present,
-            scores.lowest,
-            scores.highest,
-            request.level,
-            units=None if units is None else [units[at] for at in np.flatnonzero(own).tolist()],
-            runs=_estimate_variance(request, find_rows(scores, place)),
-        )
-    if request.noise is None:
-        return Interval(None, None, "", f"the sampling noise of {request.values.name} is not known")
-    variance, freedom = (array[place][own] for array in request.noise)
-    return estimate_within_problems(
-        mean(present), variance, freedom, (scores.lowest, scores.highest), request.level
-    )
-
-
-def _estimate_variance(request: _Request, rows: list[int]) -> RunVariance | None:
-    return estimate_run_variance(request.values.runs[rows])
+        return Interval(reason="no problem with a score")
+    if request.estimand == "these problems":
+        if request.noise is None:
+            return Interval(reason=f"the sampling noise of {request.values.name} is not known")
+        variance, freedom = (array[place][own] for array in request.noise)
+        return estimate_within_problems(mean(present), variance, freedom, (lowest, highest), level)
+    units = list_units(scores)
+    if units is not None:
+        units = [units[column] for column in np.flatnonzero(own).tolist()]
+    samples = scores.samples[find_rows(scores, place)]
+    one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == request.values.draws))
+    # A majority vote may be split, and is then no longer right or wrong.
+    whole = bool(np.all((present == lowest) | (present == highest)))
+    if scores.binary[place] and one_draw and whole and units is None:
+        return wilson(mean(present), present.size, lowest, highest, level)
+    return estimate_over_problems(present, lowest, highest, level, units=units, runs=runs)
 
 
 def _compute_mean_cost(cost: FloatArray) -> float | None:
     """The mean cost of a sample: over runs, then over problems; None where it is not given."""
-    known = np.isfinite(cost)
-    count = known.sum(axis=0)
-    each = np.where(known, cost, 0.0).sum(axis=0)[count > 0] / count[count > 0]
-    return mean(each) if each.size else None
+    each = mean_of_known(cost)
+    known = each[np.isfinite(each)]
+    return mean(known) if known.size else None
 
 
 def score_totals(
@@ -280,12 +249,9 @@ def score_totals(
 
     Several totals of a series are taken for runs on the same problems: their mean, with the mean of their
     standard errors, which the mean's own never exceeds, however the runs depend on each other (the standard
-    deviation of a sum is at most the sum of standard deviations). Their spread is given beside.
+    deviation of a sum is at most the sum of standard deviations). Their spread is given, too.
 
-    Args:
-        reported: totals of one benchmark and metric.
-        level: confidence level.
-        ends: the smallest and the largest possible score; None where the range is not known.
+    ``ends`` are the smallest and the largest possible score; None where the range is not known.
     """
     totals: dict[str, list[ReportedScore]] = defaultdict(list)
     for one in reported:
@@ -355,14 +321,7 @@ def score_total(
     The interval is value ± z stderr, cut at the range of scores if it is stated. Without problems nothing can
     be paired: such a score is never compared.
 
-    Args:
-        series: its name.
-        value: the total; None or not finite where there is none.
-        stderr: its standard error; None where it is not given.
-        metric: as it is called there.
-        problems: how many it is over; 0 where that is not said.
-        level: confidence level.
-        ends: the smallest and the largest possible score; None where the range is not known.
+    ``problems`` is how many it is over, 0 where that is not stated; ``ends`` as in ``score_totals``.
     """
     known = value is not None and math.isfinite(value)
     reason, half = "", None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import defaultdict
 from dataclasses import replace
@@ -13,7 +12,7 @@ import numpy as np
 
 from reportgen.core.comparisons import RankGroup, RankRange, Verdict
 from reportgen.core.model import Lead
-from reportgen.statistics.distributions import draw_t
+from reportgen.statistics.distributions import draw_places, draw_t
 from reportgen.statistics.intervals import estimate_run_variance, shrink_variances
 from reportgen.statistics.metrics import compute_problem_values, find_rows, list_units
 
@@ -37,32 +36,27 @@ def adjust_comparisons(
     against many comparisons, the interval against a difference whose size is not known. What could not be
     tested keeps its verdict, mostly ``TOO_FEW``, and counts for no adjustment: what is shared is known before
     the scores.
-
-    Args:
-        comparisons: each with its own p.
-        alpha: the chance of at least one wrong verdict among all, if no two series differ.
-        higher_is_better: whether a larger value is the better one.
     """
-    tested = [place for place, one in enumerate(comparisons) if one.p is not None]
-    after = dict(zip(tested, holm([comparisons[place].p or 0.0 for place in tested]), strict=True))
-    return tuple(
-        _make_verdict(
-            one,
-            after.get(place),
-            len(tested),
-            alpha,
-            higher_is_better=higher_is_better,
-        )
-        for place, one in enumerate(comparisons)
-    )
+    tested = [one.p for one in comparisons if one.p is not None]
+    adjusted = iter(holm(tested))
+    judged = []
+    for one in comparisons:
+        p = None if one.p is None else next(adjusted)
+        verdict = one.verdict if p is None else decide(one, p, alpha, higher_is_better=higher_is_better)
+        judged.append(replace(one, adjusted_p=p, tested_together=len(tested), verdict=verdict))
+    return tuple(judged)
+
+
+def decide(comparison: Comparison, p: float, alpha: float, *, higher_is_better: bool) -> Verdict:
+    """``BETTER`` or ``WORSE`` where p is below ``alpha`` and the interval excludes 0; else ``UNCLEAR``."""
+    low, high = comparison.low, comparison.high
+    if p >= alpha or low is None or high is None or low <= 0 <= high:
+        return Verdict.UNCLEAR
+    return Verdict.BETTER if ((comparison.difference or 0.0) > 0) is higher_is_better else Verdict.WORSE
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Adjusts p values that are looked at together: max over j ≤ i of min(1, (m - j + 1) p_(j)) (Holm 1979).
-
-    Args:
-        values: m unadjusted p, in any order.
-    """
+    """Adjust p values of one family: max over j ≤ i of min(1, (m - j + 1) p_(j)) (Holm 1979)."""
     after = [0.0] * len(values)
     largest = 0.0
     for rank, place in enumerate(sorted(range(len(values)), key=values.__getitem__)):
@@ -91,30 +85,10 @@ def _negate(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
-def _make_verdict(
-    one: Comparison,
-    p: float | None,
-    together: int,
-    alpha: float,
-    *,
-    higher_is_better: bool,
-) -> Comparison:
-    if p is None:
-        return replace(one, adjusted_p=None, tested_together=together)
-    verdict = Verdict.UNCLEAR
-    clear = one.low is not None and one.high is not None and (one.low > 0 or one.high < 0)
-    if p < alpha and clear:
-        verdict = Verdict.BETTER if ((one.difference or 0.0) > 0) is higher_is_better else Verdict.WORSE
-    return replace(one, adjusted_p=p, tested_together=together, verdict=verdict)
-
-
 def find_leader(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
     """Whether ``first``, the series with the best number, is better than all others.
 
-    Args:
-        comparisons: verdicts of one family, each pair in either order; those of other pairs are skipped.
-        first: the series with the best number.
-        others: all other series shown with it.
+    ``first`` is the series with the best number. Comparisons of other pairs are skipped.
 
     Returns:
         ``first`` where it is better than each of the others; nobody, ``tested``, where a test says that it is
@@ -145,10 +119,6 @@ def rank_ranges(scores: Sequence[Score], comparisons: Iterable[Comparison]) -> t
     all ranges hold together with the confidence of the family (Goldstein and Spiegelhalter 1996 on ranks;
     here from the closed verdicts, as Klein, Wright and Wieczorek 2020).
 
-    Args:
-        scores: of one benchmark and metric.
-        comparisons: of pairs of these series, in any direction, adjusted together.
-
     Returns:
         In the order of ``scores``; series without a score are left out.
     """
@@ -171,12 +141,7 @@ def rank_groups(
 
     Equal scores keep the order of ``scores``; a series without a score is in no group. With few problems, or
     where one pair across a border is undecided, there is no border: two groups always differ, two series of
-    one group need not be alike.
-
-    Args:
-        scores: of one benchmark and metric.
-        comparisons: of pairs of these series, in any direction, adjusted together.
-        higher_is_better: as for ``comparisons``.
+    one group need not be equal.
     """
     sign = -1 if higher_is_better else 1
     placed = [(sign * score.estimate, score.series) for score in scores if score.estimate is not None]
@@ -204,15 +169,9 @@ def estimate_best_probabilities(
     """How often each series is the best, if other problems like these, and other runs, had been drawn.
 
     The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get weights from one exponential
-    distribution, the same for all series; what runs add moves a series by Student's t, as in ``step_down``.
-    Series that are best together share the draw. Not a test: among equal series one is the best more often.
-
-    Args:
-        problem_scores: of one benchmark.
-        metric: see ``scores``.
-        k: see ``scores``.
-        higher_is_better: whether a larger value is the better one.
-        seed: of the report.
+    distribution, the same for all series; what runs add moves a series by Student's t, as in
+    ``adjust_step_down``. Series that are best together share the draw. Not a test: among equal series one
+    is the best more often.
 
     Returns:
         A share in 0 to 1 by series; without those that have no score.
@@ -228,7 +187,9 @@ def estimate_best_probabilities(
     totals, weights = np.zeros((len(names), _DRAWS)), np.zeros((len(names), _DRAWS))
     for start in range(0, len(units), _UNITS_AT_ONCE):
         part = slice(start, start + _UNITS_AT_ONCE)
-        drawn = np.array([_draw_exponentials(unit, seed) for unit in units[part]])
+        drawn = np.array(
+            [_exponential_quantiles()[draw_places(f"{seed}\0weight\0{unit}", _DRAWS)] for unit in units[part]]
+        )
         totals += filled[:, part] @ drawn
         weights += known[:, part] @ drawn
     means = totals / weights
@@ -242,13 +203,6 @@ def estimate_best_probabilities(
     first = means >= means.max(axis=0) - _SAME * (problem_scores.highest - problem_scores.lowest)
     shares = (first / first.sum(axis=0)).mean(axis=1)
     return dict(zip(names, shares.tolist(), strict=True))
-
-
-def _draw_exponentials(unit: str, seed: int) -> FloatArray:
-    """Draws of the exponential distribution from a hash of the seed and a name, shape (draws,)."""
-    digest = hashlib.shake_256(f"{seed}\0weight\0{unit}".encode("utf-8", "surrogatepass")).digest(2 * _DRAWS)
-    drawn: FloatArray = _exponential_quantiles()[np.frombuffer(digest, dtype="<u2")]
-    return drawn
 
 
 @cache

@@ -12,7 +12,7 @@ import numpy as np
 from reportgen.statistics.distributions import t_quantile, t_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from reportgen.core.model import FloatArray, GivenInterval, IntArray
     from reportgen.settings.blocks import Band
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DRAWS = 2000
 _DRAWS_AT_ONCE = 250
-# Likeness is rounded down to these parts: less alike is more careful, and alike curves share their draws.
+# Correlations are rounded down to these parts: lower ones widen bands, and similar curves share their draws.
 _PARTS = 10
 _SKEW_PARTS = 4
 _MOST_SKEWED = 2.5
@@ -54,9 +54,8 @@ class PeakEnds(NamedTuple):
 def find_pointwise_level(values: FloatArray, level: float) -> float:
     """The level that t intervals at each step by itself need for all of them to hold at once.
 
-    Args:
-        values: shape (R, S), NaN where a run does not support a step.
-        level: of the whole band, between 0 and 1.
+    ``values`` has shape (R, S), NaN where a run does not support a step. Where no step, or only one, has two
+    runs, it is ``level`` itself.
 
     Returns:
         ``level`` itself where no step, or only one, has two runs.
@@ -76,10 +75,7 @@ def find_peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
     is flat, which is the worst case. Beyond it the interval of a single step does: a true value far above a
     peak would need all readings to err to the same side. Both tails share 1 - ``level``.
 
-    Args:
-        values: shape (R, S), NaN where a run does not support a step; negative ones for the lowest mean.
-        n: the number of runs at the picked step.
-        level: confidence level.
+    ``values`` as in ``compute_band``, negative ones for the lowest mean; ``n`` runs reach the picked step.
 
     Returns:
         None under 2 runs.
@@ -100,13 +96,10 @@ def estimate_run_noise(values: FloatArray) -> Noise:
     Deviations are divided by the standard deviation at their step; ``far`` is the mean correlation over
     distances above half of the steps, ``near`` follows from that of neighbours. The skewness is that of all
     deviations together, less half its standard error: a few readings seem skewed by chance.
-
-    Args:
-        values: shape (R, S), NaN where a run does not support a step.
     """
     values = values[:, _find_varied(values)]
     runs, steps = values.shape
-    if steps < 2:  # noqa: PLR2004 - nothing to be alike
+    if steps < 2:  # noqa: PLR2004 - nothing to correlate
         return Noise(0.0, 0.0, 0.0)
     deviations = values - np.nanmean(values, axis=0)
     variance = np.nanmean(deviations**2, axis=0)
@@ -146,7 +139,7 @@ def _count_varied(values: FloatArray) -> tuple[int, int]:
 
 
 def _find_varied(values: FloatArray) -> IntArray:
-    """Steps at which runs differ; steps at which all are equal tell nothing of their noise."""
+    """Steps at which runs differ; steps at which all are equal do not show their noise."""
     finite = np.isfinite(values)
     low = np.where(finite, values, np.inf).min(axis=0)
     high = np.where(finite, values, -np.inf).max(axis=0)
@@ -178,13 +171,7 @@ def _find_critical(runs: int, steps: int, like: Noise, level: float) -> _Critica
 
 
 def _choose_peak_ends(picked: FloatArray, every: FloatArray, both: float) -> PeakEnds:
-    """The ends with the widest tail that leaves no more than ``both`` outside, be the curve flat or not.
-
-    Args:
-        picked: studentised errors at the highest step of flat curves.
-        every: those at all steps, sorted.
-        both: the share outside.
-    """
+    """The ends with the widest tail that leaves no more than ``both`` outside, be the curve flat or not."""
     behind = beyond = 0.0
     for tail in np.linspace(both, both / 2, 26).tolist():
         beyond = -_round_critical(np.quantile(every, tail))
@@ -262,10 +249,7 @@ def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.9
     One run says nothing about other runs, and equal runs say no more of how runs differ: there the band is
     NaN, never of zero width.
 
-    Args:
-        values: shape (R, S), NaN where a run does not support a step.
-        kind: which band.
-        level: confidence level of ``ci`` and ``simultaneous``, between 0 and 1.
+    ``values`` has shape (R, S), NaN where a run does not support a step.
 
     Raises:
         ValueError: if there is no such band, or ``level`` is not between 0 and 1.
@@ -279,7 +263,7 @@ def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.9
     n = np.count_nonzero(~np.isnan(values), axis=0).astype(np.int64)
     ordered = np.sort(values, axis=0)  # NaN goes last: row n - 1 is each step's largest value
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        centre, low, high = _BANDS[str(kind)](ordered, n, level)
+        centre, low, high = _find_ends(ordered, n, str(kind), level)
     known = (n > 1) & np.isfinite(low) & np.isfinite(high) & (low < high)
     return Banded(centre, np.where(known, low, np.nan), np.where(known, high, np.nan), n)
 
@@ -290,11 +274,6 @@ def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tu
     ``low`` and ``high`` are used as they are. A standard error becomes an interval at ``level``: with the
     quantile of Student's t for n - 1 degrees of freedom where the input gives n, otherwise of the normal
     distribution.
-
-    Args:
-        values: shape (S,), the values the interval belongs to.
-        given: what the input gave at these steps.
-        level: confidence level, used with a standard error.
 
     Returns:
         Lower and upper ends, shape (S,), NaN where the input gives none.
@@ -311,9 +290,8 @@ def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tu
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
+_BANDS = ("ci", "simultaneous", "se", "sd", "range", "iqr", "none")
 _LAST_PLACES = 4 * np.finfo(np.float64).eps
-
-_Ends = tuple["FloatArray", "FloatArray", "FloatArray"]
 
 
 def _compute_mean(ordered: FloatArray, n: IntArray) -> FloatArray:
@@ -331,47 +309,25 @@ def _compute_deviation(ordered: FloatArray, n: IntArray, centre: FloatArray) -> 
     return length / np.sqrt(n - 1)
 
 
-def _ci(ordered: FloatArray, n: IntArray, level: float) -> _Ends:
+def _find_ends(
+    ordered: FloatArray, n: IntArray, kind: str, level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Centre and ends of a band at each step; runs are sorted at each step by itself."""
+    if kind == "iqr":
+        low, centre, high = (_interpolate_quantile(ordered, n, share) for share in (0.25, 0.5, 0.75))
+        return centre, low, high
     centre = _compute_mean(ordered, n)
-    half = _t_quantile(n, level) * _compute_deviation(ordered, n, centre) / np.sqrt(n)
-    return centre, centre - half, centre + half
-
-
-def _se(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    centre = _compute_mean(ordered, n)
-    half = _compute_deviation(ordered, n, centre) / np.sqrt(n)
-    return centre, centre - half, centre + half
-
-
-def _sd(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    centre = _compute_mean(ordered, n)
+    if kind == "range":
+        return centre, ordered[0], _take_row(ordered, n - 1)
+    if kind == "none":
+        nothing = np.full(n.shape, np.nan)
+        return centre, nothing, nothing
     half = _compute_deviation(ordered, n, centre)
+    if kind in {"ci", "simultaneous"}:
+        half = _t_quantile(n, level) * half
+    if kind != "sd":
+        half = half / np.sqrt(n)
     return centre, centre - half, centre + half
-
-
-def _range(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    return _compute_mean(ordered, n), ordered[0], _take_row(ordered, n - 1)
-
-
-def _iqr(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    low, centre, high = (_interpolate_quantile(ordered, n, share) for share in (0.25, 0.5, 0.75))
-    return centre, low, high
-
-
-def _none(ordered: FloatArray, n: IntArray, _: float) -> _Ends:
-    nothing = np.full(n.shape, np.nan)
-    return _compute_mean(ordered, n), nothing, nothing
-
-
-_BANDS: dict[str, Callable[[FloatArray, IntArray, float], _Ends]] = {
-    "ci": _ci,
-    "simultaneous": _ci,
-    "se": _se,
-    "sd": _sd,
-    "range": _range,
-    "iqr": _iqr,
-    "none": _none,
-}
 
 
 def _take_row(ordered: FloatArray, index: IntArray) -> FloatArray:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,16 +46,6 @@ def compare_curves(
     not count. With means m, variances s² and n runs a side, se² = s_a²/n_a + s_b²/n_b and the degrees of
     freedom are se⁴ / (Σ (s²/n)²/(n - 1)) (Welch 1947). The estimand is the mean difference of other runs like
     these.
-
-    Args:
-        a: one series; unsmoothed values of its runs are used.
-        b: the other.
-        at: a step.
-        between: first and last step; one of both has to be given.
-        metric: the metric's name, for the result.
-        level: confidence level.
-        alpha: see ``adjust_comparisons``; for several comparisons shown together, adjust the results again.
-        higher_is_better: whether a larger value is the better one.
 
     Returns:
         ``TOO_FEW`` under 2 runs a side. ``shared`` is the number of runs of the smaller side.
@@ -104,21 +95,16 @@ def _reduce_runs(runs: tuple[Run, ...], at: float | None, between: tuple[float, 
     return np.array(found)
 
 
-class _Welch(NamedTuple):
-    """The ends of the interval and p, or the reason why there are none."""
-
-    low: float | None
-    high: float | None
-    p: float | None
-    reason: str
-    stderr: float | None = None
-    df: float | None = None
-
-
-def _test_welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
-    if min(first.size, second.size) < 2:  # noqa: PLR2004 - one run says nothing about others
-        reason = f"{first.size} and {second.size} runs: 2 a side are needed"
-        return _Welch(None, None, None, reason)
+def _make_comparison(
+    names: tuple[str, str], first: FloatArray, second: FloatArray, metric: str, level: float
+) -> Comparison:
+    """Welch's test of two sides' numbers, one a run, before verdicts; or the reason why there is none."""
+    fewest, runs = min(first.size, second.size), (first.size, second.size)
+    one = Comparison(*names, metric, level, shared=fewest, runs=runs)
+    if fewest:
+        one = replace(one, difference=mean(first) - mean(second))
+    if fewest < 2:  # noqa: PLR2004 - one run says nothing about others
+        return replace(one, reason=f"{first.size} and {second.size} runs: 2 a side are needed")
     # Divided by a power of 2 near the largest, which is exact, squares neither overflow nor vanish.
     size = math.ldexp(1.0, math.frexp(float(np.abs(np.concatenate([first, second])).max()))[1] - 1)
     first, second = first / size, second / size
@@ -126,45 +112,23 @@ def _test_welch(first: FloatArray, second: FloatArray, level: float) -> _Welch:
     stderr = math.sqrt(sum(parts))
     if stderr <= _SAME:
         reason = "the runs of each side are equal: nothing to build an interval from"
-        return _Welch(None, None, None, reason)
+        return replace(one, verdict=Verdict.UNCLEAR, reason=reason)
     shares = [part / sum(parts) for part in parts]
     df = 1 / (shares[0] ** 2 / (first.size - 1) + shares[1] ** 2 / (second.size - 1))
     difference = mean(first) - mean(second)
     half = t_quantile((1 + level) / 2, df) * stderr
-    # A p too small for a float is still not 0.
-    p = max(2 * t_tail(abs(difference) / stderr, df), sys.float_info.min)
-    return _Welch((difference - half) * size, (difference + half) * size, p, "", stderr * size, df)
-
-
-def _make_comparison(
-    names: tuple[str, str], first: FloatArray, second: FloatArray, metric: str, level: float
-) -> Comparison:
-    fewest = min(first.size, second.size)
-    found = _test_welch(first, second, level)
-    method = _METHOD if found.p is not None else ""
-    return Comparison(
-        a=names[0],
-        b=names[1],
-        metric=metric,
-        level=level,
-        difference=mean(first) - mean(second) if fewest else None,
-        low=found.low,
-        high=found.high,
-        spread=None,
-        p=found.p,
-        adjusted_p=None,
-        tested_together=0,
-        shared=fewest,
-        only_a=(),
-        only_b=(),
-        verdict=Verdict.UNCLEAR if fewest > 1 else Verdict.TOO_FEW,
-        method=method,
-        interval_method=method,
-        reason=found.reason,
-        runs=(first.size, second.size),
-        stderr=found.stderr,
-        run_stderr=found.stderr or 0.0,
-        df=found.df,
+    return replace(
+        one,
+        low=(difference - half) * size,
+        high=(difference + half) * size,
+        # A p too small for a float is still not 0.
+        p=max(2 * t_tail(abs(difference) / stderr, df), sys.float_info.min),
+        verdict=Verdict.UNCLEAR,
+        method=_METHOD,
+        interval_method=_METHOD,
+        stderr=stderr * size,
+        run_stderr=stderr * size,
+        df=df,
     )
 
 
@@ -179,10 +143,6 @@ def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead
     That is the series with the best final value, if it is better than each other one. The test is Welch's
     over runs at the last step that both of a pair have, with Holm's adjustment over all pairs (above 30
     series Bonferroni's); where runs of both sides are equal, or there is but one, nothing can be tested.
-
-    Args:
-        curves: each with a point; unsmoothed values of their runs are used.
-        level: of the intervals of the differences, which have to exclude 0.
     """
     if len(curves) == 1:
         alone = Lead(curves[0].series, tested=False)

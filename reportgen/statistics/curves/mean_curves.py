@@ -8,7 +8,6 @@ import numpy as np
 
 from reportgen.core.model import Curve, CurveSet, Ending, Estimate
 from reportgen.statistics.curves.bands import compute_band, find_peak_ends, get_given_band
-from reportgen.statistics.curves.bands import compute_band as band_across
 from reportgen.statistics.curves.compare_curves import find_leads_at_end
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
 def find_common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
     """The steps that runs are brought to, and whether all runs have exactly these.
-
-    Args:
-        steps: one array a run, each 1-d and strictly increasing.
 
     Returns:
         The union of the steps, sorted; True where every run has every step.
@@ -37,11 +33,6 @@ def interpolate(grid: FloatArray, steps: FloatArray, values: FloatArray) -> Floa
     """One run's values at the steps of ``grid``: its own where it has them, else interpolated linearly.
 
     Nothing is extrapolated: before the run's first step and after its last the result is NaN.
-
-    Args:
-        grid: shape (G,), sorted.
-        steps: shape (S,), strictly increasing, S >= 1.
-        values: shape (S,).
 
     Returns:
         Shape (G,); every number lies between the two values it was interpolated from.
@@ -62,12 +53,6 @@ def align(
     grid: FloatArray, steps: Sequence[FloatArray], values: Sequence[FloatArray], *, exact: bool
 ) -> FloatArray:
     """Every run's values at the steps of ``grid``.
-
-    Args:
-        grid: shape (G,), from ``find_common_steps``.
-        steps: one array a run.
-        values: one array a run, of the same length as its steps.
-        exact: as ``find_common_steps`` said; then no interpolation is done.
 
     Returns:
         Shape (R, G), NaN where a run does not reach.
@@ -101,18 +86,12 @@ def compute_curves(
     runs the band across runs is used and the input's intervals are not (``CurveSet.given_ignored``).
     ``none`` draws no band at all.
 
-    Args:
-        reduced: the runs of one metric; reduced with the same ``smooth``.
-        band: what the band shows, see ``statistics.band``.
-        level: confidence level of ``ci``, and of a given standard error.
-        smooth: how much ``reduced`` was smoothed; 0 draws unsmoothed values.
-        series: only these, in this order; all in the order of ``reduced`` if left out. Those without a
-            finite value are named in ``CurveSet.without_values``.
-        peak: ``simultaneous`` computes ``Curve.extremes`` of means over several runs, see
-            ``statistics.simultaneous``.
+    ``reduced`` was reduced with the same ``smooth``. ``series`` chooses some, in this order; those without a
+    finite value are named in ``CurveSet.without_values``. With the ``simultaneous`` ``peak``,
+    ``Curve.extremes`` of means over several runs are computed.
 
     Raises:
-        ValueError: if ``smooth`` is asked for and ``reduced`` was not smoothed.
+        ValueError: if ``smooth`` is above 0 and ``reduced`` was not smoothed.
     """
     members: dict[str, list[Run]] = {name: [] for name in series or ()}
     for run in reduced.runs:
@@ -172,14 +151,14 @@ def _make_curve(
     drawn_values = raw_values
     if smoothed:
         drawn_values = align_runs([run.values if run.smoothed is None else run.smoothed for run in runs])
-    centre, low, high, n = band_across(drawn_values, band, level)
+    centre, low, high, n = compute_band(drawn_values, band, level)
     equal = 0 if band == "none" else int(np.count_nonzero((n > 1) & ~np.isfinite(low)))
     given = runs[0].given if len(runs) == 1 and band != "none" else None
     if given is not None:
         low, high = (end + (centre - raw_values[0]) for end in get_given_band(raw_values[0], given, level))
         if given.n is not None:
             n = np.where(np.isfinite(given.n), np.floor(np.nan_to_num(given.n)), n).astype(np.int64)
-    raw = band_across(raw_values, band if band == "iqr" else "none", level).centre if smoothed else None
+    raw = compute_band(raw_values, band if band == "iqr" else "none", level).centre if smoothed else None
     extremes = _find_extremes(raw_values, level) if peak == "simultaneous" and band != "iqr" else None
     made = Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None, equal, extremes)
     return made, exact
@@ -187,7 +166,7 @@ def _make_curve(
 
 def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | None:
     """The highest and the lowest mean, each with an interval that knows that its step was picked."""
-    centre, low, high, n = band_across(values, "se")
+    centre, low, high, n = compute_band(values, "se")
     found = []
     for place, sign in ((int(np.argmax(centre)), 1.0), (int(np.argmin(centre)), -1.0)):
         ends = find_peak_ends(sign * values, int(n[place]), level)
@@ -213,10 +192,6 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
 
     Where the curves were binned, steps are bin centres and values bin means; reduce with
     ``max_points=None`` for the exact last and best step.
-
-    Args:
-        curve_set: made with ``band="ci"``, not smoothed.
-        higher_is_better: whether the peak is a maximum.
     """
     return tuple(
         _summarise_curve(curve, curve_set.level, higher_is_better=higher_is_better)

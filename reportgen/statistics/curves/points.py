@@ -36,10 +36,9 @@ def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
     smoothing with its debiasing, and pandas' ``ewm(halflife, times=..., adjust=True)`` with
     ``halflife = unit * log(0.5) / log(weight)``.
 
-    Args:
-        steps: shape (S,), strictly increasing.
-        values: shape (S,) or (R, S): one or several runs that share these steps; finite.
-        weight: 0 (values unchanged) up to, but not including, 1.
+    ``values`` of one run or several, shape (S,) or (R, S), share strictly increasing ``steps`` and are
+    finite. A ``weight`` of 0 leaves them unchanged. Each smoothed value is within the range of the values
+    up to it.
 
     Returns:
         The smoothed values, same shape as ``values``; each within the range of the values up to it.
@@ -103,7 +102,7 @@ def make_bins(first: float, last: float, count: int) -> Bins:
     return Bins(start=first, width=(last - first) / count, count=count)
 
 
-# What the input may give beside a value; see ``reportgen.core.model.GivenInterval``.
+# What the input may give with a value; see ``reportgen.core.model.GivenInterval``.
 GIVEN_COLUMNS = ("low", "high", "stderr", "n")
 
 
@@ -142,11 +141,8 @@ class Points:
 def keep_last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatArray], runs: int) -> Points:
     """Sort rows into points and keep, of several rows of one run and step, the one written last.
 
-    Args:
-        run: shape (N,), the run of each row, 0 to ``runs`` - 1.
-        row: shape (N,), the order of writing.
-        columns: ``step`` and ``value``, all finite, and any of ``low``, ``high``, ``stderr``, ``n``.
-        runs: the number of runs; some may have no row.
+    ``run`` and ``row``, the order of writing, have shape (N,), and so has each of ``columns``: ``step`` and
+    ``value``, all finite, and any of ``low``, ``high``, ``stderr``, ``n``.
     """
     steps = columns["step"]
     same_run = run[1:] == run[:-1]
@@ -263,6 +259,16 @@ class Group(NamedTuple):
         return RunName(self.series, self.run, self.seed)
 
 
+def make_groups(fetched: Mapping[str, Column]) -> list[Group]:
+    """Groups from columns of their names and counts; null, which reading does not give, is an empty name."""
+    texts = (as_texts(fetched[name]) for name in ("metric", "series", "run", "seed"))
+    counts = (as_counts(fetched[name]) for name in ("rows", "filled", "first"))
+    return [
+        Group(metric or "", series or "", run or "", seed, *numbers)
+        for metric, series, run, seed, *numbers in zip(*texts, *counts, strict=True)
+    ]
+
+
 def list_given_columns(measurements: Measurements) -> tuple[str, ...]:
     """The columns of an interval that the input itself gives."""
     present = measurements.frame.collect_schema().names() if measurements.given_interval else []
@@ -304,13 +310,7 @@ def reduce_points(
 ) -> ReducedMetric:
     """Smooth and bin the points of one metric, and count what was left out.
 
-    Args:
-        points: all points of the metric's runs.
-        groups: one a run, in the same order.
-        given_interval: how the input gave its interval.
-        finite: how many rows had a finite step and value.
-        max_points: the largest number of distinct steps kept; None keeps all.
-        smooth: 0 for none, below 1.
+    ``groups`` are the runs in order; ``finite`` rows had a finite step and value.
     """
     distinct = points.steps.size
     if smooth > 0:

@@ -206,7 +206,7 @@ def _locate_crossing(steps: FloatArray, difference: FloatArray, left: int, right
 
 
 def _find_zero(start: float, end: float, before: float, after: float) -> float:
-    """Where the line between two points of opposite sign is 0; NaN where they are too large to tell."""
+    """Where the line between two points of opposite sign is 0; NaN where they are too large to know."""
     share = 1 / (1 + abs(float(after) / float(before)))
     between = float(start) * (1 - share) + float(end) * share
     return min(max(between, float(start)), float(end))

@@ -10,18 +10,15 @@ import numpy as np
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
     Group,
-    as_counts,
     as_floats,
-    as_texts,
     keep_last_written,
     list_given_columns,
+    make_groups,
     order_groups,
     reduce_points,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reportgen.core.model import FloatArray, IntArray, Measurements, ReducedMetric
     from reportgen.statistics.curves.points import Column
 
@@ -36,19 +33,14 @@ def reduce(
     """One value a step of every run, for every metric of the table.
 
     Rows whose step or value is null, NaN or infinite are dropped first and counted. Of several rows of
-    one run, metric and step the last written is kept; the others count as replaced. Where the runs of a
+    one run, metric and step the last written counts; the others are replaced. Where the runs of a
     metric have more than ``max_points`` distinct steps together, x is cut into ``max_points`` bins of
     equal width between the first and the last step: a run's value is the mean of its steps in the bin,
     its ``low`` and ``high`` are the smallest and largest, and the step is the bin's centre. Smoothing
-    (see ``statistics.smooth``) is done on all steps of a run, before binning.
+    (see ``smooth``) is done on all steps of a run, before binning.
 
     Tables of more than ``FULL_ROWS`` rows are reduced inside DuckDB, with the same result up to rounding;
-    with smoothing, one run at a time is held in memory.
-
-    Args:
-        measurements: the lazy table; it is read here.
-        max_points: the largest number of distinct steps kept; None keeps all.
-        smooth: 0 for none, below 1.
+    with smoothing, one run at a time is in memory.
 
     Returns:
         For every metric that has rows, in order of first appearance: its runs, by the order of series in
@@ -117,12 +109,12 @@ def _fetch(measurements: Measurements) -> _Table | None:
     between = f"BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"  # isfinite takes most of the time
     aggregates = [
         "series, run, metric, min(seed) AS seed",
-        'count(*) AS rows, count(value) AS filled, min("row") AS first_row',
+        'count(*) AS rows, count(value) AS filled, min("row") AS first',
         *(f'list("{name}") FILTER (step {between} AND value {between}) AS "{name}"' for name in columns),
     ]
     table = measurements.frame.to_native().limit(FULL_ROWS + 1)
     fetched = table.aggregate(", ".join(aggregates), "series, run, metric").fetchnumpy()
-    groups = _make_groups(fetched)
+    groups = make_groups(fetched)
     if not groups:
         nothing = np.empty(0, dtype=np.int64)
         return _Table([], nothing, nothing, {})
@@ -144,12 +136,3 @@ def _in_lists(column: Column, order: list[int]) -> list[Column]:
     """The lists of a column in this order; the list of a run without a finite value is null, here empty."""
     missing = np.ma.getmaskarray(column)
     return [np.empty(0) if missing[place] else column[place] for place in order]
-
-
-def _make_groups(fetched: Mapping[str, Column]) -> list[Group]:
-    texts = (as_texts(fetched[name]) for name in ("metric", "series", "run", "seed"))
-    counts = (as_counts(fetched[name]) for name in ("rows", "filled", "first_row"))
-    return [
-        Group(metric or "", series or "", run or "", seed, *numbers)
-        for metric, series, run, seed, *numbers in zip(*texts, *counts, strict=True)
-    ]

@@ -22,6 +22,7 @@ from reportgen.statistics.curves.points import (
     keep_last_written,
     list_given_columns,
     make_bins,
+    make_groups,
     make_reduced_metric,
     order_groups,
     reduce_points,
@@ -50,16 +51,12 @@ class Extent(NamedTuple):
 
 
 def has_unique_steps(rows: nw.LazyFrame[Any], extents: Sequence[Extent]) -> bool:
-    """Whether it is certain that no run has two rows of one step; False where it cannot be told cheaply.
+    """Whether it is certain that no run has two rows of one step; False where that would cost too much.
 
     Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the
     mark of its run and of 48 neighbouring slots. If every slot is used at most once, a mark has as many
     one bits as rows; equal terms would carry and leave fewer. So equality proves that all slots, and
     hence all steps, differ. It costs a grouping with rows / 24 groups instead of one with a group a row.
-
-    Args:
-        rows: columns ``series, run, step`` with finite steps.
-        extents: one a run.
     """
     spacings = [
         (extent.last_step - extent.first_step) / (extent.finite - 1)
@@ -98,11 +95,8 @@ def split_column(
     Source: ExtractVector in Rump, Ogita and Oishi, "Accurate Floating-Point Summation" (2008); used for
     reproducible sums by Demmel and Nguyen, "Fast Reproducible Floating-Point Summation" (2013).
 
-    Args:
-        frame: the table.
-        column: a float64 column without null; NaN stays NaN.
-        largest: no absolute value is larger.
-        count: no group has more rows.
+    ``column`` is float64 without null, NaN stays NaN; no absolute value exceeds ``largest``, and no group has
+    more than ``count`` rows. The names are those of the parts.
 
     Returns:
         The table with the parts as further columns, and their names.
@@ -132,13 +126,7 @@ def add_parts(sums: Mapping[str, FloatArray], names: list[str]) -> FloatArray:
 def reduce_large(
     measurements: Measurements, *, max_points: int | None, smooth: float
 ) -> dict[str, ReducedMetric]:
-    """As ``reduce``, with grouping and binning left to the database.
-
-    Args:
-        measurements: the lazy table.
-        max_points: the largest number of distinct steps kept; None keeps all.
-        smooth: 0 for none, below 1.
-    """
+    """As ``reduce``, with grouping and binning left to the database."""
     columns = ("value", *list_given_columns(measurements))
     extents = _read_extents(measurements, columns)
     found: dict[str, ReducedMetric] = {}
@@ -223,12 +211,7 @@ def _read_extents(measurements: Measurements, columns: tuple[str, ...]) -> list[
             *(where_finite(name).abs().max().alias(f"{name}_largest") for name in columns),
         )
     )
-    texts = (as_texts(fetched[name]) for name in ("metric", "series", "run", "seed"))
-    counts = (as_counts(fetched[name]) for name in ("rows", "filled", "first"))
-    groups = [
-        Group(metric or "", series or "", run or "", seed, *numbers)
-        for metric, series, run, seed, *numbers in zip(*texts, *counts, strict=True)
-    ]
+    groups = make_groups(fetched)
     finite_rows = as_counts(fetched["finite"])
     first, last = (as_floats(fetched[name]).tolist() for name in ("first_step", "last_step"))
     largest = {name: np.nan_to_num(as_floats(fetched[f"{name}_largest"])).tolist() for name in columns}
@@ -269,7 +252,7 @@ def _read_points(rows: _Rows) -> Points:
 
 def _read_binned_runs(rows: _Rows, bins: Bins, *, unique: bool) -> tuple[tuple[Run, ...], int]:
     frame = rows.frame if unique else _select_last_written(rows)
-    # The same operations as in ``Bins.index``, so that no step lands in a neighbouring bin.
+    # The same operations as in ``Bins.locate``, so that no step lands in a neighbouring bin.
     place = ((nw.col("step") - bins.start) / bins.width).floor()
     frame = frame.with_columns(
         bin=nw.when(place > bins.count - 1).then(float(bins.count - 1)).otherwise(place)
