@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reportgen.core.errors import Placing, Diagnostic, ReportError, Stage
+from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
 from reportgen.core.model import CurveRequest, Lead, ScoreRequest
 from reportgen.core.outcomes import ScoresError
 from reportgen.settings.blocks import split_metric
@@ -162,7 +162,7 @@ class ResultsStore:
         from reportgen.statistics.curves.reduce import reduce  # noqa: PLC0415
 
         source, metrics = self._sources[request.source], tuple(self._metrics[_select_curve_rows(request)])
-        with Placing(source.location, self._locate(request)):
+        with relocate_errors(source.location, self._locate(request)):
             table = read_measurements(
                 self._root, source, metrics, x=request.x, series=request.series, where=dict(request.where)
             )
@@ -306,7 +306,7 @@ class ResultsStore:
 
         def read() -> tuple[ReportedScore, ...]:
             place = self._locate(request)
-            with Placing(self._sources[request.source].location, place):
+            with relocate_errors(self._sources[request.source].location, place):
                 table = self._open_totals(request.source)
                 found = table.get_scores(request.benchmark, request.series, dict(request.where))
             if found:
@@ -320,7 +320,7 @@ class ResultsStore:
     def _group(self, request: ScoreRequest, group: Callable[[Outcomes], _Value]) -> _Value:
         """The rows of a request, grouped."""
         place = self._locate(request)
-        with Placing(self._sources[request.source].location, place), place_score_errors(place):
+        with relocate_errors(self._sources[request.source].location, place), place_score_errors(place):
             return group(
                 self._compute_once(
                     "outcomes", _select_score_rows(request), lambda: self._read_outcomes(request)

@@ -44,7 +44,7 @@ def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     for problem in problems:
         groups[problem.message, problem.next_step, problem.stage, problem.severity].append(problem)
     for group in groups.values():
-        files = list(dict.fromkeys(problem.place.file for problem in group))
+        files = list(dict.fromkeys(problem.location.file for problem in group))
         if len(files) > _MOST_FILES:
             others = f"the same in {len(files) - 1:,} more: {join_names(files[1:], most=2)}"
             yield replace(group[0], message=f"{group[0].message}; {others}")

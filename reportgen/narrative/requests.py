@@ -242,7 +242,9 @@ def _choose_parts(
     if len(source.benchmarks) == 1 or isinstance(settings, ComparisonSettings):
         return source.benchmarks
     said = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
-    raise ReportError(Diagnostic(block.location, said, f"Its benchmarks are {quote_names(source.benchmarks)}"))
+    raise ReportError(
+        Diagnostic(block.location, said, f"Its benchmarks are {quote_names(source.benchmarks)}")
+    )
 
 
 def _make_score_request(

@@ -222,7 +222,9 @@ def _check_repeats(description: Description, source: Source, root: Path) -> None
         read_outcomes(root, source).check_repeats()
 
 
-def _describe_empty(description: Description, request: _Request) -> tuple[Description, tuple[Diagnostic, ...]]:
+def _describe_empty(
+    description: Description, request: _Request
+) -> tuple[Description, tuple[Diagnostic, ...]]:
     """The runs of what cannot be read, if they hold no values, and what was found in them."""
     root = request.location.root
     with Diagnostics().collecting():

@@ -65,7 +65,9 @@ _MOST: Final = 20
 _MOST_KEYS: Final = 5
 
 
-def _report_indistinct(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Diagnostic]:
+def _report_indistinct(
+    location: Location, settings: SourceSettings, runs: ImportedRuns
+) -> Iterator[Diagnostic]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
     naming = runs.naming
     unread = _find_unread(settings, runs)

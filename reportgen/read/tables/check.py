@@ -67,7 +67,9 @@ def find_faults(
     return find_wrong_cells(root, files, {**dict.fromkeys(numbers, NUMBER), **dict.fromkeys(times, TIME)})
 
 
-def find_wrong_cells(root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]) -> list[Diagnostic]:
+def find_wrong_cells(
+    root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]
+) -> list[Diagnostic]:
     """Every row that cannot be read, and every cell that is wrong by the check of its column."""
     problems: list[Diagnostic] = []
     for file in files:
