@@ -333,7 +333,8 @@ def _add_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
     least = (context.highest - context.lowest) / 10
     if math.isinf(least):
         least = abs(high) / 10 or 1.0
-    room = _ROOM * (high - low) if high > low else least / 2
+    # A range of nothing but rounding noise counts as one value.
+    room = _ROOM * (high - low) if high - low > 1e-9 * least else least / 2
     return low - room, high + room
 
 

@@ -41,7 +41,7 @@ def interpolate(grid: FloatArray, steps: FloatArray, values: FloatArray) -> Floa
         return np.where(grid == steps[0], values[0], np.nan)
     left = np.clip(np.searchsorted(steps, grid, side="right") - 1, 0, steps.size - 2)
     share = (grid - steps[left]) / (steps[left + 1] - steps[left])
-    inside = (share >= 0) & (share <= 1)
+    inside = (grid >= steps[0]) & (grid <= steps[-1])
     below, above = values[left], values[left + 1]
     # Weighted this way a difference of large values cannot overflow, and the ends are hit exactly.
     between = below * (1 - share) + above * share
