@@ -173,7 +173,12 @@ def fix(config_file: Path, *, write: bool) -> None:
         statements = [one for several in report.statements.values() for one in several]
         pages = plan_repairs(config_file.resolve().parent, statements)
     for page in pages:
-        _print_diff(page.difference)
+        shown = sys.stdout.isatty()
+        for line in page.difference.split("\n")[:-1]:
+            heading = line.startswith(("---", "+++"))
+            colour = None if heading else _COLOURS.get(line[:1])
+            # What is piped is a patch, byte for byte; what is looked at gives the terminal no orders.
+            click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
     left = find_unrepaired(statements, pages)
     if write:
         with report_problems("only the pages named above were written"):
@@ -182,15 +187,6 @@ def fix(config_file: Path, *, write: bool) -> None:
                 print_line(f"{page.file}: written", err=True)
     _print_summary(pages, [one for one in problems if one.location in left], written=write)
     sys.exit(1 if pages and not write else 0)
-
-
-def _print_diff(difference: str) -> None:
-    shown = sys.stdout.isatty()
-    for line in difference.split("\n")[:-1]:
-        heading = line.startswith(("---", "+++"))
-        colour = None if heading else _COLOURS.get(line[:1])
-        # What is piped is a patch, byte for byte; what is looked at gives the terminal no orders.
-        click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
 
 
 def _print_summary(pages: Sequence[PageRepair], left: Sequence[Diagnostic], *, written: bool) -> None:

@@ -15,7 +15,6 @@ from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
     from reportgen.core.description import Description
-    from reportgen.site.describing.description import Section
     from reportgen.site.describing.sources import DataPath
 
 
@@ -86,24 +85,20 @@ def _print_description(description: Description) -> None:
         click.echo(clean_text(words))
     for section in make_sections(description):
         click.echo()
-        _print_section(section)
+        _print_heading(section.title, clean_text(section.note))
+        rows = [tuple(map(clean_text, row)) for row in section.rows]
+        if not sys.stdout.isatty():
+            columns = [Column(title, longest=_LONGEST) for title in section.header]
+            print_table(columns, [section.header, *rows])
+        else:
+            _print_fitted(section.header, rows, shutil.get_terminal_size((100, 24)).columns)
+        if section.more:
+            click.secho(section.more, dim=True)
     if description.problems:
         click.echo()
         click.secho("Found on the way", bold=True)
     for problem in description.problems:
         print_problem(problem, err=False)
-
-
-def _print_section(section: Section) -> None:
-    _print_heading(section.title, clean_text(section.note))
-    rows = [tuple(map(clean_text, row)) for row in section.rows]
-    if not sys.stdout.isatty():
-        columns = [Column(title, longest=_LONGEST) for title in section.header]
-        print_table(columns, [section.header, *rows])
-    else:
-        _print_fitted(section.header, rows, shutil.get_terminal_size((100, 24)).columns)
-    if section.more:
-        click.secho(section.more, dim=True)
 
 
 def _print_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: int) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from reportgen.claims.facts.vocabulary import Subject
     from reportgen.draft.questions import SourceQuestion
     from reportgen.site.describing.facts import FactGroup
 
@@ -74,18 +73,6 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
     with report_problems("no facts can be told"):
         subject = _open_question(config_file, source, metric, benchmark).get_subject()
         groups = group_facts(subject)
-    click.secho(_format_title(source, subject), bold=True)
-    width = max((len(call) for group in groups for call, _ in group.rows), default=0)
-    for group in groups:
-        click.echo()
-        click.secho(group.signature, fg="cyan", nl=False)
-        click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
-        for call, meaning in group.rows:
-            click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(meaning)}")
-    _print_usage(groups)
-
-
-def _format_title(source: str, subject: Subject) -> str:
     from reportgen.core.words import format_count
 
     scale = subject.scale
@@ -95,7 +82,18 @@ def _format_title(source: str, subject: Subject) -> str:
         None: "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
     }
     count = format_count(len(subject.series), "series", "series")
-    return f"{clean_text(source)}: {clean_text(scale.metric)} of {count}, {ways[scale.higher_is_better]}"
+    click.secho(
+        f"{clean_text(source)}: {clean_text(scale.metric)} of {count}, {ways[scale.higher_is_better]}",
+        bold=True,
+    )
+    width = max((len(call) for group in groups for call, _ in group.rows), default=0)
+    for group in groups:
+        click.echo()
+        click.secho(group.signature, fg="cyan", nl=False)
+        click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
+        for call, meaning in group.rows:
+            click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(meaning)}")
+    _print_usage(groups)
 
 
 def _print_usage(groups: Iterable[FactGroup]) -> None:

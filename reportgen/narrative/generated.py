@@ -106,7 +106,9 @@ def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[P
     for benchmark, file in benchmarks:
         path = get_page_path(benchmark)
         address, place = _get_address(path), SourceLocation(file, benchmark.line)
-        if not _is_page(path):
+        parts = PurePosixPath(path).parts
+        within = not path.startswith("/") and "\\" not in path and ":" not in path and ".." not in parts
+        if not (within and path.endswith(".md") and str(PurePosixPath(path)) == path):
             said = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
             yield Diagnostic(place, said, "Write a path below the content folder that ends with .md")
             continue
@@ -114,12 +116,6 @@ def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[P
             said = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
             yield Diagnostic(place, said, "Give it another page:, or name it as benchmark: in that page")
         taken.setdefault(address, f'benchmark "{benchmark.name}"')
-
-
-def _is_page(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    within = not path.startswith("/") and "\\" not in path and ":" not in path and ".." not in parts
-    return within and path.endswith(".md") and str(PurePosixPath(path)) == path
 
 
 def _get_address(path: str) -> str:

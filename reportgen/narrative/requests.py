@@ -63,7 +63,17 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     if source.kind != "measurements":
         said = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Diagnostic(block.location, said, "Write a scores block instead"))
-    metrics = _choose_metrics(block, source, benchmark)
+    metrics = block.settings.list_metrics()
+    if not metrics and benchmark and benchmark.source == source.name and benchmark.metric:
+        metrics = (benchmark.metric,)
+    if not metrics:
+        if len(source.metrics) != 1:
+            said = f'this {block.kind} block names no metric and "{source.name}" has {len(source.metrics)}'
+            raise ReportError(Diagnostic(block.location, said, _list_metrics(source)))
+        metrics = source.metrics
+    unknown = [metric for metric in metrics if metric not in source.metrics]
+    if unknown:
+        raise ReportError(*(_explain_unknown_metric(block.location, source, metric) for metric in unknown))
     return tuple(_make_curve_request(source.name, metric, settings) for metric in metrics)
 
 
@@ -113,21 +123,6 @@ def _list_conditions(
     return tuple(
         (column, value if isinstance(value, tuple) else (value,)) for column, value in filters.items()
     )
-
-
-def _choose_metrics(block: Block, source: Source, benchmark: Benchmark | None) -> tuple[str, ...]:
-    metrics = block.settings.list_metrics()
-    if not metrics and benchmark and benchmark.source == source.name and benchmark.metric:
-        metrics = (benchmark.metric,)
-    if not metrics:
-        if len(source.metrics) != 1:
-            said = f'this {block.kind} block names no metric and "{source.name}" has {len(source.metrics)}'
-            raise ReportError(Diagnostic(block.location, said, _list_metrics(source)))
-        metrics = source.metrics
-    unknown = [metric for metric in metrics if metric not in source.metrics]
-    if unknown:
-        raise ReportError(*(_explain_unknown_metric(block.location, source, metric) for metric in unknown))
-    return metrics
 
 
 def _explain_unknown_metric(place: SourceLocation, source: Source, metric: str) -> Diagnostic:

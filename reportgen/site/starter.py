@@ -95,7 +95,11 @@ def _find_commit(folder: Path) -> str:
     head = (git / "HEAD").read_text(encoding="utf-8").strip()
     if head.startswith("ref:"):
         head = refs.get(head.removeprefix("ref:").strip(), "")
-    origin = _find_origin((common / "config").read_text(encoding="utf-8"))
+    section = re.search(
+        r'^\s*\[remote "origin"\]([^\[]*)', (common / "config").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    url = re.search(r"^\s*url\s*=\s*(\S+)\s*$", section[1], re.MULTILINE) if section else None
+    origin = url[1] if url else ""
     if not origin:
         raise UnknownSourceError(
             f"it came from {folder}, and the repository there has no remote called origin"
@@ -122,13 +126,6 @@ def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
     for path in sorted((common / "refs").rglob("*")):
         if path.is_file():
             yield path.relative_to(common).as_posix(), path.read_text(encoding="utf-8").strip()
-
-
-def _find_origin(settings: str) -> str:
-    """The address of ``origin`` in the text of a repository's settings; empty without one."""
-    section = re.search(r'^\s*\[remote "origin"\]([^\[]*)', settings, re.MULTILINE)
-    url = re.search(r"^\s*url\s*=\s*(\S+)\s*$", section[1], re.MULTILINE) if section else None
-    return url[1] if url else ""
 
 
 # Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.

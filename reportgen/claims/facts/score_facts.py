@@ -82,7 +82,12 @@ class ScoreSubject:
         one = self._compared.get((call.series[0], call.series[1]))
         if one is None:
             return Answer(None, self._explain_missing(*call.series))
-        return _evaluate_pair(call, one, self.scale)
+        shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
+        if call.name in VERDICT_FACTS:
+            return evaluate_verdict(call.name, one, self.scale, call.numbers, behind=shared, few=shared)
+        if one.difference is None:
+            return Answer(None, one.reason or shared)
+        return Answer(one.difference, low=one.low, high=one.high, n=one.shared)
 
     def _explain_missing(self, *names: str) -> str:
         missing = [self._by_series[name] for name in names if self._by_series[name].estimate is None]
@@ -123,15 +128,6 @@ def _report_rank_end(subject: ScoreSubject, score: Score, end: Callable[[RankRan
         return Answer(None, f"no problems are known on which {score.series} could be compared")
     ranks = f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}"
     return Answer(float(end(one)), note=f"{ranks} of {one.count}")
-
-
-def _evaluate_pair(call: Call, one: Comparison, scale: Scale) -> Answer:
-    shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
-    if call.name in VERDICT_FACTS:
-        return evaluate_verdict(call.name, one, scale, call.numbers, behind=shared, few=shared)
-    if one.difference is None:
-        return Answer(None, one.reason or shared)
-    return Answer(one.difference, low=one.low, high=one.high, n=one.shared)
 
 
 _SCORE_FACTS: dict[str, Callable[[ScoreSubject, Score], Answer]] = {

@@ -262,9 +262,16 @@ def summarize_benchmark(
     leader, end = _describe_standing(curve_set, plot, spec, "")
     _, card = _describe_standing(curve_set, plot, spec, f" {curve_set.metric} at the end")
     ending = "At the end" if spec.higher_is_better is not None else "Highest at the end"
+    # A label that says from how many values the best was picked, and the best with its step.
+    found = find_bests(list_known_curves(curve_set), plot, lowest=spec.higher_is_better is False)
+    steps = join_names([format_value(plot.x, one.step) for one in found])
+    names = [one.series for one in found]
+    value = read_out_estimate(plot, found[0]) if len(found) == 1 else read_out(plot, found[0].value)
+    most = "best" if spec.higher_is_better is not None else "highest"
+    label = describe_pick(curve_set, plot, names, most=most).capitalize()
     facts = [
         (ending, f"{leader} {end}".strip()),
-        _describe_best(curve_set, plot, spec),
+        (label, f"{join_names(names)} {value} at {lower_axis_title(plot.x.title)} {steps}"),
         ("Runs", _count_runs(curve_set)),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or ""),
@@ -320,17 +327,6 @@ def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: st
         f"{'lowest' if lowest else 'highest'} {'mean' if ahead.tested else 'reading'} {value}{what} ({names})"
     )
     return "", f"no clear winner; {said}" if ahead.tested and ranked else said
-
-
-def _describe_best(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> tuple[str, str]:
-    """A label that says from how many values the best was picked, and the best with its step."""
-    found = find_bests(list_known_curves(curve_set), plot, lowest=spec.higher_is_better is False)
-    steps = join_names([format_value(plot.x, one.step) for one in found])
-    names = [one.series for one in found]
-    value = read_out_estimate(plot, found[0]) if len(found) == 1 else read_out(plot, found[0].value)
-    most = "best" if spec.higher_is_better is not None else "highest"
-    label = describe_pick(curve_set, plot, names, most=most).capitalize()
-    return label, f"{join_names(names)} {value} at {lower_axis_title(plot.x.title)} {steps}"
 
 
 def _count_runs(curve_set: CurveSet) -> str:

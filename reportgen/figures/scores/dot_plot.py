@@ -218,7 +218,15 @@ def _draw_row(row: Row, axis: Axis, top: int, *, alive: bool) -> Iterator[str]:
     middle = top + _CENTRE
     yield from _draw_words(row, top, alive=alive)
     yield _draw_mark(row, row.tip, "".join(_draw_interval(row, axis, middle)), alive=alive)
-    for dot, lane in zip(row.dots, _choose_lanes(row.dots, axis), strict=True):
+    # Which of a few lanes each dot takes, so that dots at nearly one value stay apart.
+    order = sorted(range(len(row.dots)), key=lambda place: row.dots[place].value)
+    lanes, last = [0] * len(row.dots), [-math.inf] * _LANES
+    for place in order:
+        x = position(axis, row.dots[place].value) * PIXELS_WIDE
+        free = [lane for lane in range(_LANES) if x - last[lane] >= _DOT_ROOM]
+        lanes[place] = free[0] if free else last.index(min(last))
+        last[lanes[place]] = x
+    for dot, lane in zip(row.dots, lanes, strict=True):
         circle = (
             f'<circle cx="{format_position(axis, dot.value)}" cy="{middle + _DOTS_AT + lane * _LANE}" r="3" '
             f'fill="{get_colour(row.slot)}" fill-opacity=".65"/>'
@@ -264,18 +272,6 @@ def _draw_interval(row: Row, axis: Axis, y: int) -> Iterator[str]:
     fill, edge = ("var(--rg-bg)", ink) if hollow else (ink, "var(--rg-bg)")
     size = 'r="4.5" stroke-width="2"' if hollow else 'r="5.5" stroke-width="1.5"'
     yield f'<circle cx="{format_position(axis, row.value)}" cy="{y}" {size} fill="{fill}" stroke="{edge}"/>'
-
-
-def _choose_lanes(dots: Sequence[RowDot], axis: Axis) -> list[int]:
-    """Which of a few lanes each dot takes, so that dots at nearly one value stay apart."""
-    order = sorted(range(len(dots)), key=lambda place: dots[place].value)
-    lanes, last = [0] * len(dots), [-math.inf] * _LANES
-    for place in order:
-        x = position(axis, dots[place].value) * PIXELS_WIDE
-        free = [lane for lane in range(_LANES) if x - last[lane] >= _DOT_ROOM]
-        lanes[place] = free[0] if free else last.index(min(last))
-        last[lanes[place]] = x
-    return lanes
 
 
 def _write_series_attribute(row: Row) -> str:

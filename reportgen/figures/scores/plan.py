@@ -164,7 +164,9 @@ def _draw_figure(
     context: ScoreContext,
     get_chart_spec: Callable[[ChartShape], str],
 ) -> Figure:
-    curve_set = _make_curve_set(plan, settings.level)
+    designs = list(dict.fromkeys((one.samples, one.runs) for one in plan.designs))
+    curves = tuple(_make_curve(plan, samples, runs) for samples, runs in designs)
+    curve_set = CurveSet(metric="probability (%)", curves=curves, band="none", level=settings.level)
     slots = assign_slots([tuple(curve.series for curve in curve_set.curves)])
     own = replace(context, slots=slots)
     plot_context = make_step_context(own, "problems", get_chart_spec, higher_is_better=True)
@@ -203,13 +205,6 @@ def _write_summary(plan: Plan, context: ScoreContext) -> str:
         f"With the data as they are a true difference of {said} is found in "
         f"{_build_cell(found).text} of cases."
     )
-
-
-def _make_curve_set(plan: Plan, level: float) -> CurveSet:
-    """A curve for each number of samples and runs, with step = problems."""
-    designs = list(dict.fromkeys((one.samples, one.runs) for one in plan.designs))
-    curves = tuple(_make_curve(plan, samples, runs) for samples, runs in designs)
-    return CurveSet(metric="probability (%)", curves=curves, band="none", level=level)
 
 
 def _make_curve(plan: Plan, samples: int, runs: int) -> Curve:

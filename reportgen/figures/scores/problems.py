@@ -157,6 +157,16 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
     title = "Score of each series on each problem"
     how = "problems from easiest to hardest, by their average over series"
     margins = Margins(top=8, right=16, bottom=BELOW, left=measure_left_margin(heat))
+    # A row a problem, the hardest first, since these are what is looked up; of many only those.
+    hardest = slice(None, -_MOST_ROWS - 1, -1)
+    columns = zip(grid.problems[hardest], grid.score.T[hardest], grid.samples.T[hardest], strict=True)
+    rows = []
+    for problem, scores, samples in columns:
+        cells = zip(scores.tolist(), samples.tolist(), strict=True)
+        rows.append((problem, *(_format_cell(*cell, context) for cell in cells)))
+    note = "Each cell: score, and of how many samples."
+    if len(grid.problems) > _MOST_ROWS:
+        note += f" The hardest {_MOST_ROWS} of {len(grid.problems):,} problems; the CSV file has them all."
     return Figure(
         id=figure_id,
         kind="problems",
@@ -173,7 +183,7 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
             subtitle=how,
             source=context.source,
         ),
-        table=_build_table(grid, context),
+        table=Table(("problem, hardest first", *grid.series), tuple(rows), note),
         csv=write_grid_csv(grid),
         spec=write_compact_json(build_heat_spec(heat, context, title=title, subtitle=how)) + "\n",
         view="",
@@ -206,20 +216,6 @@ def _describe_shared_columns(heat: HeatMap) -> str:
         f"A column is the mean of {heat.shared} problems that are next to each other in difficulty; "
         "the CSV file has every problem."
     )
-
-
-def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
-    """A row a problem, the hardest first, since these are what is looked up; of many only those."""
-    hardest = slice(None, -_MOST_ROWS - 1, -1)
-    columns = zip(grid.problems[hardest], grid.score.T[hardest], grid.samples.T[hardest], strict=True)
-    rows = []
-    for problem, scores, samples in columns:
-        cells = zip(scores.tolist(), samples.tolist(), strict=True)
-        rows.append((problem, *(_format_cell(*cell, context) for cell in cells)))
-    note = "Each cell: score, and of how many samples."
-    if len(grid.problems) > _MOST_ROWS:
-        note += f" The hardest {_MOST_ROWS} of {len(grid.problems):,} problems; the CSV file has them all."
-    return Table(("problem, hardest first", *grid.series), tuple(rows), note)
 
 
 def _format_cell(score: float, samples: int, context: ScoreContext) -> str:

@@ -136,7 +136,25 @@ def draw_runs(
     metric = name_metric(spreads[0].metric if spreads else settings.metric, context)
     title = settings.title or f"Spread of {metric} between runs on {context.benchmark}"
     figure = _draw_figure(block_id, title, settings.caption, spreads, context)
-    table = _build_table(f"{block_id}-table", title, spreads, context)
+    # A row a series: runs, mean and interval, spread, and from lowest to highest run.
+    level = format_level(spreads[0].level) if spreads else ""
+    header = ("series", "runs", f"mean [{level} interval]", "SD between runs", "lowest run", "highest run")
+    # A row a series, in the unit of the input.
+    rows = (
+        (
+            *(one.series, one.metric, one.level, len(one.runs), one.mean, one.sd, one.low, one.high),
+            *(one.problems, one.left_out, one.reason),
+        )
+        for one in spreads
+    )
+    table = ResultTable(
+        id=f"{block_id}-table",
+        title=title,
+        header=(*header, "problems"),
+        rows=tuple(_build_row(one, context) for one in spreads),
+        caption="",
+        csv=write_table_csv(_SPREAD_COLUMNS, rows),
+    )
     return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
 
 
@@ -201,34 +219,20 @@ def _draw_figure(
         numbers=_collect_numbers(spreads, context),
     )
     axis = make_score_axis(values, context, title=metric)
-    table = _build_runs_table(spreads, metric, context)
-    return draw_dot_plot(make_run_rows(spreads, context), axis, text, table=table, csv=_write_csv(spreads))
-
-
-def _build_runs_table(spreads: Sequence[RunSpread], metric: str, context: ScoreContext) -> Table:
-    """Every run drawn."""
     rows = tuple(
         (one.series, run.run, run.seed or "", format_score(run.score, context, half=half_width(one)))
         for one in spreads
         for run in one.runs
     )
-    return Table(("series", "run", "seed", metric), rows)
-
-
-def _build_table(
-    table_id: str, title: str, spreads: Sequence[RunSpread], context: ScoreContext
-) -> ResultTable:
-    """A row a series: runs, mean and interval, spread, and from lowest to highest run."""
-    level = format_level(spreads[0].level) if spreads else ""
-    header = ("series", "runs", f"mean [{level} interval]", "SD between runs", "lowest run", "highest run")
-    return ResultTable(
-        id=table_id,
-        title=title,
-        header=(*header, "problems"),
-        rows=tuple(_build_row(one, context) for one in spreads),
-        caption="",
-        csv=_write_spread_csv(spreads),
+    table = Table(("series", "run", "seed", metric), rows)
+    # Downloads are in the unit of the input.
+    records = (
+        (one.series, run.run, run.seed, one.metric, run.score, one.problems)
+        for one in spreads
+        for run in one.runs
     )
+    csv = write_table_csv(_RUN_COLUMNS, records)
+    return draw_dot_plot(make_run_rows(spreads, context), axis, text, table=table, csv=csv)
 
 
 def _build_row(one: RunSpread, context: ScoreContext) -> tuple[Cell, ...]:
@@ -248,28 +252,6 @@ def _build_row(one: RunSpread, context: ScoreContext) -> tuple[Cell, ...]:
         *((unknown, unknown) if not scores else ()),
         Cell(f"{one.problems:,}", float(one.problems)),
     )
-
-
-def _write_csv(spreads: Sequence[RunSpread]) -> str:
-    """A row a run, in the unit of the input."""
-    rows = (
-        (one.series, run.run, run.seed, one.metric, run.score, one.problems)
-        for one in spreads
-        for run in one.runs
-    )
-    return write_table_csv(_RUN_COLUMNS, rows)
-
-
-def _write_spread_csv(spreads: Sequence[RunSpread]) -> str:
-    """A row a series, in the unit of the input."""
-    rows = (
-        (
-            *(one.series, one.metric, one.level, len(one.runs), one.mean, one.sd, one.low, one.high),
-            *(one.problems, one.left_out, one.reason),
-        )
-        for one in spreads
-    )
-    return write_table_csv(_SPREAD_COLUMNS, rows)
 
 
 def _collect_numbers(spreads: Sequence[RunSpread], context: ScoreContext) -> dict[str, Any]:

@@ -31,9 +31,24 @@ def make_layers(shape: ChartShape) -> list[alt.Chart]:
     on = _Encodings(shape)
     drawn = [*_make_reference_layers(shape, on), *_make_line_layers(shape, on)]
     if shape.annotations:
-        drawn += _make_annotation_layers(on)
+        base = alt.Chart(alt.NamedData(ANNOTATIONS)).encode(x=on.x, y=on.y)
+        ring = base.mark_point(
+            shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, aria=False, clip=True
+        )
+        leader = base.transform_filter("isValid(datum.to)").encode(y2=alt.Y2("value"))
+        leader = leader.mark_rule(
+            yOffset=_FROM_ROW["from"], y2Offset=_FROM_ROW["to"], color=MUTED, strokeWidth=1, aria=False
+        )
+        text = base.properties(name="notes").transform_filter(_HAS_WORDS)
+        text = text.mark_text(baseline="alphabetic", color=INK, fontSize=TICK_SIZE, aria=False, **_PLACED)
+        drawn += [ring, leader, text.encode(text=_TEXT)]
     if shape.ends:
-        drawn.append(_make_ends_layer(on))
+        text = alt.Chart(alt.NamedData(ENDS), name="ends").mark_text(
+            align="left", baseline="middle", dx=10, fontSize=LABEL_SIZE, fontWeight=600, aria=False
+        )
+        y = alt.Y("y", type="quantitative", scale=None, axis=None)
+        layer: alt.Chart = text.encode(x=alt.value("width"), y=y, text=_TEXT, color=on.color)
+        drawn.append(layer)
     return drawn
 
 
@@ -119,29 +134,6 @@ def _make_reference_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]
         )
         drawn.append(text.encode(x=on.x, y=alt.value(0), text=_TEXT))
     return drawn
-
-
-def _make_annotation_layers(on: _Encodings) -> list[alt.Chart]:
-    base = alt.Chart(alt.NamedData(ANNOTATIONS)).encode(x=on.x, y=on.y)
-    ring = base.mark_point(
-        shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, aria=False, clip=True
-    )
-    leader = base.transform_filter("isValid(datum.to)").encode(y2=alt.Y2("value"))
-    leader = leader.mark_rule(
-        yOffset=_FROM_ROW["from"], y2Offset=_FROM_ROW["to"], color=MUTED, strokeWidth=1, aria=False
-    )
-    text = base.properties(name="notes").transform_filter(_HAS_WORDS)
-    text = text.mark_text(baseline="alphabetic", color=INK, fontSize=TICK_SIZE, aria=False, **_PLACED)
-    return [ring, leader, text.encode(text=_TEXT)]
-
-
-def _make_ends_layer(on: _Encodings) -> alt.Chart:
-    text = alt.Chart(alt.NamedData(ENDS), name="ends").mark_text(
-        align="left", baseline="middle", dx=10, fontSize=LABEL_SIZE, fontWeight=600, aria=False
-    )
-    y = alt.Y("y", type="quantitative", scale=None, axis=None)
-    layer: alt.Chart = text.encode(x=alt.value("width"), y=y, text=_TEXT, color=on.color)
-    return layer
 
 
 _TEXT = alt.Text("text", type="nominal")

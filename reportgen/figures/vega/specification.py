@@ -100,23 +100,14 @@ def build_spec(
     for layer in spec["layer"]:
         layer["data"] |= {"format": _CSV[layer["data"]["name"]]} if layer["data"]["name"] in _CSV else {}
         if layer.get("name") == "lines":
-            _make_readable(layer, plot)
-    spec["datasets"] = _build_datasets(plot, curve_set, csv, keys)
-    return spec
-
-
-def _make_readable(layer: dict[str, Any], plot: Plot) -> None:
-    """A tooltip at each point, and a legend where the names do not stand at the line ends."""
-    layer["mark"]["point"] = {"filled": True, "opacity": 0, "size": 80}
-    shown = ["series", "step", "value", "low", "high", "n"]
-    layer["encoding"]["tooltip"] = [
-        {"field": name, "type": "nominal" if name == "series" else "quantitative"} for name in shown
-    ]
-    if not plot.ends:
-        layer["encoding"]["color"]["legend"] = {"orient": "right", "title": None, "labelLimit": 240}
-
-
-def _build_datasets(plot: Plot, curve_set: CurveSet, csv: str, keys: list[str]) -> dict[str, Any]:
+            # A tooltip at each point, and a legend where the names do not stand at the line ends.
+            layer["mark"]["point"] = {"filled": True, "opacity": 0, "size": 80}
+            shown = ["series", "step", "value", "low", "high", "n"]
+            layer["encoding"]["tooltip"] = [
+                {"field": name, "type": "nominal" if name == "series" else "quantitative"} for name in shown
+            ]
+            if not plot.ends:
+                layer["encoding"]["color"]["legend"] = {"orient": "right", "title": None, "labelLimit": 240}
     by_name = dict(zip((line.name for line in plot.lines), keys, strict=True))
     datasets: dict[str, Any] = {MEANS: csv}
     if any(line.runs for line in plot.lines):
@@ -128,4 +119,5 @@ def _build_datasets(plot: Plot, curve_set: CurveSet, csv: str, keys: list[str]) 
             datasets[name] = [
                 {"step": m.x, "value": m.y, "text": m.text} | list_label_fields(m) for m in marks
             ]
-    return datasets
+    spec["datasets"] = datasets
+    return spec

@@ -385,7 +385,8 @@ def _check_records(data: bytes, starts: Places, stop: int) -> Block:
     written = sliding_window_view(content, 4)[starts + lengths].view("<u4")[:, 0]
     right = np.empty(len(starts), np.bool_)
     same_length, others = [], []
-    for members in _group_by_length(lengths):
+    order = np.argsort(lengths, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
         length = int(lengths[members[0]])
         if len(members) < FEWEST_IN_ARRAY or not length:
             others.append(members)
@@ -402,9 +403,3 @@ def _check_records(data: bytes, starts: Places, stop: int) -> Block:
             (members[fine], rows[fine]) for members, rows in same_length if (fine := right[members]).any()
         ]
     return Block(view, starts, lengths, tuple(same_length), few[right[few]], np.flatnonzero(~right))
-
-
-def _group_by_length(lengths: Places) -> list[Places]:
-    """Which records share a length, each in the order of writing."""
-    order = np.argsort(lengths, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)

@@ -216,10 +216,16 @@ def _build_evaluation(path: Path, spec: Mapping[str, Any], name: str, stats: _Ru
     means = [(total.metric, total) for total in totals]
     messages += check_totals(split.answers, means, repeats=trials or 1)
     adapter = as_mapping(spec.get("adapter_spec"))
+    # ``mmlu:subject=anatomy`` of ``mmlu:subject=anatomy,model=openai_gpt2``: all but the model.
+    scenario, _, arguments = (as_word(spec.get("name")) or path.name).partition(":")
+    parts = [
+        one for one in arguments.split(",") if one and not one.startswith(("model=", "model_deployment="))
+    ]
     return Evaluation(
         path=path,
         model=as_word(adapter.get("model")) or as_word(adapter.get("model_deployment")),
-        benchmark=_name_benchmark(spec, path) + (f" ({name})" if name != _SPLITS[0] else ""),
+        benchmark=(f"{scenario}:{','.join(parts)}" if parts else scenario)
+        + (f" ({name})" if name != _SPLITS[0] else ""),
         run=as_word(path.parent.name) if path.parent.parent.name == "runs" else "",
         seed=None,
         protocol=_build_protocol(adapter, name, trials),
@@ -228,15 +234,6 @@ def _build_evaluation(path: Path, spec: Mapping[str, Any], name: str, stats: _Ru
         finished=stats.finished,
         findings=tuple(make_findings(path, messages)),
     )
-
-
-def _name_benchmark(spec: Mapping[str, Any], path: Path) -> str:
-    """``mmlu:subject=anatomy`` of ``mmlu:subject=anatomy,model=openai_gpt2``: all but the model."""
-    scenario, _, arguments = (as_word(spec.get("name")) or path.name).partition(":")
-    parts = [
-        one for one in arguments.split(",") if one and not one.startswith(("model=", "model_deployment="))
-    ]
-    return f"{scenario}:{','.join(parts)}" if parts else scenario
 
 
 def _build_protocol(adapter: Mapping[str, Any], split: str, trials: int) -> dict[str, str]:

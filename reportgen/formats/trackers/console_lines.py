@@ -150,21 +150,17 @@ def parse_line(line: str) -> LineValues | None:
     if match := _BY_DICT.search(line):
         return _parse_pairs(int(match[1]), _PAIR.findall(line, match.end()))
     if match := _BY_BAR.search(line):
-        return _parse_bar(match)
+        before = int(match["episode"]) - 1 if match["episode"] else int(match["epoch"])
+        step = before * int(match["all"]) + int(match["done"])
+        pairs = [pair.partition("=") for pair in match["shown"].split(", ")]
+        shown = f"{match['bar']} {match['shown']}"
+        return _parse_pairs(step, [(name.strip(), value) for name, _, value in pairs], shown)
     if match := _BY_PIPES.search(line):
         prefix = f"{match['set'] or 'validation'}/" if match["valid"] else ""
         return _parse_pairs(int(match["step"]), _split_at_colons(line[match.end() :].split("|"), prefix))
     if match := _BY_SPACES.match(line):
         return _parse_pairs(int(match[1]), _split_at_colons(line[match.end() :].split()))
     return _parse_epoch_line(line)
-
-
-def _parse_bar(bar: re.Match[str]) -> LineValues:
-    before = int(bar["episode"]) - 1 if bar["episode"] else int(bar["epoch"])
-    step = before * int(bar["all"]) + int(bar["done"])
-    pairs = [pair.partition("=") for pair in bar["shown"].split(", ")]
-    shown = f"{bar['bar']} {bar['shown']}"
-    return _parse_pairs(step, [(name.strip(), value) for name, _, value in pairs], shown)
 
 
 def _split_at_colons(texts: Iterable[str], prefix: str = "") -> list[tuple[str, str]]:

@@ -209,17 +209,13 @@ def _describe_source(description: Description, request: _Request, problems: Diag
         if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
             description = replace(description, settings={"columns": {**stated, "series": series}})
         description = _add_counts(description, source, imported, request)
-        _check_repeats(description, source, request.location.root)
+        # Refuse rows that repeat a step or a problem, as whoever draws them does.
+        repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
+        if repeated:
+            read_measurements(request.location.root, source, repeated).check_repeats()
+        if any(one.repeated for one in description.counts.evaluations):
+            read_outcomes(request.location.root, source).check_repeats()
     return description
-
-
-def _check_repeats(description: Description, source: Source, root: Path) -> None:
-    """Refuse rows that repeat a step or a problem, as whoever draws them does."""
-    repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
-    if repeated:
-        read_measurements(root, source, repeated).check_repeats()
-    if any(one.repeated for one in description.counts.evaluations):
-        read_outcomes(root, source).check_repeats()
 
 
 def _describe_empty(

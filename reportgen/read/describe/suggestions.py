@@ -139,7 +139,14 @@ def suggest_for_table(
     ``steps`` are columns that may be the step, the likeliest first; ``place`` is that of the settings.
     """
     if layout.spread:
-        return _suggest_for_chart(layout, settings)
+        # Keys that settle series and seeds which the names of a chart's runs tell.
+        runs = layout.spread.values()
+        if settings.series_from or all(one.series == one.run for one in runs):
+            return {}
+        if all(split_seed(one.run) != (one.series, one.seed) for one in runs):
+            return {}
+        seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
+        return {"series_from": "name", **seeds}
     if layout.outcomes or layout.totals or layout.roles.step is not None:
         return {}
     with Diagnostics().collecting():
@@ -149,17 +156,6 @@ def suggest_for_table(
             return {"form": "totals"}
     taken = {name: one for name, one in settings.columns.model_dump().items() if one is not None}
     return {"columns": {**taken, "step": steps[0]}} if steps else {}
-
-
-def _suggest_for_chart(layout: Layout, settings: SourceSettings) -> dict[str, object]:
-    """Keys that settle series and seeds which the names of a chart's runs tell."""
-    runs = layout.spread.values()
-    if settings.series_from or all(one.series == one.run for one in runs):
-        return {}
-    if all(split_seed(one.run) != (one.series, one.seed) for one in runs):
-        return {}
-    seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
-    return {"series_from": "name", **seeds}
 
 
 def suggest_repetitions(settings: SourceSettings, description: Description) -> dict[str, object]:

@@ -88,7 +88,9 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
     informative = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
     series, seeds, seedless = _find_names(informative, settings, source)
     known = dict(zip(map(id, informative), zip(series.values, seeds.values, strict=True), strict=True))
-    resumed = _find_resumed(candidates)
+    begins = [candidate.run.begins or 0.0 for candidate in candidates]
+    groups = _group_equal(_make_id(candidate) or index for index, candidate in enumerate(candidates))
+    resumed = tuple(tuple(sorted(group, key=begins.__getitem__)) for group in groups if len(group) > 1)
     names = []
     for candidate in candidates:
         name, seed = known.get(id(candidate)) or _get_own_name(candidate, settings)
@@ -127,13 +129,6 @@ def _make_id(candidate: Candidate) -> tuple[str, str, str] | None:
     """What parts of one run share: the id, and what it is called; None without an id."""
     run = candidate.run
     return (run.id, run.name, run.group) if run.id else None
-
-
-def _find_resumed(candidates: Sequence[Candidate]) -> Groups:
-    """Runs that have the same id, name and group, in the order of time where it is known, or of writing."""
-    begins = [candidate.run.begins or 0.0 for candidate in candidates]
-    groups = _group_equal(_make_id(candidate) or index for index, candidate in enumerate(candidates))
-    return tuple(tuple(sorted(group, key=begins.__getitem__)) for group in groups if len(group) > 1)
 
 
 def _map_first(resumed: Groups) -> dict[int, int]:

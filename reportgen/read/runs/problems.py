@@ -70,7 +70,15 @@ def _report_indistinct(
 ) -> Iterator[Diagnostic]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
     naming = runs.naming
-    unread = _find_unread(settings, runs)
+    # The evaluations of which no score is taken.
+    chosen = choose_metrics(list_scored_runs(runs), settings)
+    unread = {
+        index
+        for index, one in enumerate(runs.candidates)
+        if (taken := chosen.get(one.run.benchmark))
+        and one.run.evaluated
+        and not {*taken} & {*list_scores(one.run)}
+    }
     by_message: dict[str, list[list[int]]] = defaultdict(list)
     for mixed, groups in ((False, naming.indistinct), (True, naming.mixed)):
         of_name: dict[tuple[str, str | None], list[list[int]]] = defaultdict(list)
@@ -96,18 +104,6 @@ def _report_indistinct(
     if (rest := len(by_message) - _MOST) > 0:
         message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
         yield Diagnostic(location.place, message, "", Stage.DATA)
-
-
-def _find_unread(settings: SourceSettings, runs: ImportedRuns) -> set[int]:
-    """The evaluations of which no score is taken."""
-    chosen = choose_metrics(list_scored_runs(runs), settings)
-    return {
-        index
-        for index, one in enumerate(runs.candidates)
-        if (taken := chosen.get(one.run.benchmark))
-        and one.run.evaluated
-        and not {*taken} & {*list_scores(one.run)}
-    }
 
 
 def _suggest_keys(candidates: Sequence[Candidate]) -> str:

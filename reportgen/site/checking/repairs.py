@@ -76,7 +76,12 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
     parts, at, problems = [], 0, []
     for repair in sorted(repairs):
         start, end = (n + skipped + bisect_left(pairs, n) for n in (repair.start, repair.end))
-        words = _replace_words(text[start:end], repair) if _is_bound(text, start, end) else None
+        before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+        words = (
+            _replace_words(text[start:end], repair)
+            if (before.rstrip(" \t\r\n>").endswith("[") and behind.lstrip(" \t\r\n>").startswith("]{"))
+            else None
+        )
         if words is None or start < at:
             problems.append(_report_changed_words(repair))
             continue
@@ -136,12 +141,6 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
         step = "Make the file and its folder writable, and run this again"
         message = f"this page cannot be written ({reason})"
         raise make_error(file, message, step, Stage.NARRATIVE) from error
-
-
-def _is_bound(text: str, start: int, end: int) -> bool:
-    """Whether what stands here is still between brackets, with braces behind."""
-    before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
-    return before.rstrip(" \t\r\n>").endswith("[") and behind.lstrip(" \t\r\n>").startswith("]{")
 
 
 def _replace_words(raw: str, repair: Repair) -> str | None:

@@ -209,22 +209,18 @@ def _summarise_curve(curve: Curve, level: float, *, higher_is_better: bool) -> E
     mean, low, high, n = compute_band(means, "ci", level)
     return Ending(
         series=curve.series,
-        final=_make_estimate(curve, last),
+        final=Estimate(
+            value=float(curve.values[last]),
+            low=_to_float(curve.low[last]),
+            high=_to_float(curve.high[last]),
+            n=int(curve.n[last]),
+        ),
         final_step=float(curve.steps[last]),
         peak=picked,
         peak_step=float(curve.steps[peak]),
         mean=Estimate(float(mean[0]), _to_float(low[0]), _to_float(high[0]), int(n[0])),
         runs=len(curve.runs),
         readings=int(curve.steps.size),
-    )
-
-
-def _make_estimate(curve: Curve, place: int) -> Estimate:
-    return Estimate(
-        value=float(curve.values[place]),
-        low=_to_float(curve.low[place]),
-        high=_to_float(curve.high[place]),
-        n=int(curve.n[place]),
     )
 
 

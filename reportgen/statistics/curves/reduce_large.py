@@ -131,7 +131,14 @@ def reduce_large(
     extents = _read_extents(measurements, columns)
     found: dict[str, ReducedMetric] = {}
     for metric, members in groupby(extents, key=lambda extent: extent.group.metric):
-        rows = _filter_finite(measurements.frame, columns).filter(nw.col("metric") == metric)
+        names = [name for name in columns if name != "value"]
+        usable = measurements.frame.filter(_is_finite("step", "value"))
+        known = [
+            nw.when(_is_finite(name)).then(nw.col(name)).otherwise(float("nan")).alias(name) for name in names
+        ]
+        rows = usable.select("series", "run", "metric", "step", "row", "value", *known).filter(
+            nw.col("metric") == metric
+        )
         found[metric] = _reduce_metric(
             _Rows(rows, columns, list(members)), measurements.given_interval, max_points, smooth
         )
@@ -163,7 +170,14 @@ def _reduce_metric(
     longest = max(extent.finite for extent in rows.extents)
     known_long = unique and max_points is not None and longest > max_points
     if max_points is None or not (known_long or _distinct_steps(rows) > max_points):
-        points = _read_points(rows)
+        # Every point of every run, when the distinct steps are few or all are wanted.
+        fetched = _fetch(_select_last_written(rows))
+        points = keep_last_written(
+            _find_runs_of_rows(fetched, rows.groups),
+            np.zeros(fetched["step"].size, dtype=np.int64),
+            {name: as_floats(fetched[name]) for name in ("step", *rows.columns)},
+            len(rows.extents),
+        )
         return reduce_points(
             points, rows.groups, given_interval, finite=rows.finite, max_points=max_points, smooth=smooth
         )
@@ -184,15 +198,6 @@ def _is_finite(*names: str) -> nw.Expr:
     return nw.all_horizontal(
         *(nw.col(name).is_between(-LARGEST_FLOAT, LARGEST_FLOAT) for name in names), ignore_nulls=False
     )
-
-
-def _filter_finite(frame: nw.LazyFrame[Any], columns: tuple[str, ...]) -> nw.LazyFrame[Any]:
-    names = [name for name in columns if name != "value"]
-    usable = frame.filter(_is_finite("step", "value"))
-    known = [
-        nw.when(_is_finite(name)).then(nw.col(name)).otherwise(float("nan")).alias(name) for name in names
-    ]
-    return usable.select("series", "run", "metric", "step", "row", "value", *known)
 
 
 def _read_extents(measurements: Measurements, columns: tuple[str, ...]) -> list[Extent]:
@@ -237,17 +242,6 @@ def _select_last_written(rows: _Rows) -> nw.LazyFrame[Any]:
     relation = rows.frame.to_native().aggregate(f"series, run, step, {last}", "series, run, step")
     lazy: nw.LazyFrame[Any] = nw.from_native(relation)
     return lazy
-
-
-def _read_points(rows: _Rows) -> Points:
-    """Every point of every run, when the distinct steps are few or all are wanted."""
-    fetched = _fetch(_select_last_written(rows))
-    return keep_last_written(
-        _find_runs_of_rows(fetched, rows.groups),
-        np.zeros(fetched["step"].size, dtype=np.int64),
-        {name: as_floats(fetched[name]) for name in ("step", *rows.columns)},
-        len(rows.extents),
-    )
 
 
 def _read_binned_runs(rows: _Rows, bins: Bins, *, unique: bool) -> tuple[tuple[Run, ...], int]:

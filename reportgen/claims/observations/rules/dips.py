@@ -211,21 +211,17 @@ def _find_clear_turns(series: Series, sign: float) -> list[Turn]:
         )
         flanks = min(sign * course.compare_means(side, middle) for side in sides)
         if flanks >= _FLANK and _comes_back(turn):
-            clear.append(_place_in_readings(series, turn, sign))
+            # A turn of the course by the readings that stand there: the extreme one in its middle.
+            steps, values = series.points
+            middles = (turn.left + turn.place) // 2, -(-(turn.place + turn.right) // 2)
+            first, left, place, right, last = (
+                int(np.argmin(np.abs(steps - series.course_steps[at])))
+                for at in (middles[0], turn.left, turn.place, turn.right, middles[1])
+            )
+            inside = slice(max(first, left + 1), max(min(last, right - 1), place) + 1)
+            place = inside.start + int(np.argmin(sign * values[inside]))
+            clear.append(turn._replace(place=place, last=place, left=left, right=right))
     return clear[:_MOST_SHOWN]
-
-
-def _place_in_readings(series: Series, turn: Turn, sign: float) -> Turn:
-    """A turn of the course by the readings that stand there: the extreme one in its middle."""
-    steps, values = series.points
-    middles = (turn.left + turn.place) // 2, -(-(turn.place + turn.right) // 2)
-    first, left, place, right, last = (
-        int(np.argmin(np.abs(steps - series.course_steps[at])))
-        for at in (middles[0], turn.left, turn.place, turn.right, middles[1])
-    )
-    inside = slice(max(first, left + 1), max(min(last, right - 1), place) + 1)
-    place = inside.start + int(np.argmin(sign * values[inside]))
-    return turn._replace(place=place, last=place, left=left, right=right)
 
 
 def _find_lone_reading(series: Series, sign: float) -> tuple[Turn, str] | None:
@@ -252,7 +248,14 @@ def _find_lone_reading(series: Series, sign: float) -> tuple[Turn, str] | None:
     following = float(np.minimum(change[:-1], change[1:])[outside].max())
     if out <= _LONE_SIMILAR * following:
         return None
-    times = _get_required_ratio(series.field, values, left, right)
+    # How many times as far as the next the readings between two places have to stand out.
+    window = slice(max(left - MOST_READINGS // 2, 0), right + MOST_READINGS // 2)
+    others = values.copy()
+    others[left:right] = np.linspace(values[left], values[right], right - left, endpoint=False)
+    strength = fit_course(others[None, window], series.field.share_of_course).spread.strength
+    similar = min(max((strength - _NOT_SIMILAR) / (_SIMILAR - _NOT_SIMILAR), 0.0), 1.0)
+    least = _LONE_SIMILAR if looks_normal(others[window]) else _LONE_UNUSUAL
+    times = float(_LONE ** (1 - similar) * least**similar)
     if out <= times * following:
         return None
     place = left + 1 + int(np.argmin(values[left + 1 : right]))
@@ -260,17 +263,6 @@ def _find_lone_reading(series: Series, sign: float) -> tuple[Turn, str] | None:
     ratio = format_number(times, significant=2)
     basis = f"this stands out more than {ratio} times as far as any other reading"
     return Turn(place, place, left, right, min(sides), *sides), basis
-
-
-def _get_required_ratio(field: Field, values: FloatArray, left: int, right: int) -> float:
-    """How many times as far as the next the readings between two places have to stand out."""
-    near = slice(max(left - MOST_READINGS // 2, 0), right + MOST_READINGS // 2)
-    others = values.copy()
-    others[left:right] = np.linspace(values[left], values[right], right - left, endpoint=False)
-    strength = fit_course(others[None, near], field.share_of_course).spread.strength
-    similar = min(max((strength - _NOT_SIMILAR) / (_SIMILAR - _NOT_SIMILAR), 0.0), 1.0)
-    least = _LONE_SIMILAR if looks_normal(others[near]) else _LONE_UNUSUAL
-    return float(_LONE ** (1 - similar) * least**similar)
 
 
 def _describe_turn(series: Series, turn: Turn, sign: float, basis: str) -> Observation:
