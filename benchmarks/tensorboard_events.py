@@ -24,7 +24,7 @@ from pathlib import Path
 
 from measure import table
 
-from reportgen.formats.binary.tfrecord import calculate_checksum
+from reportgen.formats.tfrecord import calculate_checksum
 
 _TAGS = (
     *("train/loss", "train/grad_norm", "train/learning_rate", "train/epoch", "reward/mean"),

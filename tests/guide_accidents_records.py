@@ -11,8 +11,8 @@ from guide_damage import changed, copied, cut, pointed
 from guide_messages import Accident
 from made_wandb_log import ended, write
 
-from reportgen.formats.binary.record_log import RecordLog
-from reportgen.formats.binary.tfrecord import calculate_checksum
+from reportgen.formats.tfrecord import calculate_checksum
+from reportgen.formats.trackers.wandb import RecordLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from reportgen.core.cache import Cache
-from reportgen.formats import run_data
-from reportgen.formats.binary import tfrecord
-from reportgen.formats.binary.protobuf import (
+from reportgen.formats import run_data, tfrecord
+from reportgen.formats.protobuf import (
     MalformedError,
     as_signed,
     iterate_delimited,
@@ -27,8 +26,8 @@ from reportgen.formats.binary.protobuf import (
     iterate_spans,
     read_varint,
 )
-from reportgen.formats.binary.tfrecord import calculate_checksum
 from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.formats.tfrecord import calculate_checksum
 from reportgen.formats.trackers import tensorboard as reader
 from reportgen.formats.trackers import tensorboard_events
 from reportgen.read import open_source, read_raw_frame

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reportgen.formats.binary.protobuf import (
+from reportgen.formats.protobuf import (
     DELIMITED,
     FIXED32,
     FIXED64,
@@ -34,15 +34,15 @@ from reportgen.formats.binary.protobuf import (
     iterate_spans,
     read_varint,
 )
-from reportgen.formats.binary.tfrecord import FEWEST_IN_ARRAY
 from reportgen.formats.run_data import as_json_setting
+from reportgen.formats.tfrecord import FEWEST_IN_ARRAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reportgen.core.model import FloatArray
-    from reportgen.formats.binary.tfrecord import Block, Bytes, Places
     from reportgen.formats.runs import Setting
+    from reportgen.formats.tfrecord import Block, Bytes, Places
 
 
 NumberPlace: TypeAlias = tuple[int, int, str]

@@ -13,24 +13,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.binary.sqlite import find_stores, open_store
 from reportgen.formats.json_files import parse_or_none
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_time
 from reportgen.formats.runs import Finding, LoggedRun
+from reportgen.formats.sqlite import find_stores, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.formats.binary.sqlite import SqliteStore
     from reportgen.formats.runs import Setting, Unit
+    from reportgen.formats.sqlite import SqliteStore
 
 
 NAME: Final = "trackio"
 TITLE: Final = "Trackio store"
 
 _METRIC_COLUMNS: Final = {"run_name", "step", "metrics", "timestamp"}
-_USUAL_FOLDER: Final = "trackio"
 # What Trackio adds to a configuration: who and when is no setting, and the group is called `group`.
 _ADDED: Final = {"_Username", "_Created", "_Group"}
 # Names that stand in JSON as they are, whatever wrote it.
@@ -40,7 +39,7 @@ _MOST_CONDITIONS: Final = 50
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each database with Trackio's tables, and for damaged ones in a folder ``trackio``."""
-    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.parent.name == _USUAL_FOLDER)
+    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.parent.name == "trackio")
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
@@ -77,8 +76,8 @@ def _read_runs(store: SqliteStore) -> dict[str, str]:
                 f"SELECT {key}, run_name, MIN(rowid) FROM {table} "  # noqa: S608 - names of ours
                 f"WHERE {key} IS NOT NULL GROUP BY 1, 2 ORDER BY 3"
             )
-            found = {str(run): str(name or "") for run, name, _ in store.select(query)}
-            names |= {run: name for run, name in found.items() if run not in names}
+            more = {str(run): str(name or "") for run, name, _ in store.select(query)}
+            names = names | more | names
     return names
 
 
@@ -111,7 +110,10 @@ class _RunRows:
         if "metrics" not in self.store.columns.get(table, ()):
             return builder
         columns = [self.store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
-        top = self._list_plain_names()
+        # The selected metrics, where JSON has all their names as they are and not nested.
+        top = sorted(self.selected or ())
+        if len(top) > _MOST_CONDITIONS or not all(map(_PLAIN.fullmatch, top)):
+            top = []
         contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
         query = (
             # Numbers of rows are put in order, not the rows themselves, which are long.
@@ -127,15 +129,11 @@ class _RunRows:
                 continue
             if top:
                 record = {name: record[name] for name in top if name in record}
-            when = parse_time(time)
-            _add_record(builder, record, number_or_nan(step), math.nan if when is None else when)
+            milliseconds = parse_time(time)
+            row_time = math.nan if milliseconds is None else milliseconds
+            for name, cell in _iterate_numbers(record):
+                builder.add_cell(name, number_or_nan(step), cell, row_time)
         return builder
-
-    def _list_plain_names(self) -> list[str]:
-        """The selected metrics, where JSON has all their names as they are and not nested."""
-        names = sorted(self.selected or ())
-        plain = len(names) <= _MOST_CONDITIONS and all(map(_PLAIN.fullmatch, names))
-        return names if plain else []
 
     def list_findings(self) -> Iterator[Finding]:
         """At most one: rows whose values are no JSON."""
@@ -145,8 +143,8 @@ class _RunRows:
             yield Finding(self.store.path, f"{rows} {holds} no whole JSON: left out")
 
 
-def _add_record(builder: MetricsBuilder, record: dict[str, Any], step: float, time: float) -> None:
-    """Take the numbers of one row; nested names are joined by dots, and media are no metrics."""
+def _iterate_numbers(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The cells of a row that may be numbers, nested names joined by dots; media are no metrics."""
     waiting: list[tuple[str, Any]] = list(reversed(record.items()))
     while waiting:
         name, cell = waiting.pop()
@@ -154,7 +152,7 @@ def _add_record(builder: MetricsBuilder, record: dict[str, Any], step: float, ti
             if "_type" not in cell:
                 waiting += [(f"{name}.{key}", child) for key, child in reversed(cell.items())]
         elif not isinstance(cell, list):
-            builder.add_cell(name, step, cell, time)
+            yield name, cell
 
 
 def _parse_object(text: object) -> dict[str, Any] | None:

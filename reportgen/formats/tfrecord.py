@@ -19,9 +19,8 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from reportgen.core.words import format_count
-from reportgen.formats.limits import LARGEST_PART
 from reportgen.formats.runs import Finding, UnreadableError
-from reportgen.formats.text_files import NOTHING_LOGGED, refuse_pointer
+from reportgen.formats.text_files import LARGEST_PART, NOTHING_LOGGED, refuse_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,10 +20,15 @@ from contextlib import contextmanager, suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
-from reportgen.formats.binary import zstd
-from reportgen.formats.limits import LARGEST_PART, format_mebibytes
+from reportgen.formats.files import ZstdError, open_zstd
 from reportgen.formats.runs import UnreadableError
-from reportgen.formats.text_files import explain_os_errors, read_head, refuse_pointer
+from reportgen.formats.text_files import (
+    LARGEST_PART,
+    explain_os_errors,
+    format_mebibytes,
+    read_head,
+    refuse_pointer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,57 +36,15 @@ if TYPE_CHECKING:
     from typing import IO
 
 
-_LOCAL: Final = struct.Struct("<4s5H3L2H")
-_MEMBER_SIGNATURE, _SIGNATURE, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
-_STREAMED: Final = 8
-_ZIP64: Final = 0xFFFFFFFF
-
-
-def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
-    """The whole members of an archive whose list cannot be read, as one with a list; and how many there are.
-
-    An archive beyond 128 MiB has no members here.
-    """
-    content = BytesIO()
-    file.seek(0)
-    content.write(file.read(LARGEST_PART + 1))
-    size = content.tell()
-    end, directory, count = 0, BytesIO(), 0
-    while size <= LARGEST_PART and (found := _read_member(content, end, size)):
-        end, entry = found
-        directory.write(entry)
-        count += 1
-    content.truncate(end)
-    content.seek(end)
-    content.write(directory.getvalue())
-    known = min(count, 0xFFFF)  # readers go by the size of the list
-    content.write(struct.pack("<4s4H2LH", _END, 0, 0, known, known, directory.tell(), end, 0))
-    return content, count
-
-
-def _read_member(content: BytesIO, begin: int, size: int) -> tuple[int, bytes] | None:
-    """Where a member ends, and its entry in the list; None where there is no whole one."""
-    content.seek(begin)
-    header = content.read(_LOCAL.size)
-    if len(header) < _LOCAL.size:
-        return None
-    signature, *fields, name_length, extra_length = _LOCAL.unpack(header)
-    _, flags, *_, packed, unpacked = fields
-    if signature != _MEMBER_SIGNATURE or flags & _STREAMED or _ZIP64 in {packed, unpacked}:
-        return None
-    end = begin + _LOCAL.size + name_length + extra_length + packed
-    if end > size:
-        return None
-    name = content.read(name_length)
-    entry = struct.pack("<4sH5H3L5H2L", _SIGNATURE, 20, *fields, name_length, 0, 0, 0, 0, 0, begin)
-    return end, entry + name
-
-
 MOST_MEMBERS: Final = 1_000_000
 LARGEST_TOTAL: Final = 2 << 30
 MOST_EXPANSION: Final = 200
 EXPANSION_COUNTS_FROM: Final = 16 << 20
 
+_LOCAL: Final = struct.Struct("<4s5H3L2H")
+_MEMBER_SIGNATURE, _SIGNATURE, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
+_STREAMED: Final = 8
+_ZIP64: Final = 0xFFFFFFFF
 _ZSTANDARD: Final = 93
 _METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD}
 _ENCRYPTED: Final = 1
@@ -95,16 +58,13 @@ _PIECE_OF_ZIPFILE: Final = 1 << 12
 
 
 class Archive:
-    """An open archive; see ``open_archive``.
-
-    Attributes:
-        path: the file.
-        names: of all members; a name that stands twice is there once, and its last content counts.
-        torn: how many members there are before the tear, where the list of them is missing or damaged; or 0.
-    """
+    """An open archive; see ``open_archive``."""
 
     def __init__(self, path: Path, file: IO[bytes], zipped: zipfile.ZipFile, *, torn: int = 0) -> None:
-        self.path, self.torn = path, torn
+        self.path = path
+        # How many members there are before the tear, where the list of them is missing or damaged; or 0.
+        self.torn = torn
+        # A name that stands twice is there once, and its last content counts.
         self.names = frozenset(zipped.namelist())
         self._file = file
         self._zip = zipped
@@ -113,8 +73,8 @@ class Archive:
     def read(self, name: str) -> bytes:
         """The content of a member.
 
-        Raises:
-            UnreadableError: it is missing, encrypted, damaged, packed by an unknown method or beyond a limit.
+        Raises ``UnreadableError`` where it is missing, encrypted, damaged, packed by an unknown method or
+        beyond a limit.
         """
         if name not in self.names:
             raise UnreadableError(self.path, f"the archive has no {name}", "Write it again")
@@ -138,8 +98,7 @@ class Archive:
         return content.getvalue()
 
     def _check_limits(self, info: zipfile.ZipInfo, size: int) -> None:
-        times = size / max(info.compress_size, 1)
-        if size > EXPANSION_COUNTS_FROM and times > MOST_EXPANSION:
+        if size > EXPANSION_COUNTS_FROM and size / max(info.compress_size, 1) > MOST_EXPANSION:
             limit = f"more than {MOST_EXPANSION} times its size"
         elif size > LARGEST_PART:
             limit = f"more than {format_mebibytes(LARGEST_PART)}"
@@ -166,11 +125,11 @@ class Archive:
         packed = BytesIO(self._file.read(min(info.compress_size, LARGEST_PART)))
         checksum = 0
         try:
-            with zstd.open_unpacked(packed) as member:
+            with open_zstd(packed) as member:
                 while piece := member.read(_PIECE):
                     checksum = zlib.crc32(piece, checksum)
                     yield piece
-        except zstd.ZstdError as error:
+        except ZstdError as error:
             raise zipfile.BadZipFile("a member is not whole Zstandard") from error
         if checksum != info.CRC:
             raise zipfile.BadZipFile("a member has another checksum")
@@ -180,8 +139,8 @@ class Archive:
 def open_archive(path: Path) -> Iterator[Archive]:
     """A zip archive.
 
-    Raises:
-        UnreadableError: it cannot be read, is none, was cut off in its first member, or has too many members.
+    Raises ``UnreadableError`` where it cannot be read, is none, was cut off in its first member, or has too
+    many members.
     """
     refuse_pointer(path, read_head(path))
     with explain_os_errors(path):
@@ -207,3 +166,41 @@ def _open_zip(path: Path, file: IO[bytes]) -> tuple[zipfile.ZipFile, int]:
         message = "it is no whole zip archive: its list of members is missing or damaged"
         advice = "Wait until it is written; if its program was killed, recover the log with its own tool"
         raise UnreadableError(path, message, advice) from error
+
+
+def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
+    """The whole members of an archive whose list cannot be read, as one with a list; and how many there are.
+
+    An archive beyond 128 MiB has no members here.
+    """
+    content = BytesIO()
+    file.seek(0)
+    content.write(file.read(LARGEST_PART + 1))
+    size = content.tell()
+    end, directory, count = 0, BytesIO(), 0
+    while size <= LARGEST_PART and (member := _read_member(content, end, size)):
+        end, entry = member
+        directory.write(entry)
+        count += 1
+    content.truncate(end)
+    content.seek(end)
+    content.write(directory.getvalue())
+    known = min(count, 0xFFFF)  # readers go by the size of the list
+    content.write(struct.pack("<4s4H2LH", _END, 0, 0, known, known, directory.tell(), end, 0))
+    return content, count
+
+
+def _read_member(content: BytesIO, begin: int, size: int) -> tuple[int, bytes] | None:
+    """Where a member ends, and its entry in the list; None where there is no whole one."""
+    content.seek(begin)
+    header = content.read(_LOCAL.size)
+    if len(header) < _LOCAL.size:
+        return None
+    signature, *fields, name_length, extra_length = _LOCAL.unpack(header)
+    _, flags, *_, packed, unpacked = fields
+    end = begin + _LOCAL.size + name_length + extra_length + packed
+    known_sizes = not flags & _STREAMED and _ZIP64 not in {packed, unpacked}
+    if signature != _MEMBER_SIGNATURE or not known_sizes or end > size:
+        return None
+    entry = struct.pack("<4sH5H3L5H2L", _SIGNATURE, 20, *fields, name_length, 0, 0, 0, 0, 0, begin)
+    return end, entry + content.read(name_length)
