@@ -50,17 +50,16 @@ _METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD}
 _ENCRYPTED: Final = 1
 _DAMAGE: Final = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
-    *(ValueError, OverflowError, NotImplementedError),
+    *(ValueError, OverflowError, NotImplementedError, ZstdError),
 )
-_PIECE: Final = 1 << 16
 # zipfile unpacks what it has taken in of a Zstandard member without a bound, so it is given little at a time.
-_PIECE_OF_ZIPFILE: Final = 1 << 12
+_PIECE: Final = 1 << 12
 
 
 class Archive:
     """An open archive; see ``open_archive``."""
 
-    def __init__(self, path: Path, file: IO[bytes], zipped: zipfile.ZipFile, *, torn: int = 0) -> None:
+    def __init__(self, path: Path, zipped: zipfile.ZipFile, file: IO[bytes], *, torn: int = 0) -> None:
         self.path = path
         # How many members there are before the tear, where the list of them is missing or damaged; or 0.
         self.torn = torn
@@ -85,17 +84,31 @@ class Archive:
         if info.compress_type not in _METHODS:
             message = f"{name} in the archive is packed by method {info.compress_type}, which is not read"
             raise UnreadableError(self.path, message, "Pack it with deflate or Zstandard")
-        by_zstandard = info.compress_type == _ZSTANDARD and sys.version_info < (3, 14)
-        content = BytesIO()
+        content, checksum = BytesIO(), 0
         try:
-            for piece in self._read_by_zstandard(info) if by_zstandard else self._read_by_zipfile(info):
-                content.write(piece)
-                self._unpacked += len(piece)
-                self._check_limits(info, content.tell())
+            with self._open_member(info) as member:
+                while piece := member.read(_PIECE):
+                    content.write(piece)
+                    checksum = zlib.crc32(piece, checksum)
+                    self._unpacked += len(piece)
+                    self._check_limits(info, content.tell())
+            if checksum != info.CRC:
+                raise zipfile.BadZipFile("a member has another checksum")
         except _DAMAGE as error:
             message = f"{name} in the archive is damaged"
             raise UnreadableError(self.path, message, "Copy or write the file again") from error
         return content.getvalue()
+
+    def _open_member(self, info: zipfile.ZipInfo) -> IO[bytes]:
+        if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
+            return self._zip.open(info)
+        # zipfile of this Python cannot unpack it.
+        self._file.seek(info.header_offset)
+        signature, *_, name, extra = _LOCAL.unpack(self._file.read(_LOCAL.size))
+        if signature != _MEMBER_SIGNATURE:
+            raise zipfile.BadZipFile("a member does not begin where it should")
+        self._file.seek(name + extra, io.SEEK_CUR)
+        return open_zstd(BytesIO(self._file.read(min(info.compress_size, LARGEST_PART))))
 
     def _check_limits(self, info: zipfile.ZipInfo, size: int) -> None:
         if size > EXPANSION_COUNTS_FROM and size / max(info.compress_size, 1) > MOST_EXPANSION:
@@ -109,31 +122,6 @@ class Archive:
         message = f"{info.filename} in the archive unpacks to {limit}"
         raise UnreadableError(self.path, message, "Leave it out if it is not yours; log less if it is")
 
-    def _read_by_zipfile(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
-        """The content in pieces; its checksum is compared at the end."""
-        with self._zip.open(info) as member:
-            while piece := member.read(_PIECE_OF_ZIPFILE):
-                yield piece
-
-    def _read_by_zstandard(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
-        """As ``_read_by_zipfile``, for a member that zipfile of this Python cannot unpack."""
-        self._file.seek(info.header_offset)
-        signature, *_, name, extra = _LOCAL.unpack(self._file.read(_LOCAL.size))
-        if signature != _MEMBER_SIGNATURE:
-            raise zipfile.BadZipFile("a member does not begin where it should")
-        self._file.seek(name + extra, io.SEEK_CUR)
-        packed = BytesIO(self._file.read(min(info.compress_size, LARGEST_PART)))
-        checksum = 0
-        try:
-            with open_zstd(packed) as member:
-                while piece := member.read(_PIECE):
-                    checksum = zlib.crc32(piece, checksum)
-                    yield piece
-        except ZstdError as error:
-            raise zipfile.BadZipFile("a member is not whole Zstandard") from error
-        if checksum != info.CRC:
-            raise zipfile.BadZipFile("a member has another checksum")
-
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
@@ -146,26 +134,24 @@ def open_archive(path: Path) -> Iterator[Archive]:
     with explain_os_errors(path):
         file = path.open("rb")
     with file:
-        zipped, whole = _open_zip(path, file)
+        zipped, whole = None, 0
+        try:
+            zipped = zipfile.ZipFile(file)
+        except _DAMAGE as error:
+            content, whole = repair_archive(file)
+            with suppress(*_DAMAGE):
+                zipped = zipfile.ZipFile(content) if whole else None
+            if not zipped:
+                message = "it is no whole zip archive: its list of members is missing or damaged"
+                advice = (
+                    "Wait until it is written; if its program was killed, recover the log with its own tool"
+                )
+                raise UnreadableError(path, message, advice) from error
         with zipped:
             if len(zipped.filelist) > MOST_MEMBERS:
                 message = f"the archive has more than {MOST_MEMBERS:,} members"
                 raise UnreadableError(path, message, "Leave it out if it is not yours")
-            yield Archive(path, zipped.fp or file, zipped, torn=whole)
-
-
-def _open_zip(path: Path, file: IO[bytes]) -> tuple[zipfile.ZipFile, int]:
-    """The archive, and where its list of members had to be made again the number of these."""
-    try:
-        return zipfile.ZipFile(file), 0
-    except _DAMAGE as error:
-        content, whole = repair_archive(file)
-        with suppress(*_DAMAGE):
-            if whole:
-                return zipfile.ZipFile(content), whole
-        message = "it is no whole zip archive: its list of members is missing or damaged"
-        advice = "Wait until it is written; if its program was killed, recover the log with its own tool"
-        raise UnreadableError(path, message, advice) from error
+            yield Archive(path, zipped, zipped.fp or file, torn=whole)
 
 
 def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
@@ -173,34 +159,20 @@ def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
 
     An archive beyond 128 MiB has no members here.
     """
-    content = BytesIO()
     file.seek(0)
-    content.write(file.read(LARGEST_PART + 1))
-    size = content.tell()
-    end, directory, count = 0, BytesIO(), 0
-    while size <= LARGEST_PART and (member := _read_member(content, end, size)):
-        end, entry = member
-        directory.write(entry)
-        count += 1
-    content.truncate(end)
-    content.seek(end)
-    content.write(directory.getvalue())
+    data = file.read(LARGEST_PART + 1)
+    begin, directory, count = 0, BytesIO(), 0
+    while begin + _LOCAL.size <= len(data) <= LARGEST_PART:
+        signature, *fields, name_length, extra_length = _LOCAL.unpack_from(data, begin)
+        _, flags, *_, packed, unpacked = fields
+        name = begin + _LOCAL.size
+        end = name + name_length + extra_length + packed
+        known_sizes = not flags & _STREAMED and _ZIP64 not in {packed, unpacked}
+        if signature != _MEMBER_SIGNATURE or not known_sizes or end > len(data):
+            break
+        entry = struct.pack("<4sH5H3L5H2L", _SIGNATURE, 20, *fields, name_length, 0, 0, 0, 0, 0, begin)
+        directory.write(entry + data[name : name + name_length])
+        begin, count = end, count + 1
     known = min(count, 0xFFFF)  # readers go by the size of the list
-    content.write(struct.pack("<4s4H2LH", _END, 0, 0, known, known, directory.tell(), end, 0))
-    return content, count
-
-
-def _read_member(content: BytesIO, begin: int, size: int) -> tuple[int, bytes] | None:
-    """Where a member ends, and its entry in the list; None where there is no whole one."""
-    content.seek(begin)
-    header = content.read(_LOCAL.size)
-    if len(header) < _LOCAL.size:
-        return None
-    signature, *fields, name_length, extra_length = _LOCAL.unpack(header)
-    _, flags, *_, packed, unpacked = fields
-    end = begin + _LOCAL.size + name_length + extra_length + packed
-    known_sizes = not flags & _STREAMED and _ZIP64 not in {packed, unpacked}
-    if signature != _MEMBER_SIGNATURE or not known_sizes or end > size:
-        return None
-    entry = struct.pack("<4sH5H3L5H2L", _SIGNATURE, 20, *fields, name_length, 0, 0, 0, 0, 0, begin)
-    return end, entry + content.read(name_length)
+    ending = struct.pack("<4s4H2LH", _END, 0, 0, known, known, directory.tell(), begin, 0)
+    return BytesIO(data[:begin] + directory.getvalue() + ending), count

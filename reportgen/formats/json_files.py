@@ -62,7 +62,12 @@ class JsonListItems:
         while True:
             self.at = _skip_gap(self._text, self.at)
             if self.at >= one_by_one_until:
-                many, end = self._parse_many()
+                # A few hundred objects at once, which is quicker, up to what looks like the end of an item.
+                # Where it stands inside one, what is unbalanced before it does not parse.
+                between = _BETWEEN.search(self._text, self.at + _PIECE)
+                end = between.end() if between else len(self._text)
+                part = self._text[self.at : between.start() + 1] if between else ""
+                many = parse_or_none(f"[{part}]") if between else None
                 if many is not None:
                     self.at = end
                     self.count += len(many)
@@ -78,17 +83,6 @@ class JsonListItems:
                 return
             self.count += 1
             yield item
-
-    def _parse_many(self) -> tuple[list[Any] | None, int]:
-        """A few hundred objects at once, which is quicker, and where the next one begins.
-
-        None where the place looked like the end of an item but stands inside one: then what is unbalanced
-        before it does not parse.
-        """
-        between = _BETWEEN.search(self._text, self.at + _PIECE)
-        if not between:
-            return None, len(self._text)
-        return parse_or_none(f"[{self._text[self.at : between.start() + 1]}]"), between.end()
 
 
 def parse_beginning(text: str) -> dict[str, Any] | None:

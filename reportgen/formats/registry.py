@@ -9,8 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import dataclass
-from fnmatch import translate
-from functools import cache
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 if TYPE_CHECKING:
@@ -34,12 +33,7 @@ class UnitFormat:
 
     def matches(self, name: str) -> bool:
         """Whether a file of this name may be of this format."""
-        return bool(_compile(self.patterns).fullmatch(name.lower()))
-
-
-@cache
-def _compile(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(translate, patterns)))
+        return any(fnmatchcase(name.lower(), pattern) for pattern in self.patterns)
 
 
 class Reader(Protocol):

@@ -88,30 +88,18 @@ def find_stores(
     """A unit for each database with these columns of a table ``metrics``; a damaged one by its usual name."""
     units = []
     for file in files:
-        found = _find_columns(file, "metrics")
-        if is_usual(file) if found is None else found >= set(columns):
+        beginning = read_head(file, HEAD) if file.suffix.lower() in SUFFIXES else b""
+        own: frozenset[str] | None = None if beginning else frozenset()
+        if beginning.startswith(_HEADER):
+            with suppress(UnreadableError), _open_in_place(file) as store:
+                own = store.columns.get("metrics", frozenset())
+            if own is None or (not own and _find_sidecars(file)):
+                # A store that was begun a moment ago has its tables in the -wal only, or is being written to.
+                with suppress(UnreadableError), open_store(file) as store:
+                    own = store.columns.get("metrics", frozenset())
+        if is_usual(file) if own is None else own >= set(columns):
             units.append(Unit(form, file, (file, *_find_sidecars(file))))
     return tuple(units)
-
-
-def _find_columns(path: Path, table: str) -> frozenset[str] | None:
-    """The columns of a table, to recognise a store by; None where the file should be a database and is none.
-
-    Empty for a file with another ending, an empty file, and a database without the table.
-    """
-    beginning = read_head(path, HEAD) if path.suffix.lower() in SUFFIXES else b""
-    if not beginning:
-        return frozenset()
-    if not beginning.startswith(_HEADER):
-        return None
-    columns = None
-    with suppress(UnreadableError), _open_in_place(path) as store:
-        columns = store.columns.get(table, frozenset())
-    if not columns and (columns is None or _find_sidecars(path)):
-        # A store that was begun a moment ago has its tables in the -wal only, or is just being written to.
-        with suppress(UnreadableError), open_store(path) as store:
-            columns = store.columns.get(table, frozenset())
-    return columns
 
 
 def _find_sidecars(path: Path) -> tuple[Path, ...]:

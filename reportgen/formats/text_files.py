@@ -7,6 +7,7 @@ mark and the zeros behind it, and decoded to UTF-8.
 from __future__ import annotations
 
 import codecs
+import io
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -86,19 +87,17 @@ def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, b
         wide = _detect_utf16(file.read(_BEGINNING))
         file.seek(0)
         lines = iter(lambda: file.readline(longest + 1), b"")
-        for number, line in enumerate(_read_wide_lines(path, wide, longest) if wide else lines, 1):
+        if wide:
+            text = io.TextIOWrapper(file, wide, errors="replace", newline="\n")
+            wide_lines = iter(lambda: text.readline(longest + 1), "")
+            lines = (line.encode(errors="replace") for line in wide_lines)
+        for number, line in enumerate(lines, 1):
             if number == 1:
                 refuse_pointer(path, line)
             if len(line) > longest:
                 message = f"the line is longer than {format_mebibytes(longest)}"
                 raise UnreadableError(path, message, "Check that this is a text file", number)
             yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-
-
-def _read_wide_lines(path: Path, wide: str, longest: int) -> Iterator[bytes]:
-    with path.open(encoding=wide, errors="replace", newline="\n") as file:
-        while line := file.readline(longest + 1):
-            yield line.encode(errors="replace")
 
 
 def _detect_utf16(beginning: bytes) -> str:

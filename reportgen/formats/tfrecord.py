@@ -160,7 +160,14 @@ class _Scan:
         """Whether to read on; otherwise reports why not."""
         header = self.rest[:HEADER]
         if len(header) == HEADER and header not in self.lengths:
-            self._refuse_other_format()
+            if not self.base:
+                # Not even the first record says how long it is.
+                refuse_pointer(self.path, self.rest)
+                message, advice = "it is compressed, as no event file is", "Unpack it with gunzip"
+                if not self.rest.startswith(_GZIP):
+                    message = "it does not begin with a record, as an event file does"
+                    advice = "Copy it again, or leave it out with files:"
+                raise UnreadableError(self.path, message, advice)
             left = format_count(self._get_size() - self.base, "byte")
             reason = f"record {self.count + 1:,} is damaged (the checksum of its length is wrong)"
             self._report_end(f"{reason}, and the last {left} are not read")
@@ -182,16 +189,6 @@ class _Scan:
         if not self.rest and not self.base:
             self.findings.append(Finding(self.path, NOTHING_LOGGED))
         return False
-
-    def _refuse_other_format(self) -> None:
-        """Raise ``UnreadableError`` where not even the first record says how long it is."""
-        if self.base:
-            return
-        refuse_pointer(self.path, self.rest)
-        if self.rest.startswith(_GZIP):
-            raise UnreadableError(self.path, "it is compressed, as no event file is", "Unpack it with gunzip")
-        message = "it does not begin with a record, as an event file does"
-        raise UnreadableError(self.path, message, "Copy it again, or leave it out with files:")
 
     def _report_end(self, reason: str) -> None:
         """Add findings about damaged records, and, with what is before it, about what ends the reading."""

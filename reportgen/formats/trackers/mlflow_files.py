@@ -279,25 +279,16 @@ def _parse_lines(batch: Sequence[tuple[int, bytes]], faulty: Count, datasets: di
             return table
     rows = []
     for number, line in batch:
-        if row := _parse_row(line):
-            rows.append(row[:3])
-            if row[3]:
-                datasets[row[3]] = None
-        else:
+        parts = line.decode("utf-8", "replace").split()
+        cells = [cell for part in parts[:3] if (cell := parse_number_text(part)) is not None]
+        known = len(parts) in {_OLD, _NEW} or len(parts) >= _WITH_DATASET
+        if not known or len(cells) < min(len(parts), _NEW) or not math.isfinite(cells[0]):
             faulty.add(number)
+            continue
+        rows.append(cells if len(parts) > _OLD else [1000 * cells[0], cells[1], math.nan])
+        if dataset := " ".join(parts[3:-1]):
+            datasets[dataset] = None
     return np.array(rows, np.float64).reshape(-1, 3)
-
-
-def _parse_row(line: bytes) -> tuple[float, float, float, str] | None:
-    """Time, value, step and dataset of a line; None where it is no such line."""
-    parts = line.decode("utf-8", "replace").split()
-    numbers = [cell for part in parts[:3] if (cell := parse_number_text(part)) is not None]
-    known = len(parts) in {_OLD, _NEW} or len(parts) >= _WITH_DATASET
-    if not known or len(numbers) < min(len(parts), _NEW) or not math.isfinite(numbers[0]):
-        return None
-    if len(parts) == _OLD:
-        return 1000 * numbers[0], numbers[1], math.nan, ""
-    return numbers[0], numbers[1], numbers[2], " ".join(parts[3:-1])
 
 
 NAME: Final = "mlflow_files"

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -118,8 +119,13 @@ def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path
     # From the outside to the inside: no folder of a curve has curves.
     for folder, held in sorted(beginnings.items(), key=lambda item: len(item[0].parts)):
         above = [parent for parent in folder.parents if parent in beginnings and parent not in curves]
-        tags = {tag for beginning in held for tag in _read_tags(beginning)} if above else set()
-        tag = tags.pop() if len(tags) == 1 else ""
+        tags: set[bytes] = set()
+        for beginning in held if above else ():
+            with suppress(MalformedError):
+                for message in find_messages(beginning):
+                    tags.update(scalar.tag for scalar in parse_event(message).scalars)
+        names = {tag.decode("utf-8", "replace") for tag in tags}
+        tag = names.pop() if len(names) == 1 else ""
         for parent in above if tag else ():
             path = folder.relative_to(parent).as_posix()
             start = f"{tag}/"
@@ -129,16 +135,6 @@ def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path
                 curves[folder] = parent, path.removeprefix(start)
                 break
     return curves
-
-
-def _read_tags(beginning: bytes) -> Iterator[str]:
-    """The tags of the scalars whose records are whole in the beginning of an event file."""
-    for message in find_messages(beginning):
-        try:
-            scalars = parse_event(message).scalars
-        except MalformedError:
-            return
-        yield from (scalar.tag.decode("utf-8", "replace") for scalar in scalars)
 
 
 def _sort_by_time(files: Sequence[Path]) -> list[Path]:

@@ -46,7 +46,18 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     """Every run of the project; rows without a selected metric stay in the database."""
     with open_store(unit.path) as store:
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
-        for run, name in _read_runs(store).items():
+        # The name of every run by its id, in the order of their first rows; a run may only have settings.
+        names: dict[str, str] = {}
+        for table in ("metrics", "configs", "system_metrics"):
+            if "run_name" in store.columns.get(table, ()):
+                key = _choose_key(store, table)
+                query = (
+                    f"SELECT {key}, run_name, MIN(rowid) FROM {table} "  # noqa: S608 - names of ours
+                    f"WHERE {key} IS NOT NULL GROUP BY 1, 2 ORDER BY 3"
+                )
+                more = {str(run): str(name or "") for run, name, _ in store.select(query)}
+                names = names | more | names
+        for run, name in names.items():
             rows = _RunRows(store, run, selected)
             machine, logged = rows.read_metrics("system_metrics"), rows.read_metrics("metrics")
             yield LoggedRun(
@@ -64,21 +75,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 def _choose_key(store: SqliteStore, table: str) -> str:
     """The column that distinguishes runs."""
     return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
-
-
-def _read_runs(store: SqliteStore) -> dict[str, str]:
-    """The name of every run by its id, in the order of their first rows; a run may only have settings."""
-    names: dict[str, str] = {}
-    for table in ("metrics", "configs", "system_metrics"):
-        if "run_name" in store.columns.get(table, ()):
-            key = _choose_key(store, table)
-            query = (
-                f"SELECT {key}, run_name, MIN(rowid) FROM {table} "  # noqa: S608 - names of ours
-                f"WHERE {key} IS NOT NULL GROUP BY 1, 2 ORDER BY 3"
-            )
-            more = {str(run): str(name or "") for run, name, _ in store.select(query)}
-            names = names | more | names
-    return names
 
 
 def _read_config(store: SqliteStore, run: str) -> dict[str, Setting]:

@@ -78,7 +78,15 @@ class RecordLog:
         base = 0
         with explain_os_errors(self._path), self._path.open("rb") as file:
             piece = file.read(_PIECE)
-            at = self._check_header(piece)
+            refuse_pointer(self._path, piece, "the run itself")
+            header = piece[: len(HEADER)]
+            if header[:-1] == _MAGIC and header != HEADER:
+                message = f"it is a log of wandb in version {header[-1]}, which reportgen does not know"
+                raise UnreadableError(self._path, message, "Export the charts of the run as CSV instead")
+            if not HEADER.startswith(header):
+                message = "it does not begin as a log of wandb does"
+                raise UnreadableError(self._path, message, "Copy the file again")
+            at = len(header)
             while piece:
                 for start in range(0, len(piece), BLOCK):
                     yield from self._read_block(piece[start : start + BLOCK], at, base + start)
@@ -111,17 +119,6 @@ class RecordLog:
             if self.records > 1:
                 before = f"the {self.records:,} whole ones before it are read"
             yield Finding(self._path, f"{message}; {before}")
-
-    def _check_header(self, start: bytes) -> int:
-        """Where the first chunk begins."""
-        refuse_pointer(self._path, start, "the run itself")
-        header = start[: len(HEADER)]
-        if HEADER.startswith(header):
-            return len(header)
-        if header[:-1] == _MAGIC:
-            message = f"it is a log of wandb in version {header[-1]}, which reportgen does not know"
-            raise UnreadableError(self._path, message, "Export the charts of the run as CSV instead")
-        raise UnreadableError(self._path, "it does not begin as a log of wandb does", "Copy the file again")
 
     def _read_block(self, block: bytes, at: int, base: int) -> list[bytes]:
         """The records that end in a block, from ``at``; after a damaged chunk from the next whole one on."""
@@ -314,7 +311,18 @@ _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every ``.wandb`` file, known by the run's folder where that has its usual name and no other."""
-    logs = [file for file in files if file.suffix == ".wandb" and _is_log(file)]
+    # W&B called a file so, even if its beginning is damaged, or it begins as a log does or was meant to: it
+    # is empty, cut, or a pointer of Git LFS.
+    logs = [
+        file
+        for file in files
+        if file.suffix == ".wandb"
+        and (
+            file.name.startswith("run-")
+            or _MAGIC.startswith((beginning := read_head(file))[: len(_MAGIC)])
+            or is_pointer(beginning)
+        )
+    ]
     # A copied folder often has a copy of a run for the link to the latest one.
     logs = [
         log
@@ -338,17 +346,6 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         extra = (config,) if own and config in existing else ()
         units.append(Unit(NAME, folder if own else log, (log, *extra)))
     return tuple(units)
-
-
-def _is_log(file: Path) -> bool:
-    """Whether W&B called a file so, even if its beginning is damaged, or it begins as a log does.
-
-    Also what was meant to be one: empty, cut, or a pointer of Git LFS.
-    """
-    if file.name.startswith("run-"):
-        return True
-    beginning = read_head(file)
-    return _MAGIC.startswith(beginning[: len(_MAGIC)]) or is_pointer(beginning)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
