@@ -104,33 +104,26 @@ def _is_whole_zstd(file: IO[bytes]) -> bool:
     file.seek(0)
     while file.tell() < size:
         magic = file.read(4)
-        if magic == _ZSTD_MAGIC:
-            if not _skip_zstd_frame(file):
-                return False
-        elif magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5:  # noqa: PLR2004 - a frame of another's data
+        if magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5:  # noqa: PLR2004 - a frame of another's data
             file.seek(int.from_bytes(file.read(4), "little"), io.SEEK_CUR)
-        else:
+            continue
+        if magic != _ZSTD_MAGIC:
             return False
+        descriptor = int.from_bytes(file.read(1), "little")
+        single_segment = descriptor >> 5 & 1
+        dictionary, content_size = (0, 1, 2, 4)[descriptor & 3], (single_segment, 2, 4, 8)[descriptor >> 6]
+        file.seek(1 - single_segment + dictionary + content_size, io.SEEK_CUR)
+        last = False
+        while not last:
+            header = file.read(3)
+            block = int.from_bytes(header, "little")
+            last, kind, length = bool(block & 1), block >> 1 & 3, block >> 3
+            run_length, reserved = kind == 1, kind == 3  # noqa: PLR2004 - kinds of blocks
+            if len(header) < 3 or reserved:  # noqa: PLR2004 - a block header has three bytes
+                return False
+            file.seek(1 if run_length else length, io.SEEK_CUR)
+        file.seek(4 * (descriptor >> 2 & 1), io.SEEK_CUR)
     return file.tell() == size
-
-
-def _skip_zstd_frame(file: IO[bytes]) -> bool:
-    """Go to the end of a frame; False where something stands there that no frame has."""
-    descriptor = int.from_bytes(file.read(1), "little")
-    single_segment = descriptor >> 5 & 1
-    dictionary, content_size = (0, 1, 2, 4)[descriptor & 3], (single_segment, 2, 4, 8)[descriptor >> 6]
-    file.seek(1 - single_segment + dictionary + content_size, io.SEEK_CUR)
-    last = False
-    while not last:
-        header = file.read(3)
-        block = int.from_bytes(header, "little")
-        last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
-        run_length, reserved = kind == 1, kind == 3  # noqa: PLR2004 - kinds of blocks
-        if len(header) < 3 or reserved:  # noqa: PLR2004 - a block header has three bytes
-            return False
-        file.seek(1 if run_length else size, io.SEEK_CUR)
-    file.seek(4 * (descriptor >> 2 & 1), io.SEEK_CUR)
-    return True
 
 
 @dataclass(frozen=True, slots=True)

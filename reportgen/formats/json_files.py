@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import from_json
 
-from reportgen.core.words import format_count
 from reportgen.formats.runs import Finding, UnreadableError
 from reportgen.formats.text_files import Count, Decoder, read_head, read_lines, read_whole
 from reportgen.settings.text import shorten
@@ -211,7 +210,6 @@ def parse_json(
 
 @contextmanager
 def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
-    """Turn an error of the parser into ``UnreadableError``."""
     try:
         yield
     except json.JSONDecodeError as error:
@@ -249,9 +247,7 @@ class JsonLines:
 
     def list_findings(self) -> Iterator[Finding]:
         """What was irregular."""
-        if self._bad.number:
-            message = f"{format_count(self._bad.number, 'line is', 'lines are')} no JSON object: left out"
-            yield Finding(self.path, message, self._bad.line)
+        yield from self._bad.describe(self.path, "line is", "lines are", " no JSON object: left out")
         if self._torn:
             yield Finding(self.path, "the last line is torn off: left out", self._torn)
         if self._decoding:

@@ -103,7 +103,6 @@ def find_stores(
 
 
 def _find_sidecars(path: Path) -> tuple[Path, ...]:
-    """The files next to a database that hold a part of it."""
     candidates = (path.with_name(path.name + ending) for ending in _SIDECARS)
     return tuple(file for file in candidates if get_size(file))
 
@@ -169,7 +168,6 @@ def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterato
 
 
 def _copy(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, ...]]:
-    """A copy of the database and of what lies beside it, from one moment, and the state at that moment."""
     for attempt in range(_COPIES):
         copy, before = folder / f"{attempt}.db", _read_state(path)
         try:

@@ -106,7 +106,6 @@ def _detect_utf16(beginning: bytes) -> str:
 
 
 def _decode_utf16(data: bytes, wide: str) -> bytes:
-    """UTF-16 as UTF-8 without a byte order mark."""
     return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(codecs.BOM_UTF8)
 
 
@@ -157,6 +156,11 @@ class Count:
         """Count a line."""
         self.number += 1
         self.line = self.line or line
+
+    def describe(self, path: Path, singular: str, plural: str, rest: str) -> Iterator[Finding]:
+        """At most one finding: so many of these lines, and the rest of its sentence."""
+        if self.number:
+            yield Finding(path, f"{format_count(self.number, singular, plural)}{rest}", self.line)
 
 
 @dataclass(slots=True)

@@ -117,7 +117,6 @@ class _Scan:
         self.damaged = self.first_damaged = self.too_long = 0
 
     def read_blocks(self) -> Iterator[Block]:
-        """Every block that has records."""
         going = True
         while going:
             missing = self.lengths.get(self.rest[:HEADER], 0) + _FRAME - len(self.rest)
@@ -191,7 +190,6 @@ class _Scan:
         return False
 
     def _report_end(self, reason: str) -> None:
-        """Add findings about damaged records, and, with what is before it, about what ends the reading."""
         first = f"record {self.first_damaged:,}"
         if self.damaged == 1:
             message = f"{first} is damaged (its checksum is wrong) and left out"

@@ -250,7 +250,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def _has_steps(file: Path) -> bool:
-    """Whether a step stands in a small file, or in one of the windows over a large one."""
+    # The whole of a small file, or windows over a large one.
     length = get_size(file)
     windows = [(length, 0)]
     if length > _WINDOW * _WINDOWS:
@@ -294,8 +294,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 @dataclass(slots=True)
 class _Values:
-    """The values of the lines of one kind so far."""
-
     builder: MetricsBuilder
     lines: int = 0
     commas: int = 0  # values with a comma as their decimal mark
@@ -307,7 +305,6 @@ class _Values:
     again: Count = field(default_factory=Count)
 
     def add_line(self, values: LineValues, line: int) -> None:
-        """Take the values of a line."""
         self.lines += 1
         self.commas += values.commas
         if values.broken:
@@ -326,28 +323,23 @@ class _Values:
             self.builder.count_dropped(name)
 
     def list_findings(self, path: Path) -> Iterator[Finding]:
-        """What was irregular."""
         yield from self.builder.list_findings()
         if self.commas:
             message = f"{format_count(self.commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(path, message)
-        if broken := self.broken.number:
-            lines = format_count(broken, "line of a step breaks off", "lines of steps break off")
-            message = f"{lines} before a value, as in text copied from a terminal: what follows is not read"
-            yield Finding(path, message, self.broken.line)
+        rest = " before a value, as in text copied from a terminal: what follows is not read"
+        one, many = "line of a step breaks off", "lines of steps break off"
+        yield from self.broken.describe(path, one, many, rest)
         if back := self.back.number:
             times = format_count(back, "time")
             message = f"the steps go back {times}: the run was resumed, or another one began in the same file"
             yield Finding(path, message, self.back.line)
-        if again := self.again.number:
-            same = format_count(again, "line has", "lines have")
-            message = f"{same} the epoch of the line before: the Trainer rounds epochs and prints no steps"
-            yield Finding(path, f"{message}; its trainer_state.json has both", self.again.line)
+        rest = " the epoch of the line before: the Trainer rounds epochs and prints no steps"
+        rest += "; its trainer_state.json has both"
+        yield from self.again.describe(path, "line has", "lines have", rest)
 
 
 class _Log:
-    """What was found in a log so far."""
-
     def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.config = PrintedConfig()
         self.by_step, self.by_epoch, self.by_bar = (_Values(MetricsBuilder(path, selected)) for _ in range(3))
@@ -387,7 +379,6 @@ class _Log:
         self._last = None
 
     def complete_bar(self) -> None:
-        """Take the numbers of a bar that will not be drawn again."""
         if self._bar:
             self.by_bar.add_line(self._bar, 0)
         self._bar = None
@@ -406,15 +397,13 @@ class _Log:
             self._last = values, line
 
     def list_findings(self) -> Iterator[Finding]:
-        """What was irregular apart from the values."""
         if self.by_step.lines and self.by_epoch.lines:
             lines = format_count(self.by_epoch.lines, "line")
             message = f"{lines} with an epoch and no step, beside those with one: left out"
             yield Finding(self._path, message)
-        elif self._pieces.number and self.by_epoch.lines:
-            pieces = format_count(self._pieces.number, "piece of a line", "pieces of lines")
-            message = f"{pieces} of the Trainer's, as where a progress bar was written between: left out"
-            yield Finding(self._path, message, self._pieces.line)
+        elif self.by_epoch.lines:
+            rest = " of the Trainer's, as where a progress bar was written between: left out"
+            yield from self._pieces.describe(self._path, "piece of a line", "pieces of lines", rest)
         if self._torn:
             yield Finding(self._path, TORN_LINE, self._torn)
         yield from self._decoding.list_findings()

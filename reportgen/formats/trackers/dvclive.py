@@ -152,7 +152,6 @@ def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Find
 
 
 def _read_last_values(file: Path, logged: Collection[str], builder: MetricsBuilder) -> Iterator[Finding]:
-    """Metrics that have no table: their last value, as the only one."""
     decoding = Decoder(file)
     item = parse_object(decoding.decode(read_whole(file)))
     yield from decoding.list_findings()

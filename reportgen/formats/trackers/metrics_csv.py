@@ -197,7 +197,6 @@ class _Table:
         return values, np.array([value is not None for value in numbers], np.bool_)
 
     def list_findings(self, strange: int, without: int) -> Iterator[Finding]:
-        """What was irregular; so many rows have another number of cells, and so many have no step."""
         if self._commas:
             message = f"{format_count(self._commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(self._path, message)

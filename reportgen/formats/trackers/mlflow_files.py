@@ -248,11 +248,8 @@ def read_metric(path: Path) -> tuple[Points | None, list[Finding]]:
         if count > MOST_POINTS:
             message = f"the metric has more than {MOST_POINTS:,} values"
             raise UnreadableError(path, message, "Thin it out before it is read")
-    findings = []
-    if faulty.number:
-        lines = format_count(faulty.number, "line is", "lines are")
-        message = f"{lines} not of the form timestamp, value, step: left out"
-        findings.append(Finding(path, message, faulty.line))
+    rest = " not of the form timestamp, value, step: left out"
+    findings = list(faulty.describe(path, "line is", "lines are", rest))
     if torn:
         read = f"the {format_count(count, 'whole one')} before it {'is' if count == 1 else 'are'} read"
         message = f"the last line is torn, as when a run is killed or still writing: {read}"
@@ -381,29 +378,21 @@ def _read_run(
 
     ``names`` has the names of all runs by id.
     """
-    texts: dict[str, dict[str, str]] = {"tags": {}, "params": {}}
-    metrics: dict[str, Points] = {}
     of_files: list[Finding] = []
+    tags, params = (_read_texts(run, part, of_files) for part in ("tags", "params"))
+    metrics: dict[str, Points] = {}
     failed: list[UnreadableError] = []
-    tried = 0
-    for part, name, file in sorted(run.files, key=lambda item: _PARTS.index(item[0]), reverse=True):
-        if part != "metrics":
-            decoding = Decoder(file)
-            try:
-                texts[part][name] = decoding.decode(read_whole(file, _LONGEST))
-            except UnreadableError as error:
-                of_files.append(report_left_out(error))
-            of_files += decoding.list_findings()
-        elif selected is None or name in selected:
-            tried += 1
-            try:
-                points, faults = read_metric(file)
-            except UnreadableError as error:
-                failed.append(error)
-                of_files.append(report_left_out(error))
-                continue
-            of_files += faults
-            metrics |= {name: points} if points else {}
+    files = [(name, file) for part, name, file in run.files if part == "metrics"]
+    files = [(name, file) for name, file in files if selected is None or name in selected]
+    for name, file in files:
+        try:
+            points, faults = read_metric(file)
+        except UnreadableError as error:
+            failed.append(error)
+            of_files.append(report_left_out(error))
+            continue
+        of_files += faults
+        metrics |= {name: points} if points else {}
     entries, folder = run.meta.entries, run.folder
     if more := of_files[_MOST_FINDINGS:]:
         message = f"{len(more):,} more files of the run are irregular in these ways"
@@ -412,11 +401,23 @@ def _read_run(
     group = run.experiment.entries.get("name") if run.experiment else None
     logged = LoggedRun(
         path=folder,
-        name=texts["tags"].get(RUN_NAME) or run.meta.name,
+        name=tags.get(RUN_NAME) or run.meta.name,
         id=entries.get("run_id") or entries.get("run_uuid") or folder.name,
         group=group or entries.get("experiment_id", folder.parent.name),
-        config=build_config(texts["params"], texts["tags"], names),
+        config=build_config(params, tags, names),
         metrics=metrics,
         findings=(*findings, *run.meta.findings, *endings, *of_files),
     )
-    return logged, failed[0] if failed and len(failed) == tried else None
+    return logged, failed[0] if failed and len(failed) == len(files) else None
+
+
+def _read_texts(run: _Run, part: str, findings: list[Finding]) -> dict[str, str]:
+    texts = {}
+    for name, file in ((name, file) for of_part, name, file in run.files if of_part == part):
+        decoding = Decoder(file)
+        try:
+            texts[name] = decoding.decode(read_whole(file, _LONGEST))
+        except UnreadableError as error:
+            findings.append(report_left_out(error))
+        findings += decoding.list_findings()
+    return texts

@@ -71,15 +71,9 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 {str(key): str(value) for key, value in rows.read_run(place)} for rows in rows_of_texts
             )
             builder = MetricsBuilder(unit.path, selected, timed=True)
-            for key, value, step, time, is_nan in metric_rows.read_run(place):
-                # What is NULL is no number either, and counted.
-                cell = math.nan if is_nan else "" if value is None else value
-                builder.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
-            metrics = builder.build()
-            for metric, points in metrics.items():
-                huge = np.abs(points.values) >= _INFINITY
-                values = np.where(huge, np.copysign(np.inf, points.values), points.values)
-                metrics[metric] = Points(points.steps, values, points.times) if huge.any() else points
+            metrics = _build_metrics(builder, metric_rows.read_run(place))
+            findings += (*warn_unfinished(unit.path, str(status)), *builder.list_findings())
+            findings += (*warn_without_steps(unit.path, metrics), *store.list_findings())
             yield LoggedRun(
                 path=unit.path,
                 name=tags.get(RUN_NAME) or str(name or ""),
@@ -87,15 +81,22 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 group=str(experiment or ""),
                 config=build_config(params, tags, names),
                 metrics=metrics,
-                findings=(
-                    *findings,
-                    *warn_unfinished(unit.path, str(status)),
-                    *builder.list_findings(),
-                    *warn_without_steps(unit.path, metrics),
-                    *store.list_findings(),
-                ),
+                findings=findings,
             )
             findings = ()
+
+
+def _build_metrics(builder: MetricsBuilder, rows: Iterator[tuple[Any, ...]]) -> dict[str, Points]:
+    for key, value, step, time, is_nan in rows:
+        # What is NULL is no number either, and counted.
+        cell = math.nan if is_nan else "" if value is None else value
+        builder.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
+    metrics = builder.build()
+    for name, points in metrics.items():
+        huge = np.abs(points.values) >= _INFINITY
+        values = np.where(huge, np.copysign(np.inf, points.values), points.values)
+        metrics[name] = Points(points.steps, values, points.times) if huge.any() else points
+    return metrics
 
 
 def _build_run_query(store: SqliteStore) -> str:

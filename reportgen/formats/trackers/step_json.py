@@ -104,9 +104,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     findings = list(builder.list_findings())
     if splitter.without:
         findings.append(Finding(path, f"{format_count(splitter.without, 'row')} without a step"))
-    if strange.number:
-        lines = format_count(strange.number, "line that is no JSON object", "lines that are no JSON objects")
-        findings.append(Finding(path, f"{lines}: left out", strange.line))
+    one, many = "line that is no JSON object", "lines that are no JSON objects"
+    findings += strange.describe(path, one, many, ": left out")
     if torn:
         findings.append(Finding(path, TORN_LINE, torn))
     findings += decoding.list_findings()

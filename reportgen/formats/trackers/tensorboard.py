@@ -279,7 +279,6 @@ class EventRun:
         return number
 
     def _add_event(self, event: Event) -> None:
-        """Take what an event holds apart from scalars."""
         self._foreign.update(event.foreign)
         self._strange += event.strange
         if event.begins and event.step < self._begins:
@@ -356,6 +355,5 @@ class EventRun:
 
 
 def _describe_range(steps: FloatArray) -> str:
-    """The first and the last of some steps."""
     ends = [format_number(float(step), decimals=0) for step in (steps.min(), steps.max())]
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"

@@ -19,21 +19,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reportgen.formats.protobuf import (
-    DELIMITED,
-    FIXED32,
-    FIXED64,
-    VARINT,
-    MalformedError,
-    as_signed,
-    decode_double,
-    decode_float,
-    decode_text,
-    iterate_delimited,
-    iterate_fields,
-    iterate_spans,
-    read_varint,
-)
+from reportgen.formats import protobuf
+from reportgen.formats.protobuf import DELIMITED, FIXED32, FIXED64, VARINT, MalformedError, iterate_spans
 from reportgen.formats.run_data import as_json_setting
 from reportgen.formats.tfrecord import FEWEST_IN_ARRAY
 
@@ -111,10 +98,10 @@ def parse_event(message: memoryview) -> Event:
     event = Event()
     for index, (number, wire, start, stop, value) in enumerate(iterate_spans(message, 0, len(message))):
         if number == _WALL_TIME and wire == FIXED64:
-            event.wall = decode_double(message[start:stop])
+            event.wall = protobuf.decode_double(message[start:stop])
             event.prefix = stop if index == 0 and stop == _WALL_END else 0
         elif number == _STEP_NUMBER and wire == VARINT:
-            event.step = as_signed(value)
+            event.step = protobuf.as_signed(value)
             event.prefix = stop if index == 1 and event.prefix else 0
         elif number == _SESSION_LOG and wire == DELIMITED:
             event.begins |= any(
@@ -136,7 +123,6 @@ def decode_numbers(raw: Bytes, kind: str) -> FloatArray:
 
 
 def _add_value(event: Event, message: memoryview, start: int, stop: int) -> None:
-    """Add the Summary.Value in ``message[start:stop]`` to an event."""
     tag, plugin, of_tensor = b"", b"", False
     scalar: tuple[float, NumberPlace | None] | None = None
     for number, wire, first, last, _ in iterate_spans(message, start, stop):
@@ -160,8 +146,8 @@ def _add_value(event: Event, message: memoryview, start: int, stop: int) -> None
 def _read_plugin(metadata: memoryview, sessions: list[memoryview]) -> bytes:
     """The name of the plugin that a SummaryMetadata is for; what ``hparams`` has goes to ``sessions``."""
     name, content = b"", None
-    for part, data in iterate_delimited(metadata):
-        for inner, value in iterate_delimited(data) if part == 1 else ():
+    for part, data in protobuf.iterate_delimited(metadata):
+        for inner, value in protobuf.iterate_delimited(data) if part == 1 else ():
             name = bytes(value) if inner == 1 else name
             content = value if inner == 2 else content  # noqa: PLR2004 - the field's number
     if name == b"hparams" and content is not None:
@@ -188,7 +174,7 @@ def _read_scalar_tensor(
     if (number == _CONTENT or _FIXED_LISTS.get(number) == kind) and last - first == _WIDTHS[kind]:
         return _read_number(message, (first, last, kind))
     if kind in _VARINT_LISTS.get(number, ()) and wire in {VARINT, DELIMITED}:
-        value, end = read_varint(message, first)
+        value, end = protobuf.read_varint(message, first)
         if end == last:
             bits = (value & ((1 << 8 * _WIDTHS[kind]) - 1)).to_bytes(_WIDTHS[kind], "little")
             return _read_number(memoryview(bits), (0, len(bits), kind))[0], None
@@ -196,11 +182,12 @@ def _read_scalar_tensor(
 
 
 def _count_elements(shape: memoryview) -> int:
-    """How many elements a TensorShapeProto speaks of."""
     elements = 1
-    for number, dim in iterate_delimited(shape):
+    for number, dim in protobuf.iterate_delimited(shape):
         if number == 2:  # noqa: PLR2004 - the field's number
-            sizes = (as_signed(size) for inner, *_, size in iterate_spans(dim, 0, len(dim)) if inner == 1)
+            sizes = (
+                protobuf.as_signed(size) for inner, *_, size in iterate_spans(dim, 0, len(dim)) if inner == 1
+            )
             elements *= next(sizes, 0)
     return elements
 
@@ -208,7 +195,7 @@ def _count_elements(shape: memoryview) -> int:
 def _read_number(message: memoryview, place: NumberPlace) -> tuple[float, NumberPlace]:
     first, last, kind = place
     if kind == "<f4":
-        return decode_float(message[first:last]), place
+        return protobuf.decode_float(message[first:last]), place
     return float(decode_numbers(np.frombuffer(message[first:last], np.uint8)[None, :], kind)[0]), place
 
 
@@ -226,8 +213,8 @@ def read_hyperparameters(plugin_data: memoryview) -> Iterator[tuple[str, Setting
     Numbers are doubles there: one without a fraction comes back as an int. A list becomes JSON. Raises
     ``MalformedError`` where it is no such message.
     """
-    for number, session in iterate_delimited(plugin_data):
-        entries = (entry for part, entry in iterate_delimited(session) if part == _HPARAMS)
+    for number, session in protobuf.iterate_delimited(plugin_data):
+        entries = (entry for part, entry in protobuf.iterate_delimited(session) if part == _HPARAMS)
         for entry in entries if number == _SESSION_START else ():
             waiting = [_parse_entry(entry, 0)]
             while waiting:
@@ -241,11 +228,10 @@ def read_hyperparameters(plugin_data: memoryview) -> Iterator[tuple[str, Setting
 
 
 def _parse_entry(entry: memoryview, depth: int) -> tuple[str, object]:
-    """The key and the value of a map's entry."""
     name, value = "", None
-    for number, content in iterate_delimited(entry):
+    for number, content in protobuf.iterate_delimited(entry):
         if number == _ENTRY_KEY:
-            name = decode_text(content)
+            name = protobuf.decode_text(content)
         elif number == _ENTRY_VALUE:
             value = _parse_value(content, depth)
     return name, value
@@ -254,16 +240,16 @@ def _parse_entry(entry: memoryview, depth: int) -> tuple[str, object]:
 def _parse_value(message: memoryview, depth: int) -> object:
     """A google.protobuf.Value: text, bool, int, float, dict or list; None for null and beyond any depth."""
     value: object = None
-    for field_number, wire, content in iterate_fields(message):
+    for field_number, wire, content in protobuf.iterate_fields(message):
         if isinstance(content, int):
             value = bool(content) if field_number == _BOOL and wire == VARINT else None
         elif field_number == _NUMBER and wire == FIXED64:
-            number = decode_double(content)
+            number = protobuf.decode_double(content)
             value = int(number) if number.is_integer() and abs(number) <= MOST_EXACT else number
         elif field_number == _STRING and wire == DELIMITED:
-            value = decode_text(content)
+            value = protobuf.decode_text(content)
         elif field_number in {_STRUCT, _LIST} and wire == DELIMITED and depth < _DEEPEST:
-            parts = [part for inner, part in iterate_delimited(content) if inner == 1]
+            parts = [part for inner, part in protobuf.iterate_delimited(content) if inner == 1]
             if field_number == _STRUCT:
                 value = dict(_parse_entry(part, depth + 1) for part in parts)
             else:

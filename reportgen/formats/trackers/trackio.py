@@ -73,7 +73,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _choose_key(store: SqliteStore, table: str) -> str:
-    """The column that distinguishes runs."""
     return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
 
 
@@ -101,7 +100,6 @@ class _RunRows:
     total: int = 0
 
     def read_metrics(self, table: str) -> MetricsBuilder:
-        """The metrics in a table's JSON, in the order of writing."""
         builder = MetricsBuilder(self.store.path, self.selected, timed=True)
         if "metrics" not in self.store.columns.get(table, ()):
             return builder
@@ -132,7 +130,6 @@ class _RunRows:
         return builder
 
     def list_findings(self) -> Iterator[Finding]:
-        """At most one: rows whose values are no JSON."""
         if self.unreadable:
             rows = f"{self.unreadable:,} of {format_count(self.total, 'row')} of this run"
             holds = "holds" if self.unreadable == 1 else "hold"
@@ -152,7 +149,6 @@ def _iterate_numbers(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _parse_object(text: object) -> dict[str, Any] | None:
-    """A JSON object from a cell of text or bytes; None where it is none."""
     if not isinstance(text, str | bytes):
         return None
     item = parse_or_none(text if isinstance(text, str) else text.decode(errors="replace"))

@@ -103,8 +103,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a file holds."""
-
     path: Path
     metrics: Mapping[str, Points]
     rows: int  # whole rows of its history
@@ -133,7 +131,6 @@ class _State:
 
 
 def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tuple[_State, list[Finding]]:
-    """The state to read, otherwise the whole rows of the newest torn one, and what was irregular."""
     torn: list[_State] = []
     states: list[_State] = []
     refused: list[UnreadableError] = []

@@ -57,6 +57,14 @@ _ANY_KIND: Final = re.compile(rb"[\x01-\x04]")
 _MOST_SEARCHES: Final = 100
 
 
+def _read_chunk(block: bytes, at: int) -> tuple[int, int, bytes, bool]:
+    """Kind, length and data of the chunk that begins at a place of a block, and whether it is whole."""
+    crc, length, kind = _CHUNK.unpack_from(block, at)
+    data = block[at + _CHUNK.size : at + _CHUNK.size + length]
+    whole = kind in _SEEDS and len(data) == length and zlib.crc32(data, _SEEDS[kind]) == crc
+    return kind, length, data, whole
+
+
 class RecordLog:
     """The whole records of a file in the order of writing; ``records`` counts those read so far."""
 
@@ -123,14 +131,17 @@ class RecordLog:
     def _read_block(self, block: bytes, at: int, base: int) -> list[bytes]:
         """The records that end in a block, from ``at``; after a damaged chunk from the next whole one on."""
         records: list[bytes] = []
-        head, crc32, seeds = _CHUNK.size, zlib.crc32, _SEEDS
+        head = _CHUNK.size
         while at + head <= len(block):
-            crc, length, kind = _CHUNK.unpack_from(block, at)
-            data = block[at + head : at + head + length]
-            if kind not in seeds or len(data) < length or crc32(data, seeds[kind]) != crc:
-                ends_early = kind in seeds and len(data) < length and len(block) < BLOCK
+            kind, length, data, whole = _read_chunk(block, at)
+            if not whole:
+                ends_early = kind in _SEEDS and len(data) < length and len(block) < BLOCK
                 self._start_gap(base + at, cut=ends_early or not any(block[at:]))
-                at = self._find_next_chunk(block, at)
+                # On with the next whole chunk, or without one at the block's end.
+                self._searches += 1
+                matches = _ANY_KIND.finditer(block, at + head) if self._searches <= _MOST_SEARCHES else ()
+                starts = (match.end() - head for match in matches)
+                at = next((start for start in starts if _read_chunk(block, start)[-1]), len(block))
                 continue
             if kind == FULL and self._lost_from is None and not self._parts:
                 records.append(data)
@@ -141,18 +152,6 @@ class RecordLog:
             self._start_gap(base + at, cut=True)
         self.records += len(records)
         return records
-
-    def _find_next_chunk(self, block: bytes, at: int) -> int:
-        """Where the next whole chunk of a block begins behind a damaged one; the block's end without one."""
-        self._searches += 1
-        head = _CHUNK.size
-        for match in _ANY_KIND.finditer(block, at + head) if self._searches <= _MOST_SEARCHES else ():
-            start = match.end() - head
-            crc, length, kind = _CHUNK.unpack_from(block, start)
-            data = block[start + head : start + head + length]
-            if len(data) == length and zlib.crc32(data, _SEEDS[kind]) == crc:
-                return start
-        return len(block)
 
     def _add_chunk(self, kind: int, data: bytes, at: int) -> Iterator[bytes]:
         """The record that a chunk completes, which is a part or comes after something that is missing."""
@@ -386,7 +385,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 def _report_ending(
     path: Path, log: RecordLog, records: RunRecords, config: Mapping[str, Setting]
 ) -> Iterator[Finding]:
-    """How the run ended, where that was not well."""
     if records.exit_code:
         yield Finding(path, f"the run failed: it ended with exit code {records.exit_code}")
     if records.history.rows:

@@ -217,7 +217,6 @@ class History:
         return stop
 
     def _read_item(self, item: bytes, row: int) -> None:
-        """Take an item of any kind."""
         parts: list[str] = []
         values: list[object] = []
         head = b""
