@@ -18,7 +18,7 @@ import zipfile
 import zlib
 from contextlib import contextmanager, suppress
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from reportgen.formats.files import ZstdError, open_zstd
 from reportgen.formats.runs import UnreadableError
@@ -91,7 +91,13 @@ class Archive:
                     content.write(piece)
                     checksum = zlib.crc32(piece, checksum)
                     self._unpacked += len(piece)
-                    self._check_limits(info, content.tell())
+                    size, times = content.tell(), content.tell() / max(info.compress_size, 1)
+                    if size > EXPANSION_COUNTS_FROM and times > MOST_EXPANSION:
+                        self._refuse(name, f"more than {MOST_EXPANSION} times its size")
+                    if size > LARGEST_PART:
+                        self._refuse(name, f"more than {format_mebibytes(LARGEST_PART)}")
+                    if self._unpacked > LARGEST_TOTAL:
+                        self._refuse(name, f"more than {LARGEST_TOTAL >> 30} GiB, with what was read before")
             if checksum != info.CRC:
                 raise zipfile.BadZipFile("a member has another checksum")
         except _DAMAGE as error:
@@ -110,16 +116,8 @@ class Archive:
         self._file.seek(name + extra, io.SEEK_CUR)
         return open_zstd(BytesIO(self._file.read(min(info.compress_size, LARGEST_PART))))
 
-    def _check_limits(self, info: zipfile.ZipInfo, size: int) -> None:
-        if size > EXPANSION_COUNTS_FROM and size / max(info.compress_size, 1) > MOST_EXPANSION:
-            limit = f"more than {MOST_EXPANSION} times its size"
-        elif size > LARGEST_PART:
-            limit = f"more than {format_mebibytes(LARGEST_PART)}"
-        elif self._unpacked > LARGEST_TOTAL:
-            limit = f"more than {LARGEST_TOTAL >> 30} GiB, with what was read before"
-        else:
-            return
-        message = f"{info.filename} in the archive unpacks to {limit}"
+    def _refuse(self, name: str, limit: str) -> NoReturn:
+        message = f"{name} in the archive unpacks to {limit}"
         raise UnreadableError(self.path, message, "Leave it out if it is not yours; log less if it is")
 
 

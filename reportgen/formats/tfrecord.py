@@ -122,7 +122,22 @@ class _Scan:
             missing = self.lengths.get(self.rest[:HEADER], 0) + _FRAME - len(self.rest)
             more = self.file.read(max(_BLOCK, missing))
             data = self.rest + more if self.rest else more
-            starts, stop = self._walk_records(data)
+            # Where messages begin, and where the last whole record ends: the walk ends at a wrong header.
+            begins, stop, last = array.array("q"), 0, len(data) - HEADER
+            add, lengths = begins.append, self.lengths
+            while stop <= last:
+                header = data[stop : stop + HEADER]
+                length = lengths.get(header)
+                if length is None:
+                    length = _parse_length(header)
+                    if length is None:
+                        break
+                    lengths[header] = length
+                add(stop + HEADER)
+                stop += _FRAME + length
+            if stop > len(data):
+                stop = begins.pop() - HEADER
+            starts = np.array(begins, np.int64)
             block = _check_records(data, starts, stop)
             if len(block.damaged):
                 self.first_damaged = self.first_damaged or self.count + 1 + int(block.damaged[0])
@@ -132,28 +147,6 @@ class _Scan:
             going = self._continue(at_end=not more)
             if len(block.starts):
                 yield block
-
-    def _walk_records(self, data: bytes) -> tuple[Places, int]:
-        """Where the messages begin of all records that are whole in ``data``, and where the last record ends.
-
-        The walk ends at a header that is wrong.
-        """
-        starts, lengths = array.array("q"), self.lengths
-        add = starts.append
-        at, last = 0, len(data) - HEADER
-        while at <= last:
-            header = data[at : at + HEADER]
-            length = lengths.get(header)
-            if length is None:
-                length = _parse_length(header)
-                if length is None:
-                    break
-                lengths[header] = length
-            add(at + HEADER)
-            at += _FRAME + length
-        if at > len(data):
-            at = starts.pop() - HEADER
-        return np.array(starts, np.int64), at
 
     def _continue(self, *, at_end: bool) -> bool:
         """Whether to read on; otherwise reports why not."""

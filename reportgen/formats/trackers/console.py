@@ -244,24 +244,20 @@ _WINDOWS: Final = 16
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every text file that shows steps at its beginning, at its end or at places between."""
-    return tuple(
-        Unit(NAME, file, (file,)) for file in files if file.suffix.lower() in _ENDINGS and _has_steps(file)
-    )
-
-
-def _has_steps(file: Path) -> bool:
-    # The whole of a small file, or windows over a large one.
-    length = get_size(file)
-    windows = [(length, 0)]
-    if length > _WINDOW * _WINDOWS:
-        windows = [(_WINDOW, index * (length - _WINDOW) // (_WINDOWS - 1)) for index in range(_WINDOWS)]
-    for size, start in windows:
-        for piece in read_head(file, size, start).replace(b"\r", b"\n").split(b"\n"):
-            if STEP_SIGN.search(piece):
-                values = parse_line(strip_colours(piece.decode(errors="replace")))
-                if values and values.values:
-                    return True
-    return False
+    units = []
+    for file in files:
+        if file.suffix.lower() not in _ENDINGS:
+            continue
+        length = get_size(file)
+        windows = [(length, 0)]
+        if length > _WINDOW * _WINDOWS:
+            windows = [(_WINDOW, index * (length - _WINDOW) // (_WINDOWS - 1)) for index in range(_WINDOWS)]
+        texts = (read_head(file, size, start).replace(b"\r", b"\n") for size, start in windows)
+        pieces = (piece for text in texts for piece in text.split(b"\n") if STEP_SIGN.search(piece))
+        lines = (parse_line(strip_colours(piece.decode(errors="replace"))) for piece in pieces)
+        if any(values and values.values for values in lines):
+            units.append(Unit(NAME, file, (file,)))
+    return tuple(units)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:

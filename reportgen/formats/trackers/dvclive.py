@@ -40,6 +40,7 @@ _LAST_VALUES: Final = "metrics.json"
 _PARAMETERS: Final = "params.yaml"
 _STEP: Final = "step"
 _TIME: Final = "timestamp"
+_PLOTS: Final = ("metrics", "plots")
 _OLD_FOLDERS: Final = ("metrics", "scalars")
 _EVIDENCE: Final = frozenset((".json", ".yaml", ".html", ".md"))
 
@@ -52,11 +53,19 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     runs: dict[Path, list[Path]] = {}
     for file in files:
         # Also a table where DVCLive has them that holds nothing yet.
-        above = pairwise(folder.name for folder in file.parents)
+        names_above = pairwise(folder.name for folder in file.parents)
         if file.suffix == _TABLE and (
-            _read_header(file) is not None or (("metrics", "plots") in above and is_unfilled(file))
+            _read_header(file) is not None or (_PLOTS in names_above and is_unfilled(file))
         ):
-            runs.setdefault(_find_run(file, run_folders), []).append(file)
+            above = [(folder, folder.parent) for folder in file.parents]
+            plots = (parent.parent for folder, parent in above if (folder.name, parent.name) == _PLOTS)
+            # A folder that is called so further up may as well hold many runs.
+            old = (
+                parent
+                for folder, parent in above
+                if folder.name in _OLD_FOLDERS and (folder == file.parent or parent in run_folders)
+            )
+            runs.setdefault(next(plots, None) or next(old, file.parent), []).append(file)
     for (folder, name), file in extra.items():
         if name == _LAST_VALUES and folder not in runs and (folder, _PARAMETERS) in extra:
             item = parse_beginning(read_head_text(file))
@@ -74,19 +83,6 @@ def _read_header(file: Path) -> tuple[str, ...] | None:
     *before, value = first.rstrip("\r").split("\t")
     known = (before in ([_STEP], [_TIME], [_TIME, _STEP])) and value == file.name.removesuffix(_TABLE)
     return tuple(before) if known else None
-
-
-def _find_run(file: Path, run_folders: Collection[Path]) -> Path:
-    """The folder of a table's run; ``run_folders`` are folders in which something of a run's lies."""
-    above = list(file.parents)
-    for folder in above:
-        if folder.name == "metrics" and folder.parent.name == "plots":
-            return folder.parent.parent
-    for folder in above:
-        # A folder that is called so further up may as well hold many runs.
-        if folder.name in _OLD_FOLDERS and (folder is above[0] or folder.parent in run_folders):
-            return folder.parent
-    return file.parent
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:

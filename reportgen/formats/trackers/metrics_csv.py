@@ -39,10 +39,8 @@ TITLE: Final = "Lightning and Keras CSV logs"
 _LIGHTNING: Final = "metrics.csv"
 _SETTINGS: Final = "hparams.yaml"
 _VERSION: Final = re.compile(r"version_\d+")
-_DEFAULT_NAME: Final = "lightning_logs"
 _ENDINGS: Final = frozenset((".csv", ".tsv", ".log", ".txt"))
 _STEP, _EPOCH, _VALIDATION = "step", "epoch", "val_"
-_LOSS: Final = "loss"
 # A table of several runs in one file is not what these loggers write.
 _NAMES_A_RUN: Final = frozenset(("run", "run_id", "seed", "model", "series", "method", "name", "experiment"))
 _NONE: Final = frozenset(("", "NA"))
@@ -68,7 +66,12 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
             or (in_folder and is_unfilled(file))
         ):
             units.append(Unit(NAME, file.parent if in_folder else file, with_settings))
-        elif one_run and _is_keras(columns):
+            continue
+        # Keras: the epoch, then metrics by alphabet with a loss, then the same once more as val_.
+        trained = [name for name in columns[1:] if not name.startswith(_VALIDATION)]
+        validated = {name.removeprefix(_VALIDATION) for name in columns[1:] if name.startswith(_VALIDATION)}
+        in_order = validated <= set(trained) if validated else len(trained) > 1 and trained == sorted(trained)
+        if one_run and columns[:1] == [_EPOCH] and "loss" in trained and in_order:
             units.append(Unit(NAME, file, (file,)))
     unfilled = find_unfilled(files, {unit.files[0] for unit in units})
     return (*units, *(Unit(NAME, file, (file,)) for file in unfilled))
@@ -76,17 +79,6 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 def _is_versioned(file: Path) -> bool:
     return _VERSION.fullmatch(file.parent.name) is not None
-
-
-def _is_keras(columns: Sequence[str]) -> bool:
-    """The epoch, then metrics by alphabet with a loss, then the same once more as ``val_``."""
-    if not columns or columns[0] != _EPOCH:
-        return False
-    trained = [name for name in columns[1:] if not name.startswith(_VALIDATION)]
-    validated = [name.removeprefix(_VALIDATION) for name in columns[1:] if name.startswith(_VALIDATION)]
-    if _LOSS not in trained:
-        return False
-    return set(validated) <= set(trained) if validated else len(trained) > 1 and trained == sorted(trained)
 
 
 def _parse_header(text: str) -> tuple[list[str], str]:
@@ -116,7 +108,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         findings += problems
     name = path.parent.name if _is_versioned(path) else ""
     group = path.parent.parent.name if name else ""
-    group = "" if group == _DEFAULT_NAME else group
+    group = "" if group == "lightning_logs" else group
     findings += builder.list_findings()
     yield LoggedRun(unit.path, name, "", group, config, builder.build(), step_name, tuple(findings))
 

@@ -12,10 +12,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from reportgen.formats.run_data import MetricsBuilder, number_or_nan
-from reportgen.formats.runs import LoggedRun, Points
+from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number
+from reportgen.formats.runs import LoggedRun
 from reportgen.formats.sqlite import find_stores, open_store
 from reportgen.formats.trackers.mlflow_files import (
     DELETED,
@@ -71,32 +69,20 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 {str(key): str(value) for key, value in rows.read_run(place)} for rows in rows_of_texts
             )
             builder = MetricsBuilder(unit.path, selected, timed=True)
-            metrics = _build_metrics(builder, metric_rows.read_run(place))
+            for key, value, step, time, is_nan in metric_rows.read_run(place):
+                # What is NULL is no number either, and counted; the largest double stands for an infinity.
+                cell = math.nan if is_nan else "" if value is None else value
+                number = parse_number(cell)
+                if number is not None and abs(number) >= _INFINITY:
+                    cell = math.copysign(math.inf, number)
+                builder.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
+            metrics = builder.build()
             findings += (*warn_unfinished(unit.path, str(status)), *builder.list_findings())
             findings += (*warn_without_steps(unit.path, metrics), *store.list_findings())
-            yield LoggedRun(
-                path=unit.path,
-                name=tags.get(RUN_NAME) or str(name or ""),
-                id=str(run_id),
-                group=str(experiment or ""),
-                config=build_config(params, tags, names),
-                metrics=metrics,
-                findings=findings,
-            )
+            run_name, group = tags.get(RUN_NAME) or str(name or ""), str(experiment or "")
+            config = build_config(params, tags, names)
+            yield LoggedRun(unit.path, run_name, str(run_id), group, config, metrics, findings=findings)
             findings = ()
-
-
-def _build_metrics(builder: MetricsBuilder, rows: Iterator[tuple[Any, ...]]) -> dict[str, Points]:
-    for key, value, step, time, is_nan in rows:
-        # What is NULL is no number either, and counted.
-        cell = math.nan if is_nan else "" if value is None else value
-        builder.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
-    metrics = builder.build()
-    for name, points in metrics.items():
-        huge = np.abs(points.values) >= _INFINITY
-        values = np.where(huge, np.copysign(np.inf, points.values), points.values)
-        metrics[name] = Points(points.steps, values, points.times) if huge.any() else points
-    return metrics
 
 
 def _build_run_query(store: SqliteStore) -> str:

@@ -232,7 +232,17 @@ class EventRun:
         try:
             for block in read_blocks(path, self.findings):
                 for tag, steps, walls, values in self._reader.read_block(block):
-                    self._append(tag, steps, walls, values)
+                    columns = self._columns[tag]
+                    self._appeared.setdefault(tag)
+                    check_value_count(len(columns[0]) + len(steps), path, list(self._names)[tag])
+                    self._rounded += int(np.count_nonzero(np.abs(steps) > MOST_EXACT))
+                    with np.errstate(over="ignore"):
+                        times = np.rint(walls * 1000)
+                    times[~np.isfinite(times)] = np.nan
+                    for column, more in zip(columns[:3], (steps, values, times), strict=True):
+                        column.frombytes(np.ascontiguousarray(more).view(np.uint8).data)
+                    columns[3].frombytes(np.full(len(steps), len(self._last) - 1, np.intc).tobytes())
+                    self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
         except OSError as error:
             raise UnreadableError(path, f"it cannot be read ({error.strerror})") from error
         if malformed := self._reader.malformed:
@@ -288,19 +298,6 @@ class EventRun:
                 self.config.update(read_hyperparameters(session))
             except MalformedError:
                 self._reader.malformed += 1
-
-    def _append(self, tag: int, steps: FloatArray, walls: FloatArray, values: FloatArray) -> None:
-        columns = self._columns[tag]
-        self._appeared.setdefault(tag)
-        check_value_count(len(columns[0]) + len(steps), self._path, list(self._names)[tag])
-        self._rounded += int(np.count_nonzero(np.abs(steps) > MOST_EXACT))
-        with np.errstate(over="ignore"):
-            times = np.rint(walls * 1000)
-        times[~np.isfinite(times)] = np.nan
-        for column, more in zip(columns[:3], (steps, values, times), strict=True):
-            column.frombytes(np.ascontiguousarray(more).view(np.uint8).data)
-        columns[3].frombytes(np.full(len(steps), len(self._last) - 1, np.intc).tobytes())
-        self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
 
     def _discard_restarted(self) -> None:
         """Leave out what a restart gave up: values of ended files, of its step and later ones.

@@ -56,7 +56,7 @@ _VARINT_LISTS: Final = {7: {"<i4", "|u1", "<i2", "|i1", "<u2"}, 10: {"<i8"}, 11:
 _SCALARS: Final = b"scalars"
 _WALL_TIME, _STEP_NUMBER, _SUMMARY, _SESSION_LOG = 1, 2, 5, 7
 _VALUE, _TAG, _SIMPLE, _TENSOR, _METADATA = 1, 1, 2, 8, 9
-_DTYPE, _SHAPE, _VERSION, _CONTENT = 1, 2, 3, 4
+_DTYPE, _SHAPE, _DIM, _VERSION, _CONTENT = 1, 2, 2, 3, 4
 _WALL_END: Final = 9
 
 
@@ -165,7 +165,10 @@ def _read_scalar_tensor(
         if number == _DTYPE and wire == VARINT:
             kind = _TYPES.get(value, "")
         elif number == _SHAPE and wire == DELIMITED:
-            elements = _count_elements(message[first:last])
+            dims = [dim for part, dim in protobuf.iterate_delimited(message[first:last]) if part == _DIM]
+            fields = (iterate_spans(dim, 0, len(dim)) for dim in dims)
+            sizes = ((size for inner, *_, size in spans if inner == 1) for spans in fields)
+            elements = math.prod(protobuf.as_signed(next(size, 0)) for size in sizes)
         elif number > _VERSION and last > first:
             content.append((number, wire, first, last))
     if not kind or elements != 1 or len(content) != 1:
@@ -179,17 +182,6 @@ def _read_scalar_tensor(
             bits = (value & ((1 << 8 * _WIDTHS[kind]) - 1)).to_bytes(_WIDTHS[kind], "little")
             return _read_number(memoryview(bits), (0, len(bits), kind))[0], None
     return None
-
-
-def _count_elements(shape: memoryview) -> int:
-    elements = 1
-    for number, dim in protobuf.iterate_delimited(shape):
-        if number == 2:  # noqa: PLR2004 - the field's number
-            sizes = (
-                protobuf.as_signed(size) for inner, *_, size in iterate_spans(dim, 0, len(dim)) if inner == 1
-            )
-            elements *= next(sizes, 0)
-    return elements
 
 
 def _read_number(message: memoryview, place: NumberPlace) -> tuple[float, NumberPlace]:

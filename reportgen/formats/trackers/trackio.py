@@ -60,16 +60,11 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         for run, name in names.items():
             rows = _RunRows(store, run, selected)
             machine, logged = rows.read_metrics("system_metrics"), rows.read_metrics("metrics")
-            yield LoggedRun(
-                path=unit.path,
-                name=name,
-                id=run if _choose_key(store, "metrics") == "run_id" else "",
-                group=unit.path.stem,
-                config=_read_config(store, run),
-                # A metric that was logged goes before one of the machine with its name.
-                metrics=machine.build() | logged.build(),
-                findings=(*logged.list_findings(), *rows.list_findings(), *store.list_findings()),
-            )
+            findings = (*logged.list_findings(), *rows.list_findings(), *store.list_findings())
+            # A metric that was logged goes before one of the machine with its name.
+            metrics, config = machine.build() | logged.build(), _read_config(store, run)
+            run_id = run if _choose_key(store, "metrics") == "run_id" else ""
+            yield LoggedRun(unit.path, name, run_id, unit.path.stem, config, metrics, findings=findings)
 
 
 def _choose_key(store: SqliteStore, table: str) -> str:
@@ -125,8 +120,15 @@ class _RunRows:
                 record = {name: record[name] for name in top if name in record}
             milliseconds = parse_time(time)
             row_time = math.nan if milliseconds is None else milliseconds
-            for name, cell in _iterate_numbers(record):
-                builder.add_cell(name, number_or_nan(step), cell, row_time)
+            # Nested names are joined by dots; media, which have a type, are no metrics.
+            waiting: list[tuple[str, Any]] = list(reversed(record.items()))
+            while waiting:
+                name, cell = waiting.pop()
+                if isinstance(cell, dict):
+                    children = [] if "_type" in cell else reversed(cell.items())
+                    waiting += [(f"{name}.{key}", child) for key, child in children]
+                elif not isinstance(cell, list):
+                    builder.add_cell(name, number_or_nan(step), cell, row_time)
         return builder
 
     def list_findings(self) -> Iterator[Finding]:
@@ -134,18 +136,6 @@ class _RunRows:
             rows = f"{self.unreadable:,} of {format_count(self.total, 'row')} of this run"
             holds = "holds" if self.unreadable == 1 else "hold"
             yield Finding(self.store.path, f"{rows} {holds} no whole JSON: left out")
-
-
-def _iterate_numbers(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The cells of a row that may be numbers, nested names joined by dots; media are no metrics."""
-    waiting: list[tuple[str, Any]] = list(reversed(record.items()))
-    while waiting:
-        name, cell = waiting.pop()
-        if isinstance(cell, dict):
-            if "_type" not in cell:
-                waiting += [(f"{name}.{key}", child) for key, child in reversed(cell.items())]
-        elif not isinstance(cell, list):
-            yield name, cell
 
 
 def _parse_object(text: object) -> dict[str, Any] | None:

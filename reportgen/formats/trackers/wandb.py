@@ -37,10 +37,8 @@ from reportgen.formats.text_files import (
 from reportgen.formats.trackers.wandb_history import STEP, TIME, History
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
-
-    from reportgen.formats.runs import Setting
 
 
 HEADER: Final = b":W&B\xe1\xbe\x00"
@@ -365,34 +363,22 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         }
         findings += problems
     metrics = records.history.build()
-    findings += _report_ending(path, log, records, config)
-    if records.history.rows and not metrics and selected is None:
-        rows = format_count(records.history.rows, "row holds", "rows hold")
-        findings.append(Finding(path, f"{rows} no numbers, but images, tables, texts or the like"))
-    yield LoggedRun(
-        path=unit.path,
-        # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
-        name=records.names.get(_DISPLAY_NAME, ""),
-        id=records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else ""),
-        group=records.names.get(_GROUP) or records.names.get(_PROJECT, ""),
-        config=config,
-        metrics=metrics,
-        step_name=STEP,
-        findings=tuple(findings),
-    )
-
-
-def _report_ending(
-    path: Path, log: RecordLog, records: RunRecords, config: Mapping[str, Setting]
-) -> Iterator[Finding]:
     if records.exit_code:
-        yield Finding(path, f"the run failed: it ended with exit code {records.exit_code}")
-    if records.history.rows:
-        if records.exit_code is None and not log.torn:
-            yield Finding(path, "the log has no end: the run was killed, or is still running")
-    elif log.records or not log.torn:  # otherwise already reported
+        findings.append(Finding(path, f"the run failed: it ended with exit code {records.exit_code}"))
+    rows = records.history.rows
+    if rows and records.exit_code is None and not log.torn:
+        findings.append(Finding(path, "the log has no end: the run was killed, or is still running"))
+    elif not rows and (log.records or not log.torn):  # otherwise already reported
         remainder = f"; {format_count(len(config), 'setting')} of it can be read" if config else ""
         how = "ended without logging anything"
         if records.exit_code is None:
             how = "was killed before it logged anything, or just starts"
-        yield Finding(path, f"the run {how}{remainder}")
+        findings.append(Finding(path, f"the run {how}{remainder}"))
+    if rows and not metrics and selected is None:
+        hold = format_count(rows, "row holds", "rows hold")
+        findings.append(Finding(path, f"{hold} no numbers, but images, tables, texts or the like"))
+    # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
+    name = records.names.get(_DISPLAY_NAME, "")
+    run_id = records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else "")
+    group = records.names.get(_GROUP) or records.names.get(_PROJECT, "")
+    yield LoggedRun(unit.path, name, run_id, group, config, metrics, STEP, tuple(findings))
