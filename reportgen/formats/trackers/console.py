@@ -354,10 +354,19 @@ class _Log:
         if self._last and piece.strip():
             is_rest = not values and _REST.match(piece.decode(errors="replace").strip())
             self.complete_step(half=bool(is_rest))
-        if values and not whole and not values.progress_bar:
+        if values and values.progress_bar:
+            # A bar is drawn again and again: the numbers belong to the last step that they are shown at.
+            if self._bar and self._bar.progress_bar != values.progress_bar:
+                self.complete_bar()
+            self._bar = values
+        elif values and not whole:
             self._torn = line
+        elif values and math.isnan(values.step):
+            self._pieces.add(line)
+        elif values and values.by_epoch:
+            self.by_epoch.add_line(values, line)
         elif values:
-            self._add_values(values, line)
+            self._last = values, line
             if piece.rstrip().endswith((b"}", b"|")):
                 self.complete_step()
         # The configuration stands before the first step.
@@ -378,19 +387,6 @@ class _Log:
         if self._bar:
             self.by_bar.add_line(self._bar, 0)
         self._bar = None
-
-    def _add_values(self, values: LineValues, line: int) -> None:
-        if values.progress_bar:
-            # A bar is drawn again and again: the numbers belong to the last step that they are shown at.
-            if self._bar and self._bar.progress_bar != values.progress_bar:
-                self.complete_bar()
-            self._bar = values
-        elif math.isnan(values.step):
-            self._pieces.add(line)
-        elif values.by_epoch:
-            self.by_epoch.add_line(values, line)
-        else:
-            self._last = values, line
 
     def list_findings(self) -> Iterator[Finding]:
         if self.by_step.lines and self.by_epoch.lines:

@@ -379,7 +379,7 @@ def _read_run(
     ``names`` has the names of all runs by id.
     """
     of_files: list[Finding] = []
-    tags, params = (_read_texts(run, part, of_files) for part in ("tags", "params"))
+    tags, params = _read_texts(run, "tags", of_files), _read_texts(run, "params", of_files)
     metrics: dict[str, Points] = {}
     failed: list[UnreadableError] = []
     files = [(name, file) for part, name, file in run.files if part == "metrics"]

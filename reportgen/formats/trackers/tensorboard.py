@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -65,23 +66,27 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """
     beginnings = {file: _read_beginning(file) for file in files if "tfevents" in file.name}
     folders: dict[Path, list[Path]] = {}
-    for file, beginning in beginnings.items():
+    for file, data in beginnings.items():
         # Also what was meant to be an event file: torn, damaged, or a pointer of Git LFS.
-        if (
-            bool(_WRITTEN.search(file.name))
-            if len(beginning) < HEADER
-            else is_record_header(beginning) or b"\0" in beginning or is_pointer(beginning)
-        ):
+        begun = len(data) >= HEADER and (is_record_header(data) or b"\0" in data or is_pointer(data))
+        if begun or (len(data) < HEADER and _WRITTEN.search(file.name)):
             folders.setdefault(file.parent, []).append(file)
     begin = {folder: [beginnings[file] for file in event_files] for folder, event_files in folders.items()}
-    hparams_folders = _find_hparams_folders(begin)
+    # For folders with event files: the one folder within that add_hparams wrote.
+    named = [
+        folder
+        for folder, held in begin.items()
+        if _HPARAMS_FOLDER.fullmatch(folder.name) and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
+        if folder.parent in begin and all(_HPARAMS in beginning for beginning in held)
+    ]
+    named_in = Counter(folder.parent for folder in named)
+    hparams_folders = {folder.parent: folder for folder in named if named_in[folder.parent] == 1}
     curves: dict[Path, list[Path]] = {}
     others = {folder: held for folder, held in begin.items() if folder not in hparams_folders.values()}
     for folder, (run, _) in _find_curve_folders(others).items():
         curves.setdefault(run, []).append(folder)
     within_others = {*hparams_folders.values(), *(folder for inner in curves.values() for folder in inner)}
-    existing = set(files)
-    units = []
+    existing, units = set(files), []
     for folder, event_files in folders.items():
         if folder not in within_others:
             inner = [hparams_folders[folder]] if folder in hparams_folders else []
@@ -98,16 +103,6 @@ def _read_beginning(file: Path) -> bytes:
             return opened.read(_BEGINNING)
     except OSError:
         return b""  # reported when it is read
-
-
-def _find_hparams_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, Path]:
-    """For folders with event files: the one folder within that ``add_hparams`` wrote."""
-    inner: dict[Path, list[Path]] = {}
-    for folder, held in beginnings.items():
-        named = _HPARAMS_FOLDER.fullmatch(folder.name) and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
-        if named and folder.parent in beginnings and all(_HPARAMS in beginning for beginning in held):
-            inner.setdefault(folder.parent, []).append(folder)
-    return {folder: within[0] for folder, within in inner.items() if len(within) == 1}
 
 
 def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:

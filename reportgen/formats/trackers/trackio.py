@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.formats.runs import Setting, Unit
+    from reportgen.formats.runs import Unit
     from reportgen.formats.sqlite import SqliteStore
 
 
@@ -62,26 +62,21 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             machine, logged = rows.read_metrics("system_metrics"), rows.read_metrics("metrics")
             findings = (*logged.list_findings(), *rows.list_findings(), *store.list_findings())
             # A metric that was logged goes before one of the machine with its name.
-            metrics, config = machine.build() | logged.build(), _read_config(store, run)
+            metrics = machine.build() | logged.build()
+            config: dict[str, Any] = {}
+            if "config" in store.columns.get("configs", ()):
+                key = _choose_key(store, "configs")
+                query = f"SELECT config FROM configs WHERE {key} = ?"  # noqa: S608 - a name of ours
+                for (text,) in store.select(query, (run,)):
+                    config |= _parse_object(text) or {}
+            group = {"group": config["_Group"]} if config.get("_Group") else {}
+            settings = flatten(group | {name: value for name, value in config.items() if name not in _ADDED})
             run_id = run if _choose_key(store, "metrics") == "run_id" else ""
-            yield LoggedRun(unit.path, name, run_id, unit.path.stem, config, metrics, findings=findings)
+            yield LoggedRun(unit.path, name, run_id, unit.path.stem, settings, metrics, findings=findings)
 
 
 def _choose_key(store: SqliteStore, table: str) -> str:
     return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
-
-
-def _read_config(store: SqliteStore, run: str) -> dict[str, Setting]:
-    """The settings of a run, nested names joined by dots, without what Trackio adds."""
-    if "config" not in store.columns.get("configs", ()):
-        return {}
-    query = f"SELECT config FROM configs WHERE {_choose_key(store, 'configs')} = ?"  # noqa: S608 - a name of ours
-    config: dict[str, Any] = {}
-    for (text,) in store.select(query, (run,)):
-        config |= _parse_object(text) or {}
-    group = config.get("_Group")
-    settings = {name: value for name, value in config.items() if name not in _ADDED}
-    return flatten(({"group": group} if group else {}) | settings)
 
 
 @dataclass(slots=True)
