@@ -70,11 +70,7 @@ class Archive:
         self._unpacked = 0
 
     def read(self, name: str) -> bytes:
-        """The content of a member.
-
-        Raises ``UnreadableError`` where it is missing, encrypted, damaged, packed by an unknown method or
-        beyond a limit.
-        """
+        """The content of a member; raises ``UnreadableError`` where it is missing, damaged or too long."""
         if name not in self.names:
             raise UnreadableError(self.path, f"the archive has no {name}", "Write it again")
         info = self._zip.getinfo(name)
@@ -123,11 +119,7 @@ class Archive:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
-    """A zip archive.
-
-    Raises ``UnreadableError`` where it cannot be read, is none, was cut off in its first member, or has too
-    many members.
-    """
+    """A zip archive; raises ``UnreadableError`` where it is none, torn in its first member or too long."""
     refuse_pointer(path, read_head(path))
     with explain_os_errors(path):
         file = path.open("rb")
@@ -153,10 +145,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
 
 
 def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
-    """The whole members of an archive whose list cannot be read, as one with a list; and how many there are.
-
-    An archive beyond 128 MiB has no members here.
-    """
+    """The whole members of an archive of up to 128 MiB that lacks their list, with one; and their number."""
     file.seek(0)
     data = file.read(LARGEST_PART + 1)
     begin, directory, count = 0, BytesIO(), 0

@@ -86,10 +86,7 @@ def hash_file(path: Path) -> str:
 
 
 def open_zstd(file: IO[bytes]) -> IO[bytes]:
-    """The decompressed bytes of a file, of all its frames; reading raises ``ZstdError`` where it is damaged.
-
-    A frame that needs a window of more than ``LARGEST_PART`` bytes is refused as damaged.
-    """
+    """The decompressed bytes of all frames; reading raises ``ZstdError`` for damage and large windows."""
     if sys.version_info >= (3, 14):
         window = {zstd.DecompressionParameter.window_log_max: LARGEST_PART.bit_length() - 1}
         return zstd.ZstdFile(file, options=window)
@@ -322,10 +319,7 @@ def has_even_ends(pieces: list[bytes]) -> bool:
 
 
 def decode_text(content: Content, data: bytes) -> str:
-    """Bytes of a file as text, without its byte order mark.
-
-    Raises ``ReportError`` where they are not UTF-8; the first such line of the file is named.
-    """
+    """Bytes as text, without its byte order mark; raises ``ReportError`` with the line that is not UTF-8."""
     try:
         return data.decode().removeprefix(_BOM_CHARACTER)
     except UnicodeDecodeError:
@@ -356,10 +350,7 @@ def read_lines(content: Content, keep: int | None = None) -> Iterator[str]:
 
 
 class _LimitedFile:
-    """A file as ``io.TextIOWrapper`` reads it; a line that is too long is refused before it is held.
-
-    Counted are the bytes since the last line end, of a piece at a time.
-    """
+    """A file for ``io.TextIOWrapper`` that refuses a line that is too long before it is in memory."""
 
     def __init__(self, content: Content, file: IO[bytes]) -> None:
         self._content, self._file = content, cast("io.BufferedReader", file)

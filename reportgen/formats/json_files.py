@@ -85,10 +85,7 @@ class JsonListItems:
 
 
 def parse_beginning(text: str) -> dict[str, Any] | None:
-    """The keys and values of an object as far as they are there; None where the text begins none.
-
-    A value that is cut off is left out, but an object that is cut off counts with its own beginning.
-    """
+    """The whole keys and values of an object that may be cut off; None where the text begins none."""
     at = _skip_gap(text, 0)
     return _parse_cut_off(text, at + 1, 0) if text[at : at + 1] == "{" else None
 
@@ -200,10 +197,7 @@ def parse_json(
     what: str = "the file",
     reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Any:  # noqa: ANN401 - JSON can be anything
-    """The value of a JSON text; see ``read_json``.
-
-    Raises ``UnreadableError`` where it is not JSON, or nested too deeply.
-    """
+    """The value of a JSON text; raises ``UnreadableError`` where it is none, or nested too deeply."""
     with _explain_errors(path, what):
         return json.loads(text, object_hook=reduced)
 

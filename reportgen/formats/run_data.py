@@ -246,10 +246,7 @@ _NAMED: Final = re.compile(r"!!python/(?:name|module):([\w.]+)[ \t]+''")
 
 
 def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
-    """What a ``.json``, ``.yaml`` or ``.yml`` file sets; a file that cannot be read is a finding.
-
-    YAML tags run nothing: what stands behind one is taken as the text or tree that it is.
-    """
+    """What a JSON or YAML file sets, whatever its tags; a file that cannot be read is a finding."""
     decoding = Decoder(path)
     try:
         text = decoding.decode(read_whole(path, _LONGEST))

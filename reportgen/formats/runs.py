@@ -38,10 +38,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something irregular in a file and how it was handled: a sentence with a count, without a full stop.
-
-    Lines count from 1.
-    """
+    """Something irregular in a file and how it was handled, without a full stop; lines count from 1."""
 
     path: Path
     message: str

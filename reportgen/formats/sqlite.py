@@ -109,11 +109,7 @@ def _find_sidecars(path: Path) -> tuple[Path, ...]:
 
 @contextmanager
 def open_store(path: Path) -> Iterator[SqliteStore]:
-    """A database for reading, with everything that was committed; the original stays as it is.
-
-    Raises ``UnreadableError`` where it is no database, is damaged, encrypted or a Git LFS pointer, or cannot
-    be copied.
-    """
+    """A database for reading, with all that was committed; raises ``UnreadableError`` where it is none."""
     real = path.resolve()
     if not read_head(real).startswith(_HEADER):
         with explain_os_errors(real), real.open("rb") as file:

@@ -63,11 +63,7 @@ def get_size(path: Path) -> int:
 
 
 def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
-    """All bytes of a file without a byte order mark.
-
-    Raises ``UnreadableError`` where it cannot be read, is a Git LFS pointer, or has more than ``longest``
-    bytes.
-    """
+    """All bytes of a file without a byte order mark; raises ``UnreadableError``, also beyond ``longest``."""
     with explain_os_errors(path), path.open("rb") as file:
         data = file.read(longest + 1)
     refuse_pointer(path, data)
@@ -79,10 +75,7 @@ def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
 
 
 def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
-    """Number (1-based) and bytes of every line with its end, which the last one may lack.
-
-    Raises ``UnreadableError`` where it cannot be read, is a Git LFS pointer, or has a line longer than that.
-    """
+    """Number (1-based) and bytes of every line with its end; raises ``UnreadableError`` as ``read_whole``."""
     with explain_os_errors(path), path.open("rb") as file:
         wide = _detect_utf16(file.read(_BEGINNING))
         file.seek(0)
@@ -110,10 +103,7 @@ def _decode_utf16(data: bytes, wide: str) -> bytes:
 
 
 def find_unfilled(files: Sequence[Path], own: Collection[Path]) -> list[Path]:
-    """Tables without a whole line in the folders of ``own``, with the endings of the files there.
-
-    They may be of the same format; reading them reports what they are.
-    """
+    """Tables without a whole line next to ``own`` files of the same ending, perhaps of the same format."""
     kinds = {(file.parent, ending) for file in own if (ending := file.suffix.lower()) in _TABLES}
     return [
         file

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import re
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -124,16 +125,15 @@ def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]
         advice = "Check that Lightning or Keras wrote this file"
         raise UnreadableError(path, "its first line names no step and no epoch", advice, 1)
     step_column = header.index(step_name)
-    strange = without = 0
     while many := list(islice(rows, _MANY)):
         # Rows that do not fit are left out, and headers that are written again.
-        strange += sum(len(row) != len(header) for row in many)
+        table.strange += sum(len(row) != len(header) for row in many)
         whole = [row for row in many if len(row) == len(header) and row != header]
         columns = list(zip(*whole, strict=True))
         if not columns:
             continue
         steps, stepped = table.parse_numbers(columns[step_column])
-        without += len(steps) - int(np.count_nonzero(stepped))
+        table.without += len(steps) - int(np.count_nonzero(stepped))
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
             if column != step_column and name and builder.is_selected(name):
                 values, there = table.parse_numbers(cells)
@@ -141,31 +141,27 @@ def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]
                 if not there.all():
                     empty = sum(cell in _NONE for cell in cells)
                     builder.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
-    findings = list(table.list_findings(strange, without))
-    if not table.count and not findings:
-        findings.append(Finding(path, "the file has a header and no rows, nothing was logged into it yet"))
-    return step_name, findings
+    return step_name, table.list_findings()
 
 
 class _Table:
     """The lines of a file as rows of cells, and what was irregular in them."""
 
     def __init__(self, path: Path) -> None:
-        self.count = 0  # rows after the header
-        self._path = path
-        self._decoding = Decoder(path)
-        self._commas = 0  # cells with a comma as their decimal mark
-        self._torn: int | None = None  # the last line, if it has no end
+        self.path, self.decoding = path, Decoder(path)
+        self.count = self.strange = self.without = 0  # rows, with other numbers of cells, without a step
+        self.commas = 0  # cells with a comma as their decimal mark
+        self.torn: int | None = None  # the last line, if it has no end
 
     def read_rows(self) -> Iterator[list[str]]:
         """The header, then every row; of a stray quote only its own line suffers."""
         separator = ","
-        for number, raw in read_lines(self._path):
+        for number, raw in read_lines(self.path):
             if not raw.endswith(b"\n"):
                 # A number that was cut off is another number.
-                self._torn = number
+                self.torn = number
                 return
-            line = self._decoding.decode(raw, number).rstrip("\r\n")
+            line = self.decoding.decode(raw, number).rstrip("\r\n")
             if number == 1:
                 header, separator = _parse_header(line)
                 yield header
@@ -175,29 +171,29 @@ class _Table:
 
     def parse_numbers(self, cells: Sequence[str]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """Cells as numbers, NaN where there is none, and whether there is one."""
-        try:
+        with suppress(ValueError):
             return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
-        except ValueError:
-            pass
         # Decimal commas become points, where no cell of the column has a point already.
         if not any("." in cell for cell in cells):
             commas = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
-            self._commas += sum(commas)
+            self.commas += sum(commas)
             cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, commas, strict=True)]
         numbers = [None if cell in _NONE else parse_number_text(cell) for cell in cells]
         values = np.array([np.nan if value is None else value for value in numbers], np.float64)
         return values, np.array([value is not None for value in numbers], np.bool_)
 
-    def list_findings(self, strange: int, without: int) -> Iterator[Finding]:
-        if self._commas:
-            message = f"{format_count(self._commas, 'value')} with a decimal comma: read as decimals"
-            yield Finding(self._path, message)
-        if strange:
-            rows = format_count(strange, "row")
-            yield Finding(self._path, f"{rows} with another number of cells than the header: left out")
-        if without:
-            yield Finding(self._path, f"{format_count(without, 'row')} without a step")
-        if self._torn:
+    def list_findings(self) -> list[Finding]:
+        counts = (
+            (self.commas, "value", "with a decimal comma: read as decimals"),
+            (self.strange, "row", "with another number of cells than the header: left out"),
+            (self.without, "row", "without a step"),
+        )
+        findings = [Finding(self.path, f"{format_count(n, what)} {how}") for n, what, how in counts if n]
+        if self.torn:
             message = "the last line has no end and may be cut off: it was left out"
-            yield Finding(self._path, message, self._torn)
-        yield from self._decoding.list_findings()
+            findings.append(Finding(self.path, message, self.torn))
+        findings += self.decoding.list_findings()
+        if not self.count and not findings:
+            message = "the file has a header and no rows, nothing was logged into it yet"
+            findings.append(Finding(self.path, message))
+        return findings

@@ -125,10 +125,7 @@ _LONGEST: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Meta:
-    """The entries of a ``meta.yaml`` as texts, since an experiment may be called 007 or 1e3.
-
-    Without entries where the file cannot be read; the findings say why entries are missing.
-    """
+    """The entries of a ``meta.yaml`` as texts (an experiment may be called 007), and why some are missing."""
 
     entries: Mapping[str, str]
     findings: tuple[Finding, ...]
@@ -231,10 +228,7 @@ _OLD, _NEW, _WITH_DATASET = 2, 3, 5
 
 
 def read_metric(path: Path) -> tuple[Points | None, list[Finding]]:
-    """The whole values of a metric file in the order of writing, if any, and what was left out.
-
-    Raises ``UnreadableError`` for a file that cannot be read, a Git LFS pointer and too many values.
-    """
+    """The whole values of a metric file in the order of writing, if any, and what was left out."""
     faulty, datasets, torn, count = Count(), dict[str, None](), False, 0
     tables: list[FloatArray] = [np.empty((0, 3))]
     numbered = read_lines(path, _LONGEST_LINE)
@@ -374,10 +368,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 def _read_run(
     run: _Run, names: Mapping[str, str], selected: Collection[str] | None, findings: Sequence[Finding]
 ) -> tuple[LoggedRun, UnreadableError | None]:
-    """A run with findings about the store, and an error where none of its metrics can be read.
-
-    ``names`` has the names of all runs by id.
-    """
+    """A run with findings about the store, and an error where none of its metrics can be read."""
     of_files: list[Finding] = []
     tags, params = _read_texts(run, "tags", of_files), _read_texts(run, "params", of_files)
     metrics: dict[str, Points] = {}
@@ -398,16 +389,13 @@ def _read_run(
         message = f"{len(more):,} more files of the run are irregular in these ways"
         of_files = [*of_files[:_MOST_FINDINGS], Finding(folder, message)]
     endings = [*warn_unfinished(folder, entries.get("status", "")), *warn_without_steps(folder, metrics)]
+    every = (*findings, *run.meta.findings, *endings, *of_files)
+    name = tags.get(RUN_NAME) or run.meta.name
+    run_id = entries.get("run_id") or entries.get("run_uuid") or folder.name
     group = run.experiment.entries.get("name") if run.experiment else None
-    logged = LoggedRun(
-        path=folder,
-        name=tags.get(RUN_NAME) or run.meta.name,
-        id=entries.get("run_id") or entries.get("run_uuid") or folder.name,
-        group=group or entries.get("experiment_id", folder.parent.name),
-        config=build_config(params, tags, names),
-        metrics=metrics,
-        findings=(*findings, *run.meta.findings, *endings, *of_files),
-    )
+    group = group or entries.get("experiment_id", folder.parent.name)
+    config = build_config(params, tags, names)
+    logged = LoggedRun(folder, name, run_id, group, config, metrics, findings=every)
     return logged, failed[0] if failed and len(failed) == len(files) else None
 
 

@@ -47,10 +47,7 @@ _AT_ONCE: Final = 3 << 16
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Every file whose first lines hold an object with a step and numbers in an object within.
-
-    Files next to these that hold nothing yet come last.
-    """
+    """Files that begin with a step and numbers in an object within; last, those that hold nothing yet."""
     own = [
         file
         for file in files

@@ -60,10 +60,7 @@ _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each folder with event files: files named ``…tfevents…`` that hold no text.
-
-    Behind them stand files with settings.
-    """
+    """One unit for each folder with event files; behind them stand files with settings."""
     beginnings = {file: _read_beginning(file) for file in files if "tfevents" in file.name}
     folders: dict[Path, list[Path]] = {}
     for file, data in beginnings.items():
@@ -106,10 +103,7 @@ def _read_beginning(file: Path) -> bytes:
 
 
 def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:
-    """For folders that ``add_scalars`` wrote: the folder of their run, and the name of their curve.
-
-    ``beginnings`` holds the beginning of every event file of each folder.
-    """
+    """For folders that ``add_scalars`` wrote, by the beginnings of files: the run's folder, and the curve."""
     curves: dict[Path, tuple[Path, str]] = {}
     # From the outside to the inside: no folder of a curve has curves.
     for folder, held in sorted(beginnings.items(), key=lambda item: len(item[0].parts)):

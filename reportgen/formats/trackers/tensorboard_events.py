@@ -38,21 +38,14 @@ NumberPlace: TypeAlias = tuple[int, int, str]
 BFLOAT16: Final = "bfloat16"
 
 # By number in types.proto; those beyond 14 came later.
-_TYPES: Final = {1: "<f4", 2: "<f8", 3: "<i4", 4: "|u1", 5: "<i2", 6: "|i1", 9: "<i8", 10: "|u1"} | {
-    14: BFLOAT16,
-    17: "<u2",
-    19: "<f2",
-    22: "<u4",
-    23: "<u8",
-}
+_EARLY_TYPES: Final = {1: "<f4", 2: "<f8", 3: "<i4", 4: "|u1", 5: "<i2", 6: "|i1", 9: "<i8", 10: "|u1"}
+_LATER_TYPES: Final = {14: BFLOAT16, 17: "<u2", 19: "<f2", 22: "<u4", 23: "<u8"}
+_TYPES: Final = _EARLY_TYPES | _LATER_TYPES
 _WIDTHS: Final = {name: 2 if name == BFLOAT16 else int(name[-1]) for name in _TYPES.values()}
 # Fields of a tensor that hold its elements one by one, and the types that they are for.
 _FIXED_LISTS: Final = {5: "<f4", 6: "<f8"}
-_VARINT_LISTS: Final = {7: {"<i4", "|u1", "<i2", "|i1", "<u2"}, 10: {"<i8"}, 11: {"|u1"}} | {
-    13: {"<f2", BFLOAT16},
-    16: {"<u4"},
-    17: {"<u8"},
-}
+_LISTS_OF_SMALL: Final = {7: ("<i4", "|u1", "<i2", "|i1", "<u2"), 13: ("<f2", BFLOAT16)}
+_VARINT_LISTS: Final = {**_LISTS_OF_SMALL, 10: ("<i8",), 11: ("|u1",), 16: ("<u4",), 17: ("<u8",)}
 _SCALARS: Final = b"scalars"
 _WALL_TIME, _STEP_NUMBER, _SUMMARY, _SESSION_LOG = 1, 2, 5, 7
 _VALUE, _TAG, _SIMPLE, _TENSOR, _METADATA = 1, 1, 2, 8, 9

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.formats.runs import Unit
+    from reportgen.formats.runs import Setting, Unit
     from reportgen.formats.sqlite import SqliteStore
 
 
@@ -58,79 +58,74 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 more = {str(run): str(name or "") for run, name, _ in store.select(query)}
                 names = names | more | names
         for run, name in names.items():
-            rows = _RunRows(store, run, selected)
-            machine, logged = rows.read_metrics("system_metrics"), rows.read_metrics("metrics")
-            findings = (*logged.list_findings(), *rows.list_findings(), *store.list_findings())
+            rows: Counter[str] = Counter()
+            machine = _read_metrics(store, "system_metrics", run, selected, rows)
+            logged = _read_metrics(store, "metrics", run, selected, rows)
+            findings = list(logged.list_findings())
+            if unreadable := rows["unreadable"]:
+                of_run = f"{unreadable:,} of {format_count(rows.total(), 'row')} of this run"
+                holds = "holds" if unreadable == 1 else "hold"
+                findings.append(Finding(unit.path, f"{of_run} {holds} no whole JSON: left out"))
             # A metric that was logged goes before one of the machine with its name.
-            metrics = machine.build() | logged.build()
-            config: dict[str, Any] = {}
-            if "config" in store.columns.get("configs", ()):
-                key = _choose_key(store, "configs")
-                query = f"SELECT config FROM configs WHERE {key} = ?"  # noqa: S608 - a name of ours
-                for (text,) in store.select(query, (run,)):
-                    config |= _parse_object(text) or {}
-            group = {"group": config["_Group"]} if config.get("_Group") else {}
-            settings = flatten(group | {name: value for name, value in config.items() if name not in _ADDED})
+            metrics, config = machine.build() | logged.build(), _read_config(store, run)
             run_id = run if _choose_key(store, "metrics") == "run_id" else ""
-            yield LoggedRun(unit.path, name, run_id, unit.path.stem, settings, metrics, findings=findings)
+            every = (*findings, *store.list_findings())
+            yield LoggedRun(unit.path, name, run_id, unit.path.stem, config, metrics, findings=every)
+
+
+def _read_config(store: SqliteStore, run: str) -> dict[str, Setting]:
+    """The settings of a run, nested names joined by dots, without what Trackio adds."""
+    config: dict[str, Any] = {}
+    if "config" in store.columns.get("configs", ()):
+        key = _choose_key(store, "configs")
+        query = f"SELECT config FROM configs WHERE {key} = ?"  # noqa: S608 - a name of ours
+        for (text,) in store.select(query, (run,)):
+            config |= _parse_object(text) or {}
+    group = {"group": config["_Group"]} if config.get("_Group") else {}
+    return flatten(group | {name: value for name, value in config.items() if name not in _ADDED})
 
 
 def _choose_key(store: SqliteStore, table: str) -> str:
     return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
 
 
-@dataclass(slots=True)
-class _RunRows:
-    """The rows of a run, and how many of them could not be read."""
-
-    store: SqliteStore
-    run: str
-    selected: Collection[str] | None
-    unreadable: int = 0
-    total: int = 0
-
-    def read_metrics(self, table: str) -> MetricsBuilder:
-        builder = MetricsBuilder(self.store.path, self.selected, timed=True)
-        if "metrics" not in self.store.columns.get(table, ()):
-            return builder
-        columns = [self.store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
-        # The selected metrics, where JSON has all their names as they are and not nested.
-        top = sorted(self.selected or ())
-        if len(top) > _MOST_CONDITIONS or not all(map(_PLAIN.fullmatch, top)):
-            top = []
-        contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
-        query = (
-            # Numbers of rows are put in order, not the rows themselves, which are long.
-            f"SELECT {', '.join(columns)} FROM {table} WHERE rowid IN "  # noqa: S608 - names of ours
-            f"(SELECT rowid FROM {table} WHERE {_choose_key(self.store, table)} = ?) {contains} "
-            "ORDER BY rowid"
-        )
-        for step, time, text in self.store.select(query, (self.run, *(f'"{name}"' for name in top))):
-            self.total += 1
-            record = _parse_object(text)
-            if record is None:
-                self.unreadable += 1
-                continue
-            if top:
-                record = {name: record[name] for name in top if name in record}
-            milliseconds = parse_time(time)
-            row_time = math.nan if milliseconds is None else milliseconds
-            # Nested names are joined by dots; media, which have a type, are no metrics.
-            waiting: list[tuple[str, Any]] = list(reversed(record.items()))
-            while waiting:
-                name, cell = waiting.pop()
-                if isinstance(cell, dict):
-                    children = [] if "_type" in cell else reversed(cell.items())
-                    waiting += [(f"{name}.{key}", child) for key, child in children]
-                elif not isinstance(cell, list):
-                    builder.add_cell(name, number_or_nan(step), cell, row_time)
+def _read_metrics(
+    store: SqliteStore, table: str, run: str, selected: Collection[str] | None, rows: Counter[str]
+) -> MetricsBuilder:
+    """The metrics in a table's JSON, in the order of writing; counts whole and unreadable rows."""
+    builder = MetricsBuilder(store.path, selected, timed=True)
+    if "metrics" not in store.columns.get(table, ()):
         return builder
-
-    def list_findings(self) -> Iterator[Finding]:
-        if self.unreadable:
-            rows = f"{self.unreadable:,} of {format_count(self.total, 'row')} of this run"
-            holds = "holds" if self.unreadable == 1 else "hold"
-            yield Finding(self.store.path, f"{rows} {holds} no whole JSON: left out")
+    columns = [store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
+    # The selected metrics, where JSON has all their names as they are and not nested.
+    top = sorted(selected or ())
+    if len(top) > _MOST_CONDITIONS or not all(map(_PLAIN.fullmatch, top)):
+        top = []
+    contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
+    query = (
+        # Numbers of rows are put in order, not the rows themselves, which are long.
+        f"SELECT {', '.join(columns)} FROM {table} WHERE rowid IN "  # noqa: S608 - names of ours
+        f"(SELECT rowid FROM {table} WHERE {_choose_key(store, table)} = ?) {contains} ORDER BY rowid"
+    )
+    for step, time, text in store.select(query, (run, *(f'"{name}"' for name in top))):
+        record = _parse_object(text)
+        rows["unreadable" if record is None else "whole"] += 1
+        if record is None:
+            continue
+        if top:
+            record = {name: record[name] for name in top if name in record}
+        milliseconds = parse_time(time)
+        row_time = math.nan if milliseconds is None else milliseconds
+        # Nested names are joined by dots; media, which have a type, are no metrics.
+        waiting: list[tuple[str, Any]] = list(reversed(record.items()))
+        while waiting:
+            name, cell = waiting.pop()
+            if isinstance(cell, dict):
+                children = [] if "_type" in cell else reversed(cell.items())
+                waiting += [(f"{name}.{key}", child) for key, child in children]
+            elif not isinstance(cell, list):
+                builder.add_cell(name, number_or_nan(step), cell, row_time)
+    return builder
 
 
 def _parse_object(text: object) -> dict[str, Any] | None:

@@ -165,10 +165,7 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
 
 
 def _read_state(path: Path, selected: Collection[str] | None) -> _State:
-    """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes.
-
-    Raises ``UnreadableError`` where it is whole, but no state.
-    """
+    """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes."""
     decoding = Decoder(path)
     text = decoding.decode(read_whole(path))
     begin = _TEXT_HISTORY.search(text)

@@ -39,10 +39,7 @@ _LONGEST_TEXT: Final = 64
 
 
 class Column:
-    """The values of one metric, and the number of the row that each stands in.
-
-    ``put_value`` and ``put_row`` belong together; they are attributes since they are called for each value.
-    """
+    """The values of one metric, and the rows they stand in; ``put_value`` and ``put_row`` belong together."""
 
     __slots__ = ("dropped", "name", "put_row", "put_value", "rows", "values")
 
