@@ -144,11 +144,11 @@ def _split_at_colons(texts: Iterable[str], prefix: str = "") -> Iterator[tuple[s
 def _parse_dict_line(line: str) -> LineValues | None:
     """The values of a dict by epoch or step; those of a piece of one that was torn apart are none."""
     # Without its end, each of many beginnings would be looked at up to the end of the line.
-    found = _DICT.search(line) if line.endswith("}") else None
-    if not found:
+    match = _DICT.search(line) if line.endswith("}") else None
+    if not match:
         torn = _DICT_TAIL.fullmatch(line) or _DICT_HEAD.search(line)
         return LineValues(math.nan, (), (), by_epoch=True) if torn else None
-    cells = {name: text.strip("'\"") for name, text in _DICT_PAIR.findall(found[1])}
+    cells = {name: text.strip("'\"") for name, text in _DICT_PAIR.findall(match[1])}
     for name in _STEPS:
         if step := _OF_ALL.fullmatch(cells.get(name, "")):
             del cells[name]

@@ -124,7 +124,19 @@ class _RowSplitter:
         if step is None or math.isnan(step):
             step = math.nan
             self.without += 1
-        time = next((time for key in _TIMES if (time := _parse_time(item.get(key)))), math.nan)
+        time = math.nan
+        for cell in map(item.get, _TIMES):
+            # Seconds, milliseconds, or a date and time of ISO 8601, as milliseconds since 1970 UTC.
+            number = parse_number(cell)
+            if number is None:
+                number = parse_time(cell)
+            elif not number >= _SECONDS:
+                number = None
+            elif number < _MILLISECONDS:
+                number *= 1000
+            if number:
+                time = number
+                break
         skipped = {self.step_name} if math.isnan(time) else {self.step_name, *_TIMES}
         return step, time, {key: value for key, value in item.items() if key not in skipped}
 
@@ -133,13 +145,3 @@ def _parse_step(cell: object) -> float | None:
     """A cell as a step: a number, or the first of two such as ``"10/500"``."""
     of_all = _PART.fullmatch(cell) if isinstance(cell, str) else None
     return float(of_all[1]) if of_all else parse_number(cell)
-
-
-def _parse_time(cell: object) -> float | None:
-    """A cell as milliseconds since 1970 UTC: seconds, milliseconds, or a date and time of ISO 8601."""
-    value = parse_number(cell)
-    if value is None:
-        return parse_time(cell)
-    if value >= _MILLISECONDS:
-        return value
-    return value * 1000 if value >= _SECONDS else None

@@ -72,14 +72,14 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     # For folders with event files: the one folder within that add_hparams wrote.
     named = [
         folder
-        for folder, held in begin.items()
+        for folder, heads in begin.items()
         if _HPARAMS_FOLDER.fullmatch(folder.name) and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
-        if folder.parent in begin and all(_HPARAMS in beginning for beginning in held)
+        if folder.parent in begin and all(_HPARAMS in head for head in heads)
     ]
     named_in = Counter(folder.parent for folder in named)
     hparams_folders = {folder.parent: folder for folder in named if named_in[folder.parent] == 1}
     curves: dict[Path, list[Path]] = {}
-    others = {folder: held for folder, held in begin.items() if folder not in hparams_folders.values()}
+    others = {folder: heads for folder, heads in begin.items() if folder not in hparams_folders.values()}
     for folder, (run, _) in _find_curve_folders(others).items():
         curves.setdefault(run, []).append(folder)
     within_others = {*hparams_folders.values(), *(folder for inner in curves.values() for folder in inner)}
@@ -106,12 +106,12 @@ def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path
     """For folders that ``add_scalars`` wrote, by the beginnings of files: the run's folder, and the curve."""
     curves: dict[Path, tuple[Path, str]] = {}
     # From the outside to the inside: no folder of a curve has curves.
-    for folder, held in sorted(beginnings.items(), key=lambda item: len(item[0].parts)):
+    for folder, heads in sorted(beginnings.items(), key=lambda item: len(item[0].parts)):
         above = [parent for parent in folder.parents if parent in beginnings and parent not in curves]
         tags: set[bytes] = set()
-        for beginning in held if above else ():
+        for head in heads if above else ():
             with suppress(MalformedError):
-                for message in find_messages(beginning):
+                for message in find_messages(head):
                     tags.update(scalar.tag for scalar in parse_event(message).scalars)
         names = {tag.decode("utf-8", "replace") for tag in tags}
         tag = names.pop() if len(names) == 1 else ""
