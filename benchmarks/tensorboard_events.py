@@ -24,7 +24,7 @@ from pathlib import Path
 
 from measure import table
 
-from reportgen.formats.binary.tfrecord import calculate_checksums
+from reportgen.formats.tfrecord import calculate_checksum
 
 _TAGS = (
     *("train/loss", "train/grad_norm", "train/learning_rate", "train/epoch", "reward/mean"),
@@ -108,14 +108,8 @@ def _varint(value: int) -> bytes:
 
 
 def _framed(messages: list[bytes]) -> bytes:
-    lengths = [struct.pack("<Q", len(message)) for message in messages]
-    ends = [
-        calculate_checksums([memoryview(part) for part in parts]).tolist() for parts in (lengths, messages)
-    ]
-    return b"".join(
-        length + struct.pack("<I", first) + message + struct.pack("<I", last)
-        for length, first, message, last in zip(lengths, ends[0], messages, ends[1], strict=True)
-    )
+    parts = (part for message in messages for part in (struct.pack("<Q", len(message)), message))
+    return b"".join(part + struct.pack("<I", calculate_checksum(part)) for part in parts)
 
 
 def _measure(python: str, program: str, folder: Path) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from guide_damage import cut, kept
 from guide_messages import Accident
 
-from reportgen.formats.binary.archive import open_archive
+from reportgen.formats.archive import open_archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

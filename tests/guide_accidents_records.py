@@ -11,8 +11,8 @@ from guide_damage import changed, copied, cut, pointed
 from guide_messages import Accident
 from made_wandb_log import ended, write
 
-from reportgen.formats.binary.record_log import RecordLog
-from reportgen.formats.binary.tfrecord import calculate_checksums
+from reportgen.formats.tfrecord import calculate_checksum
+from reportgen.formats.trackers.wandb import RecordLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,7 @@ def _resumed(folder: Path) -> None:
         event = bytearray(record[12:-4])
         (time,) = struct.unpack_from("<d", event, 1)
         struct.pack_into("<d", event, 1, time + 3600)
-        checksum = int(calculate_checksums([memoryview(event)])[0])
+        checksum = calculate_checksum(bytes(event))
         written.append(record[:12] + event + checksum.to_bytes(4, "little"))
     path.with_name("events.out.tfevents.1767229200.example.1").write_bytes(b"".join(written))
 
@@ -134,10 +134,7 @@ def _restarted(folder: Path) -> None:
     path = min(folder.rglob("*tfevents*"))
     begins = b"\x09" + struct.pack("<d", 1767229200) + b"\x10\xe8\x07" + b"\x3a\x02\x08\x01"
     length = struct.pack("<Q", len(begins))
-    sums = [
-        int(one).to_bytes(4, "little")
-        for one in calculate_checksums([memoryview(length), memoryview(begins)])
-    ]
+    sums = [calculate_checksum(part).to_bytes(4, "little") for part in (length, begins)]
     record = length + sums[0] + begins + sums[1]
     path.with_name("events.out.tfevents.1767229200.example.1").write_bytes(record)
 

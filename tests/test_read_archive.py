@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from made_evaluations import DEFLATED, STORED, ZSTANDARD, zipped
 
-from reportgen.formats.binary import archive
-from reportgen.formats.binary.archive import open_archive
+from reportgen.formats import archive
+from reportgen.formats.archive import open_archive
 from reportgen.formats.runs import UnreadableError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from mutated_bytes import survives
 
 from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.formats.trackers import console
-from reportgen.formats.trackers.console_lines import parse_line
+from reportgen.formats.trackers.console import parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import pytest
 from test_read_console import columns, only, told, write
 
 from reportgen.formats.trackers import console
-from reportgen.formats.trackers.console_lines import parse_line
+from reportgen.formats.trackers.console import parse_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ import pytest
 import zstandard
 from made_projects import write_report
 
-from reportgen.formats.limits import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS
+from reportgen.formats.text_files import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS
 from reportgen.settings.text import LARGEST
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reportgen.formats import run_data
-from reportgen.formats.binary import sqlite
+from reportgen.formats import run_data, sqlite
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.trackers import mlflow_files, mlflow_sqlite
-from reportgen.formats.trackers.mlflow_run import parse_setting
+from reportgen.formats.trackers.mlflow_files import parse_setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,17 +228,17 @@ def test_a_metric_file_may_be_torn_anywhere(tmp_path: Path) -> None:
     file = tmp_path / "loss"
     for cut in range(len(LOSS) + 1):
         file.write_bytes(LOSS[:cut])
-        metric = mlflow_files.MetricFile(file)
+        points, findings = mlflow_files.read_metric(file)
         whole = LOSS[:cut].count(b"\n")
-        steps = [] if metric.points is None else metric.points.steps.tolist()
+        steps = [] if points is None else points.steps.tolist()
         assert steps == [0, 1, 1, 7][:whole]
         torn = not LOSS[:cut].endswith(b"\n") and cut > 0
-        assert any("the last line is torn" in message for message in told(metric.findings)) == torn
+        assert any("the last line is torn" in message for message in told(findings)) == torn
     file.write_bytes(LOSS[:30])
     expected = (
         "the last line is torn, as when a run is killed or still writing: the 1 whole one before it is read"
     )
-    assert told(mlflow_files.MetricFile(file).findings) == [expected]
+    assert told(mlflow_files.read_metric(file)[1]) == [expected]
 
 
 def test_lines_that_are_no_values_are_counted(tmp_path: Path) -> None:
@@ -247,10 +246,10 @@ def test_lines_that_are_no_values_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "loss"
     bad = [b"words\n", b"1 2 3 4\n", b"1 1_0 3\n", "1 \uff15 3\n".encode(), b"nan 0.5 3\n", b"1 \xff 3\n"]
     file.write_bytes(LOSS + b"".join(bad) + b"1700000000400 2 8\n")
-    metric = mlflow_files.MetricFile(file)
-    assert metric.points is not None
-    assert metric.points.steps.tolist() == [0, 1, 1, 7, 8]
-    (finding,) = metric.findings
+    points, findings = mlflow_files.read_metric(file)
+    assert points is not None
+    assert points.steps.tolist() == [0, 1, 1, 7, 8]
+    (finding,) = findings
     assert (finding.message, finding.line) == (
         "6 lines are not of the form timestamp, value, step: left out",
         5,
@@ -261,15 +260,15 @@ def test_lines_of_other_versions(tmp_path: Path) -> None:
     """Two fields are seconds and a value without a step; five name a dataset, and two datasets are told."""
     file = tmp_path / "loss"
     file.write_bytes(b"1500000000 0.5\n1500000001 0.25\n")
-    points = mlflow_files.MetricFile(file).points
+    points, _ = mlflow_files.read_metric(file)
     assert points is not None
     assert same(points, [math.nan] * 2, [0.5, 0.25], [1500000000000, 1500000001000])
 
     file.write_bytes(b"1700000000000 0.5 1 train ab12\n1700000000000 0.75 1 test set cd34\n")
-    metric = mlflow_files.MetricFile(file)
-    assert metric.points is not None
-    assert metric.points.values.tolist() == [0.5, 0.75]
-    assert told(metric.findings) == [
+    points, findings = mlflow_files.read_metric(file)
+    assert points is not None
+    assert points.values.tolist() == [0.5, 0.75]
+    assert told(findings) == [
         'values for 2 datasets ("train" and "test set") stand under one name, as one curve'
     ]
 
@@ -361,7 +360,7 @@ def test_a_file_store_is_read_in_little_memory(tmp_path: Path, monkeypatch: pyte
     file = tmp_path / "loss"
     file.write_text("".join(f"{1700000000000 + step} {step / 7} {step}\n" for step in range(200_000)))
     tracemalloc.start()
-    points = mlflow_files.MetricFile(file).points
+    points, _ = mlflow_files.read_metric(file)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert points is not None
@@ -370,7 +369,7 @@ def test_a_file_store_is_read_in_little_memory(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(mlflow_files, "MOST_POINTS", 100_000)
     with pytest.raises(UnreadableError, match="more than 100,000 values"):
-        mlflow_files.MetricFile(file)
+        mlflow_files.read_metric(file)
 
 
 @given(st.data())

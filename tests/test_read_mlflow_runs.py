@@ -19,7 +19,7 @@ from test_read_mlflow import (
     told,
 )
 
-from reportgen.formats.binary import sqlite
+from reportgen.formats import sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

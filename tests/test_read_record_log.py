@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import made_wandb_log as made
 
-from reportgen.formats.binary import record_log
-from reportgen.formats.binary.record_log import RecordLog
+from reportgen.formats.trackers import wandb
+from reportgen.formats.trackers.wandb import RecordLog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,7 @@ def test_damage_at_the_end_is_no_tear(tmp_path: Path) -> None:
 
 def test_noise_is_searched_in_a_few_places_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond them reading goes on with the first record of the next block."""
-    monkeypatch.setattr(record_log, "_MOST_SEARCHES", 1)
+    monkeypatch.setattr(wandb, "_MOST_SEARCHES", 1)
     whole, size = made.log(RECORDS), HEAD + len(RECORDS[0])
     second = made.BLOCK + 10 * size
     records, said = read(tmp_path, flipped(whole, 1000, second))

@@ -17,9 +17,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from reportgen.core.cache import Cache
-from reportgen.formats import run_data
-from reportgen.formats.binary import tfrecord
-from reportgen.formats.binary.protobuf import (
+from reportgen.formats import run_data, tfrecord
+from reportgen.formats.protobuf import (
     MalformedError,
     as_signed,
     iterate_delimited,
@@ -27,8 +26,8 @@ from reportgen.formats.binary.protobuf import (
     iterate_spans,
     read_varint,
 )
-from reportgen.formats.binary.tfrecord import calculate_checksum, calculate_checksums, calculate_row_checksums
 from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.formats.tfrecord import calculate_checksum
 from reportgen.formats.trackers import tensorboard as reader
 from reportgen.formats.trackers import tensorboard_events
 from reportgen.read import open_source, read_raw_frame
@@ -184,27 +183,7 @@ def test_checksums_are_those_of_the_standard() -> None:
     vectors = {bytes(32): 0x8A9136AA, b"\xff" * 32: 0x62A8AB43, bytes(range(32)): 0x46DD794E}
     for data, crc in {**vectors, b"123456789": 0xE3069283}.items():
         assert crc_of(data) == crc
-        assert calculate_checksums([memoryview(data)])[0] == int.from_bytes(masked(data), "little")
         assert calculate_checksum(data) == int.from_bytes(masked(data), "little")
-
-
-@pytest.mark.parametrize("piece", [1 << 10, 1 << 20])
-def test_checksums_of_any_lengths_at_once(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks, padding and pieces join to what a loop over bytes gives."""
-    monkeypatch.setattr(tfrecord, "_PIECE", piece)
-    chance = random.Random(1)  # noqa: S311 - the same bytes each time
-    edges = [place + more for place in (256, 512, 1024, 2048, 4096) for more in (-1, 0, 1)]
-    lengths = [*range(140), *edges, piece + 77]
-    records = [chance.randbytes(length) for length in lengths]
-    right = [int.from_bytes(masked(record), "little") for record in records]
-    assert calculate_checksums([memoryview(record) for record in records]).tolist() == right
-    for record, crc in zip(records, right, strict=True):
-        if 0 < len(record) < 5_000:
-            assert (
-                calculate_row_checksums(np.frombuffer(record * 3, np.uint8).reshape(3, -1)).tolist()
-                == [crc] * 3
-            )
-    assert calculate_checksums([]).tolist() == []
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 2**20), st.binary(max_size=300))

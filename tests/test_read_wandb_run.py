@@ -13,10 +13,9 @@ import pytest
 from mutated_bytes import mutations, survives
 
 from reportgen.formats import run_data
-from reportgen.formats.binary import record_log
-from reportgen.formats.binary.record_log import RecordLog
 from reportgen.formats.runs import LoggedRun, Unit, UnreadableError
 from reportgen.formats.trackers import wandb, wandb_history
+from reportgen.formats.trackers.wandb import RecordLog
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -411,7 +410,7 @@ def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A record or a metric beyond its limit is refused, not held in memory."""
     log = written(tmp_path, [made.field(13, "x" * 100_000), *rows(20)])
-    monkeypatch.setattr(record_log, "LARGEST_PART", 90_000)
+    monkeypatch.setattr(wandb, "LARGEST_PART", 90_000)
     with pytest.raises(UnreadableError, match="a record is larger than"):
         list(RecordLog(log))
     monkeypatch.undo()

@@ -31,6 +31,9 @@ class Kind(StrEnum):
     EMPTY = "nothing"
 
 
+NUMERIC: Final = frozenset((Kind.NUMBER, Kind.MIXED))
+
+
 def is_missing(cell: Text) -> bool:
     """Whether a cell says that there is no value; ``NaN`` is a value."""
     return cell is None or cell.strip(" ").lower() in MISSING
@@ -83,10 +86,6 @@ def combine_kinds(kinds: Iterable[Kind]) -> Kind:
         return Kind.EMPTY
     if len(set(filled)) == 1:
         return filled[0]
-    numbers = sum(kind in NUMERIC for kind in filled)
-    if 2 * numbers >= len(filled):
+    if 2 * sum(kind in NUMERIC for kind in filled) >= len(filled):
         return Kind.MIXED
     return Kind.TIME if 2 * filled.count(Kind.TIME) >= len(filled) else Kind.TEXT
-
-
-NUMERIC: Final = frozenset((Kind.NUMBER, Kind.MIXED))

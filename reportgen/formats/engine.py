@@ -45,11 +45,7 @@ class Engine:
         return self._connection.cursor()
 
     def fetch_rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """All rows of a short answer.
-
-        Raises:
-            duckdb.Error: the files are not what the statement takes them for.
-        """
+        """All rows of a short answer; raises ``duckdb.Error`` where the files are not what they should be."""
         return self.open_cursor().execute(statement).fetchall()
 
 

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import re
+import sys
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,12 +15,26 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, cast
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
-from reportgen.formats.binary import zstd
-from reportgen.formats.limits import LARGEST_DOCUMENT, LARGEST_PART, MOST_COLUMNS, format_mebibytes
-from reportgen.formats.text_files import is_pointer
+from reportgen.formats.text_files import (
+    LARGEST_DOCUMENT,
+    LARGEST_PART,
+    MOST_COLUMNS,
+    format_mebibytes,
+    is_pointer,
+)
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+
+    ZstdError = zstd.ZstdError
+else:
+    import zstandard
+
+    ZstdError = zstandard.ZstdError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+    from io import RawIOBase
 
 
 TABLE_ENDINGS: Final = {
@@ -31,7 +46,18 @@ TABLE_ENDINGS: Final = {
     ".parquet": "parquet",
 }
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
+BOM: Final = codecs.BOM_UTF8
+NOT_UTF8: Final = ("the line has bytes that are not UTF-8", "Save the file as UTF-8")
+
 _DIGITS: Final = re.compile(r"(\d+)")
+_ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+_MAGIC: Final = {"gzip": b"\x1f\x8b", "zstd": _ZSTD_MAGIC}
+_ENDINGS: Final = {kind: ending for ending, kind in COMPRESSIONS.items()}
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BOM_CHARACTER: Final = "\ufeff"
+_BLOCK_SIZE: Final = 1 << 20
+_SAMPLES: Final = 128
+_TAIL: Final = 64 << 10
 
 
 def split_ending(path: Path) -> tuple[str, str | None, str]:
@@ -53,11 +79,48 @@ def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
     ]
 
 
-_MAGIC: Final = {"gzip": b"\x1f\x8b", "zstd": zstd.MAGIC}
-_ENDINGS: Final = {"gzip": ".gz", "zstd": ".zst"}
-_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-BOM: Final = codecs.BOM_UTF8
-_CHUNK_SIZE: Final = 1 << 20
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file as it lies on disk, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_zstd(file: IO[bytes]) -> IO[bytes]:
+    """The decompressed bytes of all frames; reading raises ``ZstdError`` for damage and large windows."""
+    if sys.version_info >= (3, 14):
+        window = {zstd.DecompressionParameter.window_log_max: LARGEST_PART.bit_length() - 1}
+        return zstd.ZstdFile(file, options=window)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=LARGEST_PART)
+    reader = decompressor.stream_reader(file, read_across_frames=True, closefd=False)
+    return io.BufferedReader(cast("RawIOBase", reader))
+
+
+def _is_whole_zstd(file: IO[bytes]) -> bool:
+    """Walk over the frames and blocks of a zstd file without decompressing any (RFC 8878, section 3.1)."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    while file.tell() < size:
+        magic = file.read(4)
+        if magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5:  # noqa: PLR2004 - a frame of another's data
+            file.seek(int.from_bytes(file.read(4), "little"), io.SEEK_CUR)
+            continue
+        if magic != _ZSTD_MAGIC:
+            return False
+        descriptor = int.from_bytes(file.read(1), "little")
+        single_segment = descriptor >> 5 & 1
+        dictionary, content_size = (0, 1, 2, 4)[descriptor & 3], (single_segment, 2, 4, 8)[descriptor >> 6]
+        file.seek(1 - single_segment + dictionary + content_size, io.SEEK_CUR)
+        last = False
+        while not last:
+            header = file.read(3)
+            block = int.from_bytes(header, "little")
+            last, kind, length = bool(block & 1), block >> 1 & 3, block >> 3
+            run_length, reserved = kind == 1, kind == 3  # noqa: PLR2004 - kinds of blocks
+            if len(header) < 3 or reserved:  # noqa: PLR2004 - a block header has three bytes
+                return False
+            file.seek(1 if run_length else length, io.SEEK_CUR)
+        file.seek(4 * (descriptor >> 2 & 1), io.SEEK_CUR)
+    return file.tell() == size
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +149,7 @@ class Content:
         self.check()
         with self.open() as file:
             data = bytearray(file.read(size))
-            while b"\n" not in data and b"\r" not in data and (more := file.read(_CHUNK_SIZE)):
+            while b"\n" not in data and b"\r" not in data and (more := file.read(_BLOCK_SIZE)):
                 data += more
                 if len(data) > LARGEST_PART:
                     raise self.make_length_error(1)
@@ -96,7 +159,7 @@ class Content:
         """All bytes of a file that is one value; at most ``LARGEST_DOCUMENT``."""
         data = bytearray()
         with self.open() as file:
-            while piece := file.read(_CHUNK_SIZE):
+            while piece := file.read(_BLOCK_SIZE):
                 data += piece
                 if len(data) > LARGEST_DOCUMENT:
                     message = f"the file holds more than {format_mebibytes(LARGEST_DOCUMENT)} of JSON"
@@ -104,17 +167,12 @@ class Content:
                     raise self.make_error(message, advice)
         return bytes(data)
 
-    def make_length_error(self, line: int) -> ReportError:
-        """The problem of a line that is longer than ``LARGEST_PART``, to be raised."""
-        message = f"the line is longer than {format_mebibytes(LARGEST_PART)}"
-        return self.make_error(message, "Check that this is a text file, with line feeds", line)
-
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """The decompressed bytes; errors of reading and decompressing become ``ReportError``."""
         try:
             if self.compression == "zstd":
-                with self.path.open("rb") as packed, zstd.open_unpacked(packed) as unpacked_file:
+                with self.path.open("rb") as packed, open_zstd(packed) as unpacked_file:
                     yield unpacked_file
             elif self.compression == "gzip":
                 with gzip.open(self.path) as unpacked:
@@ -124,7 +182,7 @@ class Content:
                     yield file
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise self._make_stream_error("gzip") from None
-        except zstd.ZstdError:
+        except ZstdError:
             raise self._make_stream_error("zstd") from None
         except OSError as error:
             message = f"the file cannot be read: {error.strerror or error}"
@@ -142,17 +200,22 @@ class Content:
         """A warning about this file."""
         return Diagnostic(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
 
-    def check(self) -> None:
-        """Look at the first bytes.
+    def make_length_error(self, line: int) -> ReportError:
+        """The problem of a line that is longer than ``LARGEST_PART``, to be raised."""
+        message = f"the line is longer than {format_mebibytes(LARGEST_PART)}"
+        return self.make_error(message, "Check that this is a text file, with line feeds", line)
 
-        Raises:
-            ReportError: it cannot be read, is empty, or is not what its name says.
-        """
+    def _make_stream_error(self, kind: str) -> ReportError:
+        return self.make_error(f"the {kind} stream is damaged or ends early", "Write the file again")
+
+    def check(self) -> None:
+        """Raise ``ReportError`` where it cannot be read, is empty, or is not what its name says."""
         if self.path.is_symlink() and not self.path.exists():
             raise self.make_error("it is a link to a file that is not there", "Mend the link or remove it")
         with Content(self.path, self.name, "").open() as file:
             first = file.read(64)
-            cut = self.compression == "zstd" and first.startswith(zstd.MAGIC) and not zstd.is_whole(file)
+            zipped = self.compression == "zstd" and first.startswith(_ZSTD_MAGIC)
+            cut = zipped and not _is_whole_zstd(file)
         if cut:
             raise self._make_stream_error("zstd")
         if is_pointer(first):
@@ -160,19 +223,18 @@ class Content:
             raise self.make_error("it is a Git LFS pointer, not the data themselves", advice)
         if not first:
             raise self.make_error("the file is empty", "Remove it or write it again")
-        magic = _MAGIC.get(self.compression, b"")
-        if not first.startswith(magic):
-            advice = f"Compress it, or take {_ENDINGS[self.compression]} off its name"
-            raise self.make_error(f"its name says {self.compression}, but it is not compressed so", advice)
+        if self.compression:
+            if not first.startswith(_MAGIC[self.compression]):
+                message = f"its name says {self.compression}, but it is not compressed so"
+                advice = f"Compress it, or take {_ENDINGS[self.compression]} off its name"
+                raise self.make_error(message, advice)
+            return
         for kind, mark in _MAGIC.items():
-            if not magic and first.startswith(mark):
+            if first.startswith(mark):
                 advice = f"Add {_ENDINGS[kind]} to its name"
                 raise self.make_error(f"it is compressed with {kind}, which its name does not say", advice)
-        if not magic and first.startswith(_UTF16):
+        if first.startswith(_UTF16):
             raise self.make_error("the text is UTF-16, not UTF-8", "Save it as UTF-8", 1)
-
-    def _make_stream_error(self, kind: str) -> ReportError:
-        return self.make_error(f"the {kind} stream is damaged or ends early", "Write the file again")
 
 
 def make_columns_error(file: str, count: int) -> ReportError:
@@ -180,18 +242,6 @@ def make_columns_error(file: str, count: int) -> ReportError:
     message = f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read"
     step = "Write a row for each value, with a column for the metric and one for the value"
     return ReportError(Diagnostic(SourceLocation(file), message, step, Stage.DATA))
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 of a file as it lies on disk, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-_SAMPLES: Final = 128
-_TAIL: Final = 64 << 10
-_BOM_CHARACTER: Final = "\ufeff"
-_BLOCK_SIZE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +254,7 @@ class LastLine:
 
 def keep_whole_lines(head: Head) -> bytes:
     """The lines of a head that are not cut off."""
-    if head.complete:
-        return head.data
-    return head.data[: _find_line_end(head.data)]
+    return head.data if head.complete else head.data[: _find_line_end(head.data)]
 
 
 def sample_lines(content: Content, head: Head) -> list[bytes]:
@@ -217,18 +265,17 @@ def sample_lines(content: Content, head: Head) -> list[bytes]:
     if head.complete or content.compression:
         return []
     size = min(64 + 3 * len(head.data) // max(head.data.count(b"\n"), 1), _BLOCK_SIZE)
-    found = []
+    samples = []
     with content.open() as file:
         last = max(file.seek(0, io.SEEK_END) - size, 0)
         for index in range(_SAMPLES):
             file.seek(last * index // (_SAMPLES - 1))
             piece = file.read(size)
             # What stands before the first end may be part of a line or the header.
-            begin = piece.find(b"\n") + 1
-            end = piece.rfind(b"\n") + 1
+            begin, end = piece.find(b"\n") + 1, piece.rfind(b"\n") + 1
             if 0 < begin < end:
-                found.append(piece[begin:end])
-    return found
+                samples.append(piece[begin:end])
+    return samples
 
 
 def find_last_line(content: Content, head: Head) -> LastLine | None:
@@ -272,11 +319,7 @@ def has_even_ends(pieces: list[bytes]) -> bool:
 
 
 def decode_text(content: Content, data: bytes) -> str:
-    """Bytes of a file as text, without its byte order mark.
-
-    Raises:
-        ReportError: they are not UTF-8; the first such line of the file is named.
-    """
+    """Bytes as text, without its byte order mark; raises ``ReportError`` with the line that is not UTF-8."""
     try:
         return data.decode().removeprefix(_BOM_CHARACTER)
     except UnicodeDecodeError:
@@ -292,19 +335,22 @@ def read_lines(content: Content, keep: int | None = None) -> Iterator[str]:
     """
     with content.open() as file:
         bounded = cast("IO[bytes]", _LimitedFile(content, file))
-        text = io.TextIOWrapper(bounded, "utf-8", errors="surrogateescape", newline="")
+        lines = io.TextIOWrapper(bounded, "utf-8", errors="surrogateescape", newline="")
+        left = keep
         try:
-            yield from _take_lines(keep, text)
+            for number, line in enumerate(lines):
+                if left is not None:
+                    if left <= 0:
+                        return
+                    left -= len(line.encode("utf-8", "surrogateescape"))
+                yield line if number else line.removeprefix(_BOM_CHARACTER)
         finally:
             # Otherwise it would close the file a second time, which is an error.
-            text.detach()
+            lines.detach()
 
 
 class _LimitedFile:
-    """A file as ``io.TextIOWrapper`` reads it; a line that is too long is refused before it is held.
-
-    Counted are the bytes since the last line end, of a piece at a time.
-    """
+    """A file for ``io.TextIOWrapper`` that refuses a line that is too long before it is in memory."""
 
     def __init__(self, content: Content, file: IO[bytes]) -> None:
         self._content, self._file = content, cast("io.BufferedReader", file)
@@ -327,20 +373,6 @@ class _LimitedFile:
 def is_utf8(text: str) -> bool:
     """Whether a line of ``read_lines`` was UTF-8."""
     return text.isascii() or not any("\udc80" <= sign <= "\udcff" for sign in text)
-
-
-NOT_UTF8: Final = ("the line has bytes that are not UTF-8", "Save the file as UTF-8")
-
-
-def _take_lines(keep: int | None, lines: Iterable[str]) -> Iterator[str]:
-    """Lines without a byte order mark, up to a number of bytes."""
-    left = keep
-    for number, line in enumerate(lines):
-        if left is not None:
-            if left <= 0:
-                return
-            left -= len(line.encode("utf-8", "surrogateescape"))
-        yield line if number else line.removeprefix(_BOM_CHARACTER)
 
 
 def _find_line_end(data: bytes) -> int:

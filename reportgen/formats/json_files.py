@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import from_json
 
-from reportgen.core.words import format_count
 from reportgen.formats.runs import Finding, UnreadableError
 from reportgen.formats.text_files import Count, Decoder, read_head, read_lines, read_whole
 from reportgen.settings.text import shorten
@@ -21,10 +20,12 @@ if TYPE_CHECKING:
 
 
 _GAP: Final = re.compile(r"[\s,]*")
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
 _COLON: Final = re.compile(r"\s*:\s*")
 _BETWEEN: Final = re.compile(r"\}\s*,\s*(?=\{)")
 _PIECE: Final = 1 << 18
 _DEEPEST: Final = 20
+_LONGEST_TEXT: Final = 200
 _decode: Final = json.JSONDecoder().raw_decode
 
 
@@ -47,33 +48,31 @@ def parse_object(text: str) -> dict[str, Any] | None:
 
 
 class JsonListItems:
-    """The items of a list in a text, one after the other, up to its end or to where the text breaks off.
-
-    Attributes:
-        at: where the next item, the end of the list, or what is no item stands.
-        count: items so far.
-        ended: whether the end of the list was reached.
-    """
+    """The items of a list in a text, one after the other, up to its end or to where the text breaks off."""
 
     def __init__(self, text: str, at: int) -> None:
         self._text = text
-        self.at = at
-        self.count = 0
-        self.ended = False
+        self.at = at  # where the next item, the end of the list, or what is no item stands
+        self.count = 0  # items so far
+        self.ended = False  # whether the end of the list was reached
 
     def __iter__(self) -> Iterator[Any]:
         one_by_one_until = 0
         while True:
-            self.at = skip_gap(self._text, self.at)
+            self.at = _skip_gap(self._text, self.at)
             if self.at >= one_by_one_until:
-                many, end = self._parse_many()
-                if many is None:
-                    one_by_one_until = end
-                else:
+                # A few hundred objects at once, which is quicker, up to what looks like the end of an item.
+                # Where it stands inside one, what is unbalanced before it does not parse.
+                between = _BETWEEN.search(self._text, self.at + _PIECE)
+                end = between.end() if between else len(self._text)
+                part = self._text[self.at : between.start() + 1] if between else ""
+                many = parse_or_none(f"[{part}]") if between else None
+                if many is not None:
                     self.at = end
                     self.count += len(many)
                     yield from many
                     continue
+                one_by_one_until = end
             if self._text[self.at : self.at + 1] == "]":
                 self.ended = True
                 return
@@ -84,31 +83,37 @@ class JsonListItems:
             self.count += 1
             yield item
 
-    def _parse_many(self) -> tuple[list[Any] | None, int]:
-        """A few hundred objects at once, which is quicker, and where the next one begins.
-
-        None where the place looked like the end of an item but stands inside one: then what is unbalanced
-        before it does not parse.
-        """
-        between = _BETWEEN.search(self._text, self.at + _PIECE)
-        if not between:
-            return None, len(self._text)
-        return parse_or_none(f"[{self._text[self.at : between.start() + 1]}]"), between.end()
-
 
 def parse_beginning(text: str) -> dict[str, Any] | None:
-    """The keys and values of an object as far as they are there; None where the text begins none.
-
-    A value that is cut off is left out, but of an object that is cut off its own beginning is kept.
-    """
-    at = skip_gap(text, 0)
+    """The whole keys and values of an object that may be cut off; None where the text begins none."""
+    at = _skip_gap(text, 0)
     return _parse_cut_off(text, at + 1, 0) if text[at : at + 1] == "{" else None
 
 
-def skip_gap(text: str, at: int) -> int:
+def _parse_cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
+    item: dict[str, Any] = {}
+    while text[(at := _skip_gap(text, at)) : at + 1] == '"':
+        try:
+            key, at = _decode(text, at)
+        except ValueError:
+            break
+        colon = _COLON.match(text, at)
+        if not colon:
+            break
+        at = colon.end()
+        try:
+            item[key], at = _decode(text, at)
+        except (ValueError, RecursionError):
+            if text[at : at + 1] == "{" and depth < _DEEPEST:
+                item[key] = _parse_cut_off(text, at + 1, depth + 1)
+            break
+    return item
+
+
+def _skip_gap(text: str, at: int, gap: re.Pattern[str] = _GAP) -> int:
     """Where what follows spaces, line ends and commas begins."""
-    gap = _GAP.match(text, at)
-    return gap.end() if gap else at
+    match = gap.match(text, at)
+    return match.end() if match else at
 
 
 def iterate_cells(
@@ -128,91 +133,62 @@ def iterate_cells(
             waiting += [(prefix + key, child, depth + 1) for key, child in reversed(value.items())]
 
 
-def _parse_cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
-    item: dict[str, Any] = {}
-    while text[(at := skip_gap(text, at)) : at + 1] == '"':
-        try:
-            key, at = _decode(text, at)
-        except ValueError:
-            break
-        colon = _COLON.match(text, at)
-        if not colon:
-            break
-        at = colon.end()
-        try:
-            item[key], at = _decode(text, at)
-        except (ValueError, RecursionError):
-            if text[at : at + 1] == "{" and depth < _DEEPEST:
-                item[key] = _parse_cut_off(text, at + 1, depth + 1)
-            break
-    return item
-
-
-_LONGEST_TEXT: Final = 200
-_SPACE: Final = re.compile(r"[ \t\n\r]*")
-
-
 def read_head_text(path: Path) -> str:
     """The first 4 KiB of a file as text, to recognise it by."""
     return read_head(path).decode(errors="replace")
 
 
-def read_json(path: Path) -> tuple[Any, tuple[Finding, ...]]:
+def read_json(
+    path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+) -> tuple[Any, tuple[Finding, ...]]:
     """What a JSON file holds.
 
-    Raises:
-        UnreadableError: it cannot be read, is too large, or is not whole JSON.
+    ``reduced`` shortens each object in it as it is parsed, so that not everything is in memory at once.
+    Raises ``UnreadableError`` where it cannot be read, is too large, or is not whole JSON.
     """
     decoding = Decoder(path)
-    return parse_json(path, decoding.decode(read_whole(path))), tuple(decoding.list_findings())
-
-
-def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
-    """The items of a JSON file that is a list, one after the other, so that they are not in memory at once.
-
-    What is irregular is added to the findings.
-
-    Raises:
-        UnreadableError: it cannot be read, is too large, holds no list, or from some item on no whole JSON.
-    """
-    decoding = Decoder(path)
-    text = decoding.decode(read_whole(path))
-    findings += decoding.list_findings()
-    place = _skip_space(text, 0)
-    if text[place : place + 1] != "[":
-        raise UnreadableError(path, "a list is expected in the file", "Check its format")
-    sign = ","
-    place = _skip_space(text, place + 1)
-    if text[place : place + 1] == "]":
-        place, sign = place + 1, "]"
-    while sign == ",":
-        with _explain_errors(path):
-            item, place = _decode(text, _skip_space(text, place))
-        place = _skip_space(text, place)
-        sign, place = text[place : place + 1], place + 1
-        with _explain_errors(path):
-            if sign not in {",", "]"} or not sign:
-                raise json.JSONDecodeError("Expecting ',' delimiter", text, place - 1)
-        yield item
-    with _explain_errors(path):
-        if _skip_space(text, place) < len(text):
-            raise json.JSONDecodeError("Extra data", text, place)
+    value = parse_json(path, decoding.decode(read_whole(path)), reduced=reduced)
+    return value, tuple(decoding.list_findings())
 
 
 def read_json_object(
     path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 ) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """The object in a JSON file; see ``read_json``.
-
-    ``reduced`` shortens each object in it as it is parsed, so that not everything is in memory at once.
-    """
-    decoding = Decoder(path)
-    value = parse_json(path, decoding.decode(read_whole(path)), reduced=reduced)
-    findings = tuple(decoding.list_findings())
+    """The object in a JSON file; see ``read_json``."""
+    value, findings = read_json(path, reduced)
     if not isinstance(value, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(value), "a single value")
         raise UnreadableError(path, f"an object is expected, and it holds {kind}", "Check its format")
     return value, findings
+
+
+def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
+    """The items of a JSON file that is a list, one after the other, so that they are not in memory at once.
+
+    What is irregular is added to the findings. Raises ``UnreadableError`` where it cannot be read, is too
+    large, holds no list, or from some item on no whole JSON.
+    """
+    decoding = Decoder(path)
+    text = decoding.decode(read_whole(path))
+    findings += decoding.list_findings()
+    at = _skip_gap(text, 0, _SPACE)
+    if text[at : at + 1] != "[":
+        raise UnreadableError(path, "a list is expected in the file", "Check its format")
+    sign = ","
+    at = _skip_gap(text, at + 1, _SPACE)
+    if text[at : at + 1] == "]":
+        at, sign = at + 1, "]"
+    while sign == ",":
+        with _explain_errors(path):
+            item, at = _decode(text, _skip_gap(text, at, _SPACE))
+            at = _skip_gap(text, at, _SPACE)
+            sign, at = text[at : at + 1], at + 1
+            if sign not in {",", "]"} or not sign:
+                raise json.JSONDecodeError("Expecting ',' delimiter", text, at - 1)
+        yield item
+    with _explain_errors(path):
+        if _skip_gap(text, at, _SPACE) < len(text):
+            raise json.JSONDecodeError("Extra data", text, at)
 
 
 def parse_json(
@@ -221,18 +197,13 @@ def parse_json(
     what: str = "the file",
     reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Any:  # noqa: ANN401 - JSON can be anything
-    """The value of a JSON text; see ``read_json_object``.
-
-    Raises:
-        UnreadableError: it is not JSON, or nested too deeply.
-    """
+    """The value of a JSON text; raises ``UnreadableError`` where it is none, or nested too deeply."""
     with _explain_errors(path, what):
         return json.loads(text, object_hook=reduced)
 
 
 @contextmanager
 def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
-    """Turn an error of the parser into ``UnreadableError``."""
     try:
         yield
     except json.JSONDecodeError as error:
@@ -243,11 +214,6 @@ def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
     except (ValueError, RecursionError) as error:
         message = f"{what} is JSON that cannot be read: it is nested too deeply or has an endless number"
         raise UnreadableError(path, message, "Write it again, or leave it out") from error
-
-
-def _skip_space(text: str, place: int) -> int:
-    space = _SPACE.match(text, place)
-    return space.end() if space else place
 
 
 @dataclass(slots=True)
@@ -275,9 +241,7 @@ class JsonLines:
 
     def list_findings(self) -> Iterator[Finding]:
         """What was irregular."""
-        if self._bad.number:
-            message = f"{format_count(self._bad.number, 'line is', 'lines are')} no JSON object: left out"
-            yield Finding(self.path, message, self._bad.line)
+        yield from self._bad.describe(self.path, "line is", "lines are", " no JSON object: left out")
         if self._torn:
             yield Finding(self.path, "the last line is torn off: left out", self._torn)
         if self._decoding:

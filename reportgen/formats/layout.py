@@ -21,12 +21,7 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "seed": ("seed",),
     "step": ("step", "global_step", "iteration", "iter", "epoch", "_step", "steps", "x"),
     "metric": ("metric", "variable", "tag"),
-    "value": ("value",),
-    "low": ("low",),
-    "high": ("high",),
-    "stderr": ("stderr",),
-    "std": ("std",),
-    "n": ("n",),
+    **{role: (role,) for role in ("value", "low", "high", "stderr", "std", "n")},
 }
 # Columns whose cells are names, which a sample has to hold even where they are numbers.
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
@@ -34,35 +29,23 @@ NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """How one file is read.
+    """How one file is read."""
 
-    Attributes:
-        path: relative to the project.
-        format: a key of ``formats.FORMATS``.
-        compression: ``gzip``, ``zstd`` or nothing.
-        columns: names as written, in order; empty where a column has no name.
-        types: the SQL types that they are read as; ``VARCHAR`` in most text formats.
-        variant: what else the format needs: the delimiter, or the shape of JSON.
-        skip: bytes left out at the beginning.
-        keep: bytes that count from the beginning, when the rest is torn off.
-        even_ends: False where lines end now with one sign, now with two.
-        copy: where its rows lie if another place than ``path`` is read, relative to the project or absolute.
-        given: columns that the file does not have: their names, and for each a value of every row or, with
-            ``code``, one for each of its codes.
-        code: the column with the place in the values of ``given``; empty where one value holds for all rows.
-    """
-
-    path: str
-    format: str
-    compression: str
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
-    variant: str = ""
-    skip: int = 0
-    keep: int | None = None
-    even_ends: bool = True
+    path: str  # relative to the project
+    format: str  # a key of ``formats.FORMATS``
+    compression: str  # ``gzip``, ``zstd`` or nothing
+    columns: tuple[str, ...]  # names as written, in order; empty where a column has no name
+    types: tuple[str, ...]  # the SQL types that they are read as; ``VARCHAR`` in most text formats
+    variant: str = ""  # what else the format needs: the delimiter, or the shape of JSON
+    skip: int = 0  # bytes left out at the beginning
+    keep: int | None = None  # bytes that count from the beginning, when the rest is torn off
+    even_ends: bool = True  # False where lines end now with one sign, now with two
+    # Where its rows lie if another place than ``path`` is read, relative to the project or absolute.
     copy: str = ""
+    # Columns that the file does not have: their names, and for each a value of every row or, with ``code``,
+    # one for each of its codes.
     given: tuple[tuple[str, tuple[Text, ...]], ...] = ()
+    # The column with the place in the values of ``given``; empty where one value holds for all rows.
     code: str = ""
 
     @property
@@ -100,16 +83,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a first look at a file found.
-
-    Attributes:
-        file: how it is read.
-        rows: a sample, cells in the order of the columns.
-        exhaustive: whether the sample is the whole file.
-        warnings: what was found and handled.
-    """
+    """What a first look at a file found."""
 
     file: FileLayout
-    rows: list[tuple[Text, ...]]
-    exhaustive: bool
-    warnings: tuple[Diagnostic, ...] = ()
+    rows: list[tuple[Text, ...]]  # a sample, cells in the order of the columns
+    exhaustive: bool  # whether the sample is the whole file
+    warnings: tuple[Diagnostic, ...] = ()  # what was found and handled

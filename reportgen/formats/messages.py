@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MOST_NAMES: Final = 12
 _LONGEST: Final = 60
+_MOST_FILES: Final = 3  # named one by one
+_MOST_PROBLEMS: Final = 5
 
 
 def suggest_names(word: str, known: Sequence[str], says: str) -> str:
@@ -34,10 +36,6 @@ def list_names(words: Iterable[str]) -> str:
     return join_words(shown)
 
 
-# So many files are named one by one.
-_MOST_FILES: Final = 3
-
-
 def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Problems; one that more than three files have is given for the first, with the number of others."""
     groups: dict[tuple[str, ...], list[Diagnostic]] = defaultdict(list)
@@ -50,9 +48,6 @@ def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
             yield replace(group[0], message=f"{group[0].message}; {others}")
         else:
             yield from group
-
-
-_MOST_PROBLEMS: Final = 5
 
 
 def limit_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import dataclass
-from fnmatch import translate
-from functools import cache
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 if TYPE_CHECKING:
@@ -22,20 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UnitFormat:
-    """A format that is read in units.
+    """A format that is read in units."""
 
-    Attributes:
-        name: what ``format:`` of a source says.
-        module: where its reader is.
-        patterns: file names that may be of this format, in small letters; some of a unit's files have one.
-        weak: whether it is left out, unless ``format:`` names it, where there are tables that it does not
-            read: console output repeats them, and lists of answers may be cells of theirs.
-    """
-
-    name: str
+    name: str  # what ``format:`` of a source says
     module: str
+    # File names that may be of this format, in small letters; some of a unit's files have one.
     patterns: tuple[str, ...]
+    # Whether it is left out, unless ``format:`` names it, where there are tables that it does not read:
+    # console output repeats them, and lists of answers may be cells of theirs.
     weak: bool = False
+
+    def matches(self, name: str) -> bool:
+        """Whether a file of this name may be of this format."""
+        return any(fnmatchcase(name.lower(), pattern) for pattern in self.patterns)
 
 
 class Reader(Protocol):
@@ -86,15 +84,10 @@ _ROWS: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|parquet)(\.(gz|zst))?", re
 
 @dataclass(frozen=True, slots=True)
 class FoundUnits:
-    """What a folder holds that loggers or harnesses wrote.
+    """What a folder holds that loggers or harnesses wrote."""
 
-    Attributes:
-        units: of one format, in natural order; empty where there are none.
-        left_out: other formats that there are, too: names and numbers of units.
-    """
-
-    units: tuple[Unit, ...] = ()
-    left_out: tuple[tuple[str, int], ...] = ()
+    units: tuple[Unit, ...] = ()  # of one format, in natural order
+    left_out: tuple[tuple[str, int], ...] = ()  # other formats that there are, too, and numbers of units
 
 
 def list_formats() -> tuple[UnitFormat, ...]:
@@ -120,25 +113,21 @@ def get_title(name: str) -> str:
 
 def is_unit_name(name: str) -> bool:
     """Whether a file's name is none of a table, but one that a logger or harness gives."""
-    return not _TABLES.fullmatch(name) and any(_is_match(name, form) for form in list_formats())
+    return not _TABLES.fullmatch(name) and any(form.matches(name) for form in list_formats())
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
     """The units among files: those of the first format that has not less than half as many as another one.
 
     One run is often logged in several formats at once, so two of them are never mixed; but a format that only
-    one of many runs has does not hide the others.
-
-    Args:
-        files: all files, in natural order.
-        form: the only format to look for.
-        named: whether the user named just these files: with ``form``, each is a unit, whatever its name.
+    one of many runs has does not hide the others. ``files`` are in natural order, ``form`` is the only format
+    to look for; with it, ``named`` files are those that the user named, each a unit, whatever its name.
     """
     from reportgen.formats.runs import Unit  # noqa: PLC0415 - numpy is not needed to list sources
 
     found: dict[str, tuple[Unit, ...]] = {}
     for candidate in [find_format(form)] if form else list_formats():
-        if candidate is None or not (form or any(_is_match(file.name, candidate) for file in files)):
+        if candidate is None or not (form or any(candidate.matches(file.name) for file in files)):
             continue
         units = load_reader(candidate).find_units(files)
         used = {file for unit in units for file in unit.files}
@@ -156,12 +145,3 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
     first = next(name for name, units in found.items() if 2 * len(units) >= most)
     left_out = tuple((name, len(units)) for name, units in found.items() if name != first)
     return FoundUnits(found[first], left_out)
-
-
-def _is_match(name: str, form: UnitFormat) -> bool:
-    return bool(_pattern(form.patterns).fullmatch(name.lower()))
-
-
-@cache
-def _pattern(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(translate, patterns)))

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from reportgen.core.errors import Diagnostic
     from reportgen.core.model import FloatArray
     from reportgen.formats.runs import Setting
+    from reportgen.settings.yaml_tree import Node
 
 
 MOST_POINTS: Final = 10_000_000
@@ -191,14 +193,12 @@ class MetricsBuilder:
 
     def build(self) -> dict[str, Points]:
         """Every metric that has a value, in the order of first appearance; an infinite step is none."""
-        return {
-            name: Points(
-                _finite(np.frombuffer(steps, np.float64)),
-                np.frombuffer(values, np.float64),
-                np.frombuffer(times, np.float64) if times and not np.isnan(times).all() else None,
-            )
-            for name, (steps, values, times) in self._columns.items()
-        }
+        metrics = {}
+        for name, column in self._columns.items():
+            steps, values, times = (np.frombuffer(cells, np.float64) for cells in column)
+            steps[np.isinf(steps)] = np.nan
+            metrics[name] = Points(steps, values, None if np.isnan(times).all() else times)
+        return metrics
 
     def list_findings(self) -> Iterator[Finding]:
         """At most one: cells that are no numbers in metrics that have some; a column of words is no fault."""
@@ -239,11 +239,6 @@ def _build_columns(
     return columns
 
 
-def _finite(steps: FloatArray) -> FloatArray:
-    steps[np.isinf(steps)] = np.nan
-    return steps
-
-
 _LONGEST: Final = 2_000_000
 _MOST_SETTINGS: Final = 10_000
 # How Python's writer puts down a class or function: its name is in the tag, and the value is empty.
@@ -251,21 +246,37 @@ _NAMED: Final = re.compile(r"!!python/(?:name|module):([\w.]+)[ \t]+''")
 
 
 def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
-    """What a ``.json``, ``.yaml`` or ``.yml`` file sets; a file that cannot be read is a finding.
-
-    YAML tags run nothing: what stands behind one is taken as the text or tree that it is.
-    """
+    """What a JSON or YAML file sets, whatever its tags; a file that cannot be read is a finding."""
     decoding = Decoder(path)
     try:
         text = decoding.decode(read_whole(path, _LONGEST))
     except UnreadableError as error:
         return {}, (Finding(path, f"{error.message}; the settings in it are left out", error.line),)
+    tree: object = None
     problems: list[Finding] = []
-    tree = _parse_json(path, text, problems) if path.suffix == ".json" else _parse_yaml(path, text, problems)
+    if path.suffix == ".json":
+        try:
+            tree = json.loads(text)
+        except (ValueError, RecursionError):
+            problems.append(Finding(path, "this is no whole JSON; the settings in it are left out"))
+    else:
+        node, fault = parse_yaml(path, _NAMED.sub(r"\1", text))
+        tree = to_values(node) if node else None
+        if fault:
+            message = f"{fault.message}; the settings in this file are left out"
+            problems.append(Finding(path, message, fault.location.line))
     if not isinstance(tree, dict) and not problems:
         what = "holds no names with values" if text.strip() else "is empty"
         problems.append(Finding(path, f"the file {what}: the run has no settings from it"))
     return flatten(tree), (*problems, *decoding.list_findings())
+
+
+def parse_yaml(path: Path, text: str) -> tuple[Node | None, Diagnostic | None]:
+    """The tree of a YAML text whatever its tags, if any, and the first problem where it is no YAML."""
+    collected = Diagnostics()
+    with collected.collecting():
+        return parse(normalise_text(text), Origin(path.name), any_tag=True), None
+    return None, collected.found[0]
 
 
 def flatten(tree: object) -> dict[str, Setting]:
@@ -289,22 +300,3 @@ def flatten(tree: object) -> dict[str, Setting]:
 def as_json_setting(value: Setting) -> Setting:
     """A setting that can be a number of JSON: NaN and infinities become their names there."""
     return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _parse_json(path: Path, text: str, problems: list[Finding]) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        problems.append(Finding(path, "this is no whole JSON; the settings in it are left out"))
-        return None
-
-
-def _parse_yaml(path: Path, text: str, problems: list[Finding]) -> object:
-    collected = Diagnostics()
-    with collected.collecting():
-        tree = parse(_NAMED.sub(r"\1", normalise_text(text)), Origin(path.name), any_tag=True)
-        return to_values(tree) if tree else None
-    first = collected.found[0]
-    message = f"{first.message}; the settings in this file are left out"
-    problems.append(Finding(path, message, first.location.line))
-    return None

@@ -29,25 +29,16 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Files that are read together: a run's folder, a store, a results file.
+    """Files that are read together: a run's folder, a store, a results file."""
 
-    Attributes:
-        format: the name of the format, as in ``format:`` of a source.
-        path: the folder or file that a user would name.
-        files: every file that is read, in a stable order.
-    """
-
-    format: str
-    path: Path
-    files: tuple[Path, ...]
+    format: str  # as in ``format:`` of a source
+    path: Path  # the folder or file that a user would name
+    files: tuple[Path, ...]  # every file that is read, in a stable order
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something irregular in a file and how it was handled: a sentence with a count, without a full stop.
-
-    Lines count from 1.
-    """
+    """Something irregular in a file and how it was handled, without a full stop; lines count from 1."""
 
     path: Path
     message: str
@@ -56,111 +47,64 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """One metric of one run in the order of writing: arrays of shape (n,).
+    """One metric of one run in the order of writing: arrays of shape (n,)."""
 
-    Attributes:
-        steps: NaN where a value has no step.
-        values: as written; NaN and infinities are still in.
-        times: milliseconds since 1970 UTC; None where the format has none.
-    """
-
-    steps: FloatArray
-    values: FloatArray
-    times: FloatArray | None = None
+    steps: FloatArray  # NaN where a value has no step
+    values: FloatArray  # as written; NaN and infinities are still in
+    times: FloatArray | None = None  # milliseconds since 1970 UTC; None where the format has none
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """One run as its logger wrote it.
+    """One run as its logger wrote it; texts are empty where there is none."""
 
-    Attributes:
-        path: its file or folder.
-        name: what its logger calls it; empty where it has no name.
-        id: its logger's id, which a resumed run shares with its beginning; empty without one.
-        group: experiment, project or group; empty without one.
-        config: hyperparameters and settings, nested names joined by dots.
-        metrics: by the logger's own name.
-        step_name: what a step is called: ``step``, ``_step``, ``epoch``.
-        findings: what was irregular.
-    """
-
-    path: Path
-    name: str
-    id: str
-    group: str
-    config: Mapping[str, Setting]
-    metrics: Mapping[str, Points]
-    step_name: str = "step"
+    path: Path  # its file or folder
+    name: str  # what its logger calls it
+    id: str  # its logger's id, which a resumed run shares with its beginning
+    group: str  # experiment, project or group
+    config: Mapping[str, Setting]  # nested names joined by dots
+    metrics: Mapping[str, Points]  # by the logger's own name
+    step_name: str = "step"  # what a step is called: ``step``, ``_step``, ``epoch``
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A score that a harness reports for a whole benchmark.
+    """A score that a harness reports for a whole benchmark; None for what is unknown."""
 
-    Attributes:
-        metric: its name, with the filter or scorer that it belongs to: ``acc``, ``exact_match (strict)``.
-        value, stderr: as given; ``stderr`` is None where there is none.
-        n: number of problems; None where unknown.
-        higher_is_better: None where unknown.
-    """
-
-    metric: str
+    metric: str  # with the filter or scorer that it belongs to: ``acc``, ``exact_match (strict)``
     value: float
     stderr: float | None = None
-    n: int | None = None
+    n: int | None = None  # number of problems
     higher_is_better: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """One answer of a model to one problem.
+    """One answer of a model to one problem; None for what is unknown."""
 
-    Attributes:
-        problem: what identifies it in the benchmark: an id, otherwise a number.
-        score: None where the harness has none.
-        sample: the epoch or repeat.
-        metric: the scorer, metric or filter that gave the score.
-        answer, gold: as short texts; None where unknown.
-        tokens, seconds: of the answer; None where unknown.
-        slices: what problems can be grouped by, such as ``subject``.
-    """
-
-    problem: str
+    problem: str  # what identifies it in the benchmark: an id, otherwise a number
     score: float | None
-    sample: str = ""
-    metric: str = ""
+    sample: str = ""  # the epoch or repeat
+    metric: str = ""  # the scorer, metric or filter that gave the score
     answer: str | None = None
     gold: str | None = None
     tokens: float | None = None
     seconds: float | None = None
-    slices: Mapping[str, str] = field(default_factory=dict)
+    slices: Mapping[str, str] = field(default_factory=dict)  # for grouping, such as by ``subject``
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation: a model on a benchmark, as a harness wrote it.
+    """One evaluation: a model on a benchmark, as a harness wrote it."""
 
-    Attributes:
-        path: its file or folder.
-        model: what was evaluated.
-        benchmark: task or benchmark.
-        run: what distinguishes this evaluation from others of the same model: a date or id.
-        seed: as written; None where unknown.
-        protocol: how it was measured, in the keys of ``settings.source.Protocol`` where they fit.
-        answers: per problem; empty where the harness has totals only.
-        totals: for the whole benchmark.
-        finished: False where the evaluation was cancelled or failed.
-        findings: what was irregular.
-    """
-
-    path: Path
+    path: Path  # its file or folder
     model: str
-    benchmark: str
-    run: str
-    seed: str | None
-    protocol: Mapping[str, str]
-    answers: tuple[ScoredAnswer, ...]
-    totals: tuple[Total, ...]
-    finished: bool = True
+    benchmark: str  # task or benchmark
+    run: str  # what distinguishes this evaluation from others of the same model: a date or id
+    seed: str | None  # as written
+    protocol: Mapping[str, str]  # in the keys of ``settings.source.Protocol`` where they fit
+    answers: tuple[ScoredAnswer, ...]  # empty where the harness has totals only
+    totals: tuple[Total, ...]  # for the whole benchmark
+    finished: bool = True  # False where the evaluation was cancelled or failed
     findings: tuple[Finding, ...] = ()

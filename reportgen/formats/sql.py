@@ -76,9 +76,8 @@ def parse_number(expression: str, kind: str) -> str:
 def parse_time(expression: str, kind: str) -> str:
     """A cell as milliseconds since 1970 UTC; a time without a zone is UTC."""
     if kind == TEXT:
-        stamp = (
-            f"CASE WHEN {is_missing(expression)} THEN NULL ELSE CAST(trim({expression}) AS TIMESTAMPTZ) END"
-        )
+        time = f"CAST(trim({expression}) AS TIMESTAMPTZ)"
+        stamp = f"CASE WHEN {is_missing(expression)} THEN NULL ELSE {time} END"
     elif kind == "TIMESTAMP WITH TIME ZONE":
         stamp = expression
     else:
@@ -105,18 +104,15 @@ def is_one_of(expression: str, words: Iterable[str]) -> str:
 
 def is_equal(expression: str, kind: str, cell: CellValue | tuple[CellValue, ...]) -> str:
     """Whether a cell is the given one, or one of the given ones: numbers by value, words by letter."""
-    cells = cell if isinstance(cell, tuple) else (cell,)
-    words = as_text(expression, kind)
-    tests = [_is_equal(expression, words, item) for item in cells]
+    words, tests = as_text(expression, kind), []
+    for item in cell if isinstance(cell, tuple) else (cell,):
+        if isinstance(item, bool):
+            tests.append(f"lower({words}) = {quote(str(item).lower())}")
+        elif isinstance(item, str):
+            tests.append(f"{words} = {quote(item)}")
+        else:
+            tests.append(f"TRY_CAST({expression} AS DOUBLE) = CAST({quote(repr(item))} AS DOUBLE)")
     return f"({' OR '.join(tests)})" if tests else "FALSE"
-
-
-def _is_equal(expression: str, words: str, item: CellValue) -> str:
-    if isinstance(item, bool):
-        return f"lower({words}) = {quote(str(item).lower())}"
-    if isinstance(item, str):
-        return f"{words} = {quote(item)}"
-    return f"TRY_CAST({expression} AS DOUBLE) = CAST({quote(repr(item))} AS DOUBLE)"
 
 
 def get_kind(kind: str) -> Kind | None:

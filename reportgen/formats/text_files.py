@@ -7,12 +7,12 @@ mark and the zeros behind it, and decoded to UTF-8.
 from __future__ import annotations
 
 import codecs
+import io
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.limits import LARGEST_DOCUMENT, LARGEST_PART, format_mebibytes
 from reportgen.formats.runs import Finding, UnreadableError
 
 if TYPE_CHECKING:
@@ -20,14 +20,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# How much of a file is held in memory at once; a file that needs more is refused, with its place. What is
+# really unpacked counts, whatever a packed file says of itself.
+LARGEST_DOCUMENT: Final = 256 << 20
+"""Bytes of the largest file that is one value, such as JSON."""
+LARGEST_PART: Final = 128 << 20
+"""Bytes of the longest line, and of the largest record, member of an archive or window of a stream."""
+MOST_COLUMNS: Final = 20_000
+"""Columns of a table; some kilobytes are known of each."""
 HEAD: Final = 4 << 10
+TORN_LINE: Final = "the last line is torn: the writer was killed, or still writes; those before it are read"
+NOTHING_LOGGED: Final = "the file is empty, nothing was logged into it yet"
 
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _BEGINNING: Final = 64
-TORN_LINE: Final = "the last line is torn: the writer was killed, or still writes; those before it are read"
-NOTHING_LOGGED: Final = "the file is empty, nothing was logged into it yet"
 _TABLES: Final = frozenset((".csv", ".tsv", ".jsonl", ".ndjson"))
-_POINTER: Final = b"version https://git-lfs"
+
+
+def format_mebibytes(size: int) -> str:
+    """A limit in words."""
+    return f"{size >> 20:,} MiB"
 
 
 def read_head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
@@ -51,34 +63,27 @@ def get_size(path: Path) -> int:
 
 
 def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
-    """All bytes of a file without a byte order mark.
-
-    Raises:
-        UnreadableError: it cannot be read, is a Git LFS pointer, or has more than ``longest`` bytes.
-    """
+    """All bytes of a file without a byte order mark; raises ``UnreadableError``, also beyond ``longest``."""
     with explain_os_errors(path), path.open("rb") as file:
         data = file.read(longest + 1)
     refuse_pointer(path, data)
     if len(data) > longest:
         message = f"the file is larger than {format_mebibytes(longest)}, which is more than is read at once"
         raise UnreadableError(path, message, "Log fewer values, or convert it to Parquet")
-    if wide := _detect_utf16(data[:_BEGINNING]):
-        return _decode_utf16(data, wide)
-    return data.removeprefix(codecs.BOM_UTF8)
+    wide = _detect_utf16(data[:_BEGINNING])
+    return _decode_utf16(data, wide) if wide else data.removeprefix(codecs.BOM_UTF8)
 
 
 def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
-    """Number (1-based) and bytes of every line with its end, which the last one may lack.
-
-    Raises:
-        UnreadableError: it cannot be read, is a Git LFS pointer, or has a line longer than that.
-    """
+    """Number (1-based) and bytes of every line with its end; raises ``UnreadableError`` as ``read_whole``."""
     with explain_os_errors(path), path.open("rb") as file:
         wide = _detect_utf16(file.read(_BEGINNING))
         file.seek(0)
         lines = iter(lambda: file.readline(longest + 1), b"")
         if wide:
-            lines = _split_wide_lines(path, wide, longest)
+            text = io.TextIOWrapper(file, wide, errors="replace", newline="\n")
+            wide_lines = iter(lambda: text.readline(longest + 1), "")
+            lines = (line.encode(errors="replace") for line in wide_lines)
         for number, line in enumerate(lines, 1):
             if number == 1:
                 refuse_pointer(path, line)
@@ -88,16 +93,22 @@ def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, b
             yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
-def find_unfilled(files: Sequence[Path], found: Collection[Path]) -> list[Path]:
-    """Tables without a whole line in the folders of ``found``, with the endings of the files there.
+def _detect_utf16(beginning: bytes) -> str:
+    """The encoding of a file in UTF-16; empty for any other."""
+    return _UTF16.get(beginning[:2], "") if b"\0" in beginning[2:] else ""
 
-    They may be of the same format; reading them reports what they are.
-    """
-    kinds = {(file.parent, ending) for file in found if (ending := file.suffix.lower()) in _TABLES}
+
+def _decode_utf16(data: bytes, wide: str) -> bytes:
+    return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(codecs.BOM_UTF8)
+
+
+def find_unfilled(files: Sequence[Path], own: Collection[Path]) -> list[Path]:
+    """Tables without a whole line next to ``own`` files of the same ending, perhaps of the same format."""
+    kinds = {(file.parent, ending) for file in own if (ending := file.suffix.lower()) in _TABLES}
     return [
         file
         for file in files
-        if (file.parent, file.suffix.lower()) in kinds and file not in found and is_unfilled(file)
+        if (file.parent, file.suffix.lower()) in kinds and file not in own and is_unfilled(file)
     ]
 
 
@@ -114,8 +125,8 @@ def check_filled(path: Path) -> None:
     if is_unfilled(path):
         beginning = read_head(path)
         refuse_pointer(path, beginning)
-        torn, empty = "its first line breaks off, so it holds no whole value yet", NOTHING_LOGGED
-        raise UnreadableError(path, torn if beginning else empty)
+        torn = "its first line breaks off, so it holds no whole value yet"
+        raise UnreadableError(path, torn if beginning else NOTHING_LOGGED)
 
 
 def report_left_out(error: UnreadableError, what: str = "left out") -> Finding:
@@ -136,6 +147,11 @@ class Count:
         self.number += 1
         self.line = self.line or line
 
+    def describe(self, path: Path, singular: str, plural: str, rest: str) -> Iterator[Finding]:
+        """At most one finding: so many of these lines, and the rest of its sentence."""
+        if self.number:
+            yield Finding(path, f"{format_count(self.number, singular, plural)}{rest}", self.line)
+
 
 @dataclass(slots=True)
 class Decoder:
@@ -154,17 +170,17 @@ class Decoder:
 
     def list_findings(self) -> Iterator[Finding]:
         """At most one: what was not UTF-8."""
-        replaced = self._replaced
-        if replaced.number:
-            where = f"{format_count(replaced.number, 'line')} with" if replaced.line else "some"
-            are = "bytes that are" if replaced.line else "bytes of the file are"
-            message = f"{where} {are} not UTF-8: a replacement mark stands for them"
-            yield Finding(self.path, message, replaced.line)
+        if self._replaced.number:
+            what = "some bytes of the file are"
+            if self._replaced.line:
+                what = f"{format_count(self._replaced.number, 'line')} with bytes that are"
+            message = f"{what} not UTF-8: a replacement mark stands for them"
+            yield Finding(self.path, message, self._replaced.line)
 
 
 def is_pointer(beginning: bytes) -> bool:
     """Whether a file that begins so is a pointer of Git LFS."""
-    return beginning.startswith(_POINTER)
+    return beginning.startswith(b"version https://git-lfs")
 
 
 def refuse_pointer(path: Path, beginning: bytes, what: str = "the data themselves") -> None:
@@ -181,19 +197,3 @@ def explain_os_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         message = f"the file cannot be read: {error.strerror or error}"
         raise UnreadableError(path, message, "Check that it exists and may be read") from error
-
-
-def _split_wide_lines(path: Path, wide: str, longest: int) -> Iterator[bytes]:
-    with path.open(encoding=wide, errors="replace", newline="\n") as file:
-        while line := file.readline(longest + 1):
-            yield line.encode(errors="replace")
-
-
-def _detect_utf16(beginning: bytes) -> str:
-    """The encoding of a file in UTF-16; empty for any other."""
-    return _UTF16.get(beginning[:2], "") if b"\0" in beginning[2:] else ""
-
-
-def _decode_utf16(data: bytes, wide: str) -> bytes:
-    """UTF-16 as UTF-8 without a byte order mark."""
-    return data.decode(wide, errors="replace").encode(errors="replace").removeprefix(codecs.BOM_UTF8)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kept_files import KEPT, keep, unpacked
 
-from reportgen.formats.binary.archive import open_archive
+from reportgen.formats.archive import open_archive
 from writers.writing import assert_evaluated, assert_read, read_evaluations, read_runs, written
 
 if TYPE_CHECKING:

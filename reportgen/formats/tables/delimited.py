@@ -35,8 +35,8 @@ from reportgen.formats.files import (
     warn_torn_line,
 )
 from reportgen.formats.layout import FileLayout, Look, Row
-from reportgen.formats.limits import MOST_COLUMNS
 from reportgen.formats.messages import limit_problems, list_names
+from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

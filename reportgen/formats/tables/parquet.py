@@ -10,7 +10,7 @@ from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
 from reportgen.formats.files import make_columns_error
 from reportgen.formats.layout import NAME_COLUMNS, FileLayout, Look, Row
-from reportgen.formats.limits import MOST_COLUMNS
+from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,10 +1,20 @@
 """Console logs of trainers: verl, rllm, OpenRLHF, transformers, Megatron and others that print similar lines.
 
-SCHEMA: see ``console_lines`` for the lines. Before training, verl prints its configuration as a Python
-dict over many lines (volcengine/verl, verl/trainer/main_ppo.py: ``pprint(OmegaConf.to_container(config,
-resolve=True))``);
-only literals of it are read, and nothing runs. All other lines of a log, and there are many, are none of our
-business and no fault.
+SCHEMA: volcengine/verl, verl/utils/logger/aggregate_logger.py (rllm prints the same):
+``step:12 - actor/kl_loss:0.01 - …``, values as Python writes them. Before training, verl prints its
+configuration as a Python dict over many lines (verl/trainer/main_ppo.py: ``pprint(OmegaConf.to_container(
+config, resolve=True))``); only literals of it are read, and nothing runs. OpenRLHF/OpenRLHF,
+openrlhf/trainer/ppo_trainer.py: ``Global step 12: {'policy_loss': 0.01, …}``; older versions and its other
+trainers put the numbers into a progress bar of tqdm: ``Episode [1/2]:  50%|…| 3/6 [01:02<01:02, …, kl=0.1]``.
+NVIDIA/Megatron-LM, megatron/training/training.py, and nearly the same in nanotron: ``iteration 10/ 100 | lm
+loss: 1.0E+00 | …`` and ``validation loss at iteration 10 on test set | lm loss value: 1.0E+00 | …``, these
+called ``test/lm loss value`` here. pytorch/torchtune, torchtune/training/metric_logging.py: ``Step 1 |
+loss:1.5 lr:2e-05``. huggingface/transformers, src/transformers/trainer_callback.py, ``PrinterCallback`` and
+``ProgressCallback``, prints no step: ``{'loss': 0.5, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch':
+0.01}``, values since version 5 as texts of four digits: ``{'loss': '0.5', 'epoch': '0.01'}``.
+modelscope/ms-swift, swift/trainers/callback.py, adds ``'global_step/max_steps': '10/1000'``, in its Megatron
+trainers ``'iteration': '10/1000'``. All other lines of a log, and there are many, are none of our business
+and no fault.
 """
 
 from __future__ import annotations
@@ -17,16 +27,162 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.json_files import as_mapping
-from reportgen.formats.run_data import MetricsBuilder, flatten
+from reportgen.formats.run_data import MetricsBuilder, flatten, parse_number_text
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import TORN_LINE, Count, Decoder, get_size, read_head, read_lines
-from reportgen.formats.trackers.console_lines import STEP_SIGN, is_continuation, parse_line, strip_colours
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.formats.trackers.console_lines import LineValues
+
+_DICT_SIGN: Final = rb"'(?:epoch|global_step/max_steps|iteration)': "
+STEP_SIGN: Final = re.compile(
+    # Letters that any of it begins with: without them it takes half as long again.
+    rb"(?=[slETiS'])(?:step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d|"
+    rb"iteration:? +\d+[^|]{0,40}\||Step \d+ \| |" + _DICT_SIGN + rb")"
+)
+"""Stands in every line that has numbers, and in few others."""
+
+# Colours and movements of a terminal (ECMA-48, sections 5.3 to 5.6), and titles of its window.
+_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_BY_KEY: Final = re.compile(r"(?:^|[\s)\]|>])step:(\d{1,15}) - (?=\S)")
+_BY_DICT: Final = re.compile(r"[Gg]lobal[_ ]step (\d{1,15})\b[^{]{0,80}\{(?=['\"])")
+_BY_BAR: Final = re.compile(
+    r"(?P<bar>Episode \[(?P<episode>\d{1,15})/\d+\]|Train step of epoch (?P<epoch>\d{1,15})):\s*\d+%\|[^|]*\|"
+    # Brackets end them: many beginnings without an end would each be looked at up to the end of the line.
+    r"\s*(?P<done>\d{1,15})/(?P<all>\d{1,15}) \[[^\[\],]*,[^\[\],]*, (?P<shown>[^\[\]=]*=[^\[\]]*)\]"
+)
+_BY_PIPES: Final = re.compile(
+    r"(?P<valid>validation loss at )?\biteration:? +(?P<step>\d{1,15})"
+    r"(?(valid)(?: on (?P<set>\w+) set)?| */ *\d+) *\|"
+)
+_BY_SPACES: Final = re.compile(r"Step (\d{1,15}) \| (?=[^\s:]+:\S)")
+_PAIR: Final = re.compile(r"""['"]([^'"]+)['"]: ((?:[\w.]+\()?[-+\w.]+\)?)(?=[,}])""")
+# Behind a progress bar that was not wiped away, or the name of a process, but not within a logger's line.
+_DICT: Final = re.compile(r"(?:^|[\])]:?)\s*(\{'.*\})$")
+_DICT_TAIL: Final = re.compile(r"[^{}]*\}")
+_DICT_HEAD: Final = re.compile(r"(?:^|[\])]:?)\s*\{'[^{}]*$")
+_DICT_PAIR: Final = re.compile(
+    r"""'([^']+)':\ ('[^']*'|"[^"]*"|\[[^\[\]]*\]|[\w.]+\([^()]*\)|[^,'"(){}\[\]]+)(?=,\ '|\}$)""", re.VERBOSE
+)
+_STEPS: Final = ("global_step/max_steps", "iteration")
+_OF_ALL: Final = re.compile(r"(\d{1,15})/\d+")
+# The rest of a line that a terminal broke: the end of a name or number, and mostly more of them.
+_REST: Final = re.compile(
+    r"(?:[^\s:|]*:)?[-+\d.einfa]* ?[-|] [^:|]+: ?[-+\dni]|[-+]?[\d.]+(?:[eE][-+]?\d+)?$", re.ASCII
+)
+# Ray's mark of lines that it shows once.
+_REPEATED: Final = re.compile(r"\[repeated \d+x [^\]]*\]\s*")
+# How numpy and torch write a number: np.float64(0.5).
+_WRAPPED: Final = re.compile(r"[\w.]+\(([^(),]+)(?:,[^()]*)?\)")
+_WITH_COMMA: Final = re.compile(r"[-+]?\d[\d.]*(?:,\d[\d.]*)+(?:[eE][-+]?\d+)?")
+_WITH_THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class LineValues:
+    """The values of a line."""
+
+    step: float  # of all its values; NaN for a piece of a line that a progress bar tore apart
+    values: tuple[tuple[str, float], ...]
+    wrong: tuple[str, ...]  # names whose values are no numbers
+    commas: int = 0  # how many values have a comma as their decimal mark
+    # The progress bar that shows them, with its text; empty for a line that is printed once.
+    progress_bar: str = ""
+    # Whether the line ends before the value of its last name: a terminal broke it in two.
+    broken: bool = False
+    by_epoch: bool = False  # whether the step is an epoch
+
+
+def strip_colours(text: str) -> str:
+    """A line as a reader sees it."""
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def parse_line(line: str) -> LineValues | None:
+    """The values of a line without colours; None where it is any other line."""
+    if match := _BY_KEY.search(line):
+        mark = line.rfind("[repeated ", match.end())
+        end = mark if mark >= 0 and _REPEATED.fullmatch(line, mark) else len(line)
+        return _parse_pairs(int(match[1]), _split_at_dashes(line[match.end() : end]))
+    if match := _BY_DICT.search(line):
+        return _parse_pairs(int(match[1]), _PAIR.findall(line, match.end()))
+    if match := _BY_BAR.search(line):
+        before = int(match["episode"]) - 1 if match["episode"] else int(match["epoch"])
+        step = before * int(match["all"]) + int(match["done"])
+        shown = [pair.partition("=") for pair in match["shown"].split(", ")]
+        pairs = [(name.strip(), value) for name, _, value in shown]
+        return replace(_parse_pairs(step, pairs), progress_bar=f"{match['bar']} {match['shown']}")
+    if match := _BY_PIPES.search(line):
+        prefix = f"{match['set'] or 'validation'}/" if match["valid"] else ""
+        return _parse_pairs(int(match["step"]), _split_at_colons(line[match.end() :].split("|"), prefix))
+    if match := _BY_SPACES.match(line):
+        return _parse_pairs(int(match[1]), _split_at_colons(line[match.end() :].split()))
+    return _parse_dict_line(line.rstrip())
+
+
+def _split_at_dashes(rest: str) -> Iterator[tuple[str, str]]:
+    """Names and values: the value stands behind the last colon, and a name may hold a dash itself."""
+    name_parts: list[str] = []
+    for part in rest.split(" - "):
+        name, colon, value = part.rpartition(":")
+        if colon:
+            yield " - ".join((*name_parts, name)).strip(), value
+            name_parts = []
+        elif name_parts or part:
+            name_parts.append(part)
+    if name_parts:
+        yield " - ".join(name_parts), ""
+
+
+def _split_at_colons(texts: Iterable[str], prefix: str = "") -> Iterator[tuple[str, str]]:
+    pairs = (text.rpartition(":") for text in texts)
+    return ((prefix + name.strip(), value) for name, colon, value in pairs if colon)
+
+
+def _parse_dict_line(line: str) -> LineValues | None:
+    """The values of a dict by epoch or step; those of a piece of one that was torn apart are none."""
+    # Without its end, each of many beginnings would be looked at up to the end of the line.
+    match = _DICT.search(line) if line.endswith("}") else None
+    if not match:
+        torn = _DICT_TAIL.fullmatch(line) or _DICT_HEAD.search(line)
+        return LineValues(math.nan, (), (), by_epoch=True) if torn else None
+    cells = {name: text.strip("'\"") for name, text in _DICT_PAIR.findall(match[1])}
+    for name in _STEPS:
+        if step := _OF_ALL.fullmatch(cells.get(name, "")):
+            del cells[name]
+            return _parse_pairs(int(step[1]), cells.items())
+    epoch = parse_number_text(cells.pop("epoch", ""))
+    return None if epoch is None else replace(_parse_pairs(epoch, cells.items()), by_epoch=True)
+
+
+def _parse_pairs(step: float, pairs: Iterable[tuple[str, str]]) -> LineValues:
+    texts = [(name, value.strip()) for name, value in pairs]
+    with_comma = [text for _, text in texts if "," in text and _WITH_COMMA.fullmatch(text)]
+    # A value with a decimal point shows that commas part thousands.
+    points = bool(with_comma) and any(
+        ("." in text and parse_number_text(text) is not None) or _WITH_THOUSANDS.fullmatch(text)
+        for _, text in texts
+    )
+    cells = [(name, _parse_number(text, decimal_comma=not points)) for name, text in texts]
+    values = tuple((name, value) for name, value in cells if value is not None)
+    wrong = tuple(name for name, value in cells if value is None)
+    broken = bool(texts) and not texts[-1][1]
+    return LineValues(step, values, wrong, 0 if points else len(with_comma), broken=broken)
+
+
+def _parse_number(text: str, *, decimal_comma: bool) -> float | None:
+    value = parse_number_text(text)
+    if value is not None:
+        return value
+    if wrapped := _WRAPPED.fullmatch(text):
+        return parse_number_text(wrapped[1])
+    if _WITH_COMMA.fullmatch(text):
+        if decimal_comma and text.count(",") == 1:
+            return parse_number_text(text.replace(".", "").replace(",", "."))
+        return parse_number_text(text.replace(",", ""))
+    return {"True": 1.0, "False": 0.0}.get(text)
 
 
 # Ray's prefix: who says it.
@@ -44,8 +200,7 @@ class PrintedConfig:
         self.tree: Mapping[str, Any] = {}
         self._who = ""
         self._lines: list[str] = []
-        self._length = 0
-        self._open = 0
+        self._length = self._open = 0
 
     @property
     def is_open(self) -> bool:
@@ -66,21 +221,15 @@ class PrintedConfig:
         self._length += len(text)
         self._open += text.count("{") - text.count("}")
         if self._open <= 0:
-            self._parse()
+            try:
+                tree = ast.literal_eval("\n".join(self._lines))
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                tree = None
+            groups = [value for value in as_mapping(tree).values() if isinstance(value, dict)]
+            self.tree = tree if len(groups) >= _FEWEST_GROUPS else self.tree
+            self._lines = []
         elif self._length > _LONGEST or len(self._lines) > _MOST_LINES:
             self._lines = []
-
-    def _parse(self) -> None:
-        try:
-            tree = ast.literal_eval("\n".join(self._lines))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            tree = None
-        self._lines = []
-        if (
-            isinstance(tree, dict)
-            and sum(isinstance(value, dict) for value in tree.values()) >= _FEWEST_GROUPS
-        ):
-            self.tree = tree
 
 
 NAME: Final = "console"
@@ -91,28 +240,41 @@ _ENDINGS: Final = frozenset((".log", ".txt", ".out", ".err"))
 # characters: windows all over the file, and the whole of a small one.
 _WINDOW: Final = 16 << 10
 _WINDOWS: Final = 16
-_STEP, _EPOCH = "step", "epoch"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every text file that shows steps at its beginning, at its end or at places between."""
-    return tuple(
-        Unit(NAME, file, (file,)) for file in files if file.suffix.lower() in _ENDINGS and _has_steps(file)
-    )
+    units = []
+    for file in files:
+        if file.suffix.lower() not in _ENDINGS:
+            continue
+        length = get_size(file)
+        windows = [(length, 0)]
+        if length > _WINDOW * _WINDOWS:
+            windows = [(_WINDOW, index * (length - _WINDOW) // (_WINDOWS - 1)) for index in range(_WINDOWS)]
+        texts = (read_head(file, size, start).replace(b"\r", b"\n") for size, start in windows)
+        pieces = (piece for text in texts for piece in text.split(b"\n") if STEP_SIGN.search(piece))
+        lines = (parse_line(strip_colours(piece.decode(errors="replace"))) for piece in pieces)
+        if any(values and values.values for values in lines):
+            units.append(Unit(NAME, file, (file,)))
+    return tuple(units)
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a file."""
     (path,) = unit.files
     log = _Log(path, selected)
-    for place, raw in read_lines(path):
-        *pieces, last = raw.split(b"\r")
+    for number, line in read_lines(path):
+        *pieces, last = line.split(b"\r")
         for piece in pieces:
-            log.add_line(piece, place)
-        log.add_line(last, place, whole=raw.endswith(b"\n"))
+            log.add_line(piece, number)
+        log.add_line(last, number, whole=line.endswith(b"\n"))
     log.complete_step()
     log.complete_bar()
-    values, step_name = log.choose_values()
+    # Where lines have steps, bars only repeat some of their numbers.
+    values, step_name = log.by_step, "step"
+    if not log.by_step.lines:
+        values, step_name = (log.by_epoch, "epoch") if log.by_epoch.lines else (log.by_bar, "step")
     if not values.lines:
         advice = (
             "verl writes step:1 - loss:0.5, OpenRLHF Global step 1: {…}, transformers {'loss': …, 'epoch': …}"
@@ -128,27 +290,17 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 @dataclass(slots=True)
 class _Values:
-    """The values of the lines of one kind so far.
-
-    Attributes:
-        lines: how many there were.
-        commas: values with a comma as their decimal mark.
-        broken: lines that end in the middle.
-        back: lines whose step is smaller than the one before.
-        again: lines by epoch with a metric of the line before at the same epoch.
-    """
-
     builder: MetricsBuilder
     lines: int = 0
-    commas: int = 0
+    commas: int = 0  # values with a comma as their decimal mark
     step: float = -math.inf
     names: frozenset[str] = frozenset()
-    broken: Count = field(default_factory=Count)
-    back: Count = field(default_factory=Count)
+    broken: Count = field(default_factory=Count)  # lines that end in the middle
+    back: Count = field(default_factory=Count)  # lines whose step is smaller than the one before
+    # Lines by epoch with a metric of the line before at the same epoch.
     again: Count = field(default_factory=Count)
 
     def add_line(self, values: LineValues, line: int) -> None:
-        """Take the values of a line."""
         self.lines += 1
         self.commas += values.commas
         if values.broken:
@@ -167,120 +319,83 @@ class _Values:
             self.builder.count_dropped(name)
 
     def list_findings(self, path: Path) -> Iterator[Finding]:
-        """What was irregular."""
         yield from self.builder.list_findings()
         if self.commas:
             message = f"{format_count(self.commas, 'value')} with a decimal comma: read as decimals"
             yield Finding(path, message)
-        if broken := self.broken.number:
-            lines = format_count(broken, "line of a step breaks off", "lines of steps break off")
-            message = f"{lines} before a value, as in text copied from a terminal: what follows is not read"
-            yield Finding(path, message, self.broken.line)
+        rest = " before a value, as in text copied from a terminal: what follows is not read"
+        one, many = "line of a step breaks off", "lines of steps break off"
+        yield from self.broken.describe(path, one, many, rest)
         if back := self.back.number:
             times = format_count(back, "time")
             message = f"the steps go back {times}: the run was resumed, or another one began in the same file"
             yield Finding(path, message, self.back.line)
-        if again := self.again.number:
-            same = format_count(again, "line has", "lines have")
-            message = f"{same} the epoch of the line before: the Trainer rounds epochs and prints no steps"
-            yield Finding(path, f"{message}; its trainer_state.json has both", self.again.line)
+        rest = " the epoch of the line before: the Trainer rounds epochs and prints no steps"
+        rest += "; its trainer_state.json has both"
+        yield from self.again.describe(path, "line has", "lines have", rest)
 
 
 class _Log:
-    """What was found in a log so far."""
-
     def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.config = PrintedConfig()
+        self.by_step, self.by_epoch, self.by_bar = (_Values(MetricsBuilder(path, selected)) for _ in range(3))
         self._path = path
-        self._by_step, self._by_epoch, self._by_bar = (
-            _Values(MetricsBuilder(path, selected)) for _ in range(3)
-        )
         self._bar: LineValues | None = None
         # The last line of a step and its number, until it is known whether the next one goes on with it.
-        self._held: tuple[LineValues, int] | None = None
+        self._last: tuple[LineValues, int] | None = None
         self._pieces = Count()  # of lines by epoch
         self._torn: int | None = None
         self._decoding = Decoder(path)
 
     def add_line(self, piece: bytes, line: int, *, whole: bool = True) -> None:
         """Take a line, or one of the texts that were written over each other in it."""
-        looked = STEP_SIGN.search(piece)
-        values = parse_line(strip_colours(self._decoding.decode(piece, line))) if looked else None
-        if self._held and piece.strip():
-            self.complete_step(half=not values and is_continuation(piece.decode(errors="replace")))
-        if values and not whole and not values.progress_bar:
+        has_sign = STEP_SIGN.search(piece)
+        values = parse_line(strip_colours(self._decoding.decode(piece, line))) if has_sign else None
+        if self._last and piece.strip():
+            is_rest = not values and _REST.match(piece.decode(errors="replace").strip())
+            self.complete_step(half=bool(is_rest))
+        if values and values.progress_bar:
+            # A bar is drawn again and again: the numbers belong to the last step that they are shown at.
+            if self._bar and self._bar.progress_bar != values.progress_bar:
+                self.complete_bar()
+            self._bar = values
+        elif values and not whole:
             self._torn = line
+        elif values and math.isnan(values.step):
+            self._pieces.add(line)
+        elif values and values.by_epoch:
+            self.by_epoch.add_line(values, line)
         elif values:
-            self._add_values(values, line)
+            self._last = values, line
             if piece.rstrip().endswith((b"}", b"|")):
                 self.complete_step()
         # The configuration stands before the first step.
-        before_steps = (not values or math.isnan(values.step)) and not self._by_step.lines
+        before_steps = (not values or math.isnan(values.step)) and not self.by_step.lines
         if before_steps and not self.config.tree and (self.config.is_open or b"{'" in piece):
             self.config.add_line(strip_colours(piece.decode(errors="replace")))
 
     def complete_step(self, *, half: bool = False) -> None:
         """Take the values of the last line of a step, the last of them only if it is no half one."""
-        if self._held:
-            values, line = self._held
+        if self._last:
+            values, line = self._last
             if half and not values.broken:
                 values = replace(values, values=values.values[:-1], broken=True)
-            self._by_step.add_line(values, line)
-        self._held = None
-
-    def _add_values(self, values: LineValues, line: int) -> None:
-        if values.progress_bar:
-            # A bar is drawn again and again: the numbers belong to the last step that they are shown at.
-            if self._bar and self._bar.progress_bar != values.progress_bar:
-                self.complete_bar()
-            self._bar = values
-        elif math.isnan(values.step):
-            self._pieces.add(line)
-        elif values.by_epoch:
-            self._by_epoch.add_line(values, line)
-        else:
-            self._held = values, line
+            self.by_step.add_line(values, line)
+        self._last = None
 
     def complete_bar(self) -> None:
-        """Take the numbers of a bar that will not be drawn again."""
         if self._bar:
-            self._by_bar.add_line(self._bar, 0)
+            self.by_bar.add_line(self._bar, 0)
         self._bar = None
 
-    def choose_values(self) -> tuple[_Values, str]:
-        """The values of the log, and what its steps are."""
-        # Where lines have steps, bars only repeat some of their numbers.
-        if self._by_step.lines or not self._by_epoch.lines:
-            return self._by_step if self._by_step.lines else self._by_bar, _STEP
-        return self._by_epoch, _EPOCH
-
     def list_findings(self) -> Iterator[Finding]:
-        """What was irregular apart from the values."""
-        if self._by_step.lines and self._by_epoch.lines:
-            lines = format_count(self._by_epoch.lines, "line")
+        if self.by_step.lines and self.by_epoch.lines:
+            lines = format_count(self.by_epoch.lines, "line")
             message = f"{lines} with an epoch and no step, beside those with one: left out"
             yield Finding(self._path, message)
-        elif self._pieces.number and self._by_epoch.lines:
-            pieces = format_count(self._pieces.number, "piece of a line", "pieces of lines")
-            message = f"{pieces} of the Trainer's, as where a progress bar was written between: left out"
-            yield Finding(self._path, message, self._pieces.line)
+        elif self.by_epoch.lines:
+            rest = " of the Trainer's, as where a progress bar was written between: left out"
+            yield from self._pieces.describe(self._path, "piece of a line", "pieces of lines", rest)
         if self._torn:
             yield Finding(self._path, TORN_LINE, self._torn)
         yield from self._decoding.list_findings()
-
-
-def _has_steps(file: Path) -> bool:
-    """Whether a step stands in a small file, or in one of the windows over a large one."""
-    length = get_size(file)
-    if length <= _WINDOW * _WINDOWS:
-        return _has_values(read_head(file, length))
-    places = (place * (length - _WINDOW) // (_WINDOWS - 1) for place in range(_WINDOWS))
-    return any(_has_values(read_head(file, _WINDOW, place)) for place in places)
-
-
-def _has_values(data: bytes) -> bool:
-    if not STEP_SIGN.search(data):
-        return False
-    pieces = data.replace(b"\r", b"\n").split(b"\n")
-    found = (piece.decode(errors="replace") for piece in pieces if STEP_SIGN.search(piece))
-    return any((values := parse_line(strip_colours(line))) and values.values for line in found)

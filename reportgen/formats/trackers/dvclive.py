@@ -13,14 +13,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object
+from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import (
     Decoder,
     check_filled,
     is_unfilled,
-    read_head,
     read_lines,
     read_whole,
     report_left_out,
@@ -41,26 +40,49 @@ _LAST_VALUES: Final = "metrics.json"
 _PARAMETERS: Final = "params.yaml"
 _STEP: Final = "step"
 _TIME: Final = "timestamp"
+_PLOTS: Final = ("metrics", "plots")
 _OLD_FOLDERS: Final = ("metrics", "scalars")
 _EVIDENCE: Final = frozenset((".json", ".yaml", ".html", ".md"))
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Runs: folders with tables of DVCLive's below them, or with its last values alone."""
-    extra = {(file.parent, file.name): file for file in files if file.name in (_LAST_VALUES, _PARAMETERS)}
+    names = (_LAST_VALUES, _PARAMETERS)
+    extra = {(file.parent, file.name): file for file in files if file.name in names}
     run_folders = {file.parent for file in files if file.suffix in _EVIDENCE}
     runs: dict[Path, list[Path]] = {}
     for file in files:
-        if file.suffix == _TABLE and (_read_header(file) is not None or _is_unfilled(file)):
-            runs.setdefault(_find_run(file, run_folders), []).append(file)
+        # Also a table where DVCLive has them that holds nothing yet.
+        names_above = pairwise(folder.name for folder in file.parents)
+        if file.suffix == _TABLE and (
+            _read_header(file) is not None or (_PLOTS in names_above and is_unfilled(file))
+        ):
+            above = [(folder, folder.parent) for folder in file.parents]
+            plots = (parent.parent for folder, parent in above if (folder.name, parent.name) == _PLOTS)
+            # A folder that is called so further up may as well hold many runs.
+            old = (
+                parent
+                for folder, parent in above
+                if folder.name in _OLD_FOLDERS and (folder == file.parent or parent in run_folders)
+            )
+            runs.setdefault(next(plots, None) or next(old, file.parent), []).append(file)
     for (folder, name), file in extra.items():
-        if name == _LAST_VALUES and folder not in runs and (folder, _PARAMETERS) in extra and _has_step(file):
-            runs[folder] = []
-    names = (_LAST_VALUES, _PARAMETERS)
+        if name == _LAST_VALUES and folder not in runs and (folder, _PARAMETERS) in extra:
+            item = parse_beginning(read_head_text(file))
+            if item is not None and parse_number(item.get(_STEP)) is not None:
+                runs[folder] = []
     return tuple(
         Unit(NAME, run, (*tables, *(extra[run, name] for name in names if (run, name) in extra)))
         for run, tables in runs.items()
     )
+
+
+def _read_header(file: Path) -> tuple[str, ...] | None:
+    """The columns before the value, by the first line; None where it is not one of DVCLive's."""
+    first, _, _ = read_head_text(file).partition("\n")
+    *before, value = first.rstrip("\r").split("\t")
+    known = (before in ([_STEP], [_TIME], [_TIME, _STEP])) and value == file.name.removesuffix(_TABLE)
+    return tuple(before) if known else None
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
@@ -70,17 +92,19 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     findings: list[Finding] = []
     logged: set[str] = set()
     refused: list[UnreadableError] = []
-    for file in unit.files:
-        if file.suffix == _TABLE:
-            name = _name_metric(unit.path, file)
-            try:
-                check_filled(file)
-            except UnreadableError as error:
-                refused.append(error)
-                continue
-            logged.add(name)
-            if builder.is_selected(name):
-                findings += _read_table(file, name, builder)
+    # A metric's name is the path of its table from the folder of tables on.
+    folders = (unit.path / "plots" / "metrics", *(unit.path / name for name in _OLD_FOLDERS), unit.path)
+    for file in (file for file in unit.files if file.suffix == _TABLE):
+        paths = (file.relative_to(folder).as_posix() for folder in folders if file.is_relative_to(folder))
+        name = next(paths, file.name).removesuffix(_TABLE)
+        try:
+            check_filled(file)
+        except UnreadableError as error:
+            refused.append(error)
+            continue
+        logged.add(name)
+        if builder.is_selected(name):
+            findings += _read_table(file, name, builder)
     for file in unit.files:
         if file.name == _LAST_VALUES:
             findings += _read_last_values(file, logged, builder)
@@ -96,78 +120,34 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     yield LoggedRun(unit.path, "", "", "", config, builder.build(), _STEP, tuple(findings))
 
 
-def _read_header(file: Path) -> tuple[str, ...] | None:
-    """The columns before the value, by the first line; None where it is not one of DVCLive's."""
-    first, _, _ = read_head(file).decode(errors="replace").partition("\n")
-    *before, value = first.rstrip("\r").split("\t")
-    known = (before in ([_STEP], [_TIME], [_TIME, _STEP])) and value == file.name.removesuffix(_TABLE)
-    return tuple(before) if known else None
-
-
-def _find_run(file: Path, run_folders: Collection[Path]) -> Path:
-    """The folder of a table's run; ``run_folders`` are folders in which something of a run's lies."""
-    above = list(file.parents)
-    for folder in above:
-        if folder.name == "metrics" and folder.parent.name == "plots":
-            return folder.parent.parent
-    for folder in above:
-        # A folder that is called so further up may as well hold many runs.
-        if folder.name in _OLD_FOLDERS and (folder is above[0] or folder.parent in run_folders):
-            return folder.parent
-    return file.parent
-
-
-def _name_metric(run: Path, file: Path) -> str:
-    """The metric's name: the table's path from the folder of tables on."""
-    for folder in (run / "plots" / "metrics", *(run / name for name in _OLD_FOLDERS), run):
-        if file.is_relative_to(folder):
-            return file.relative_to(folder).as_posix().removesuffix(_TABLE)
-    return file.name.removesuffix(_TABLE)
-
-
-def _has_step(file: Path) -> bool:
-    item = parse_beginning(read_head(file).decode(errors="replace"))
-    return item is not None and parse_number(item.get(_STEP)) is not None
-
-
-def _is_unfilled(file: Path) -> bool:
-    """Whether a table where DVCLive has them holds nothing yet."""
-    above = [folder.name for folder in file.parents]
-    return any(pair == ("metrics", "plots") for pair in pairwise(above)) and is_unfilled(file)
-
-
 def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Finding]:
     columns = _read_header(file)
+    lines = read_lines(file)
+    next(lines, None)  # a Git LFS pointer says so itself
     if columns is None:
         advice = "Check that DVCLive wrote this file"
-        for _ in read_lines(file):  # a Git LFS pointer says so itself
-            break
         raise UnreadableError(file, "its first line does not name a step and a metric", advice, 1)
     decoding = Decoder(file)
-    width, strange = len(columns) + 1, 0
-    step_at = columns.index(_STEP) if _STEP in columns else None
-    time_at = columns.index(_TIME) if _TIME in columns else None
-    for place, raw in read_lines(file):
-        if place == 1 or not raw.strip():
+    strange = 0
+    for number, line in lines:
+        if not line.strip():
             continue
-        if not raw.endswith(b"\n"):
+        if not line.endswith(b"\n"):
             # A number that was cut off is another number.
-            yield Finding(file, "the last line has no end and may be cut off: it was left out", place)
+            yield Finding(file, "the last line has no end and may be cut off: it was left out", number)
             continue
-        cells = decoding.decode(raw, place).rstrip("\r\n").split("\t")
-        if len(cells) != width:
+        *before, value = decoding.decode(line, number).rstrip("\r\n").split("\t")
+        if len(before) != len(columns):
             strange += 1
             continue
-        step = math.nan if step_at is None else number_or_nan(cells[step_at])
-        time = math.nan if time_at is None else number_or_nan(cells[time_at])
-        builder.add_cell(name, step, cells[-1], time)
+        cells = dict(zip(columns, map(number_or_nan, before), strict=True))
+        builder.add_cell(name, cells.get(_STEP, math.nan), value, cells.get(_TIME, math.nan))
     if strange:
         yield Finding(file, f"{format_count(strange, 'line')} with another number of columns: left out")
     yield from decoding.list_findings()
 
 
 def _read_last_values(file: Path, logged: Collection[str], builder: MetricsBuilder) -> Iterator[Finding]:
-    """Metrics that have no table: their last value, as the only one."""
     decoding = Decoder(file)
     item = parse_object(decoding.decode(read_whole(file)))
     yield from decoding.list_findings()

@@ -1,18 +1,23 @@
 """MLflow's file store: a folder a run, a text file a metric, parameter and tag.
 
-Source: ``mlflow/store/tracking/file_store.py`` of the repository mlflow/mlflow. The layout is
+Source: ``mlflow/store/tracking/file_store.py``, ``mlflow/entities/lifecycle_stage.py``, ``run_status.py`` and
+``utils/mlflow_tags.py`` of the repository mlflow/mlflow. The layout is
 ``EXPERIMENT/RUN/{meta.yaml,metrics/**,params/**,tags/**}`` beside ``EXPERIMENT/meta.yaml``; a name with a
-slash is a file in folders. A deleted run stays, with ``lifecycle_stage: deleted``; a deleted experiment
-goes to ``.trash``. A metric is a file with ``timestamp value step`` a line (``_log_run_metric`` and
-``_get_metric_from_line`` there), timestamps in milliseconds since 1970. Before version 1.0 a line was
-``timestamp value``, with seconds and without a step; since 3.0 the name and digest of a dataset may follow.
+slash is a file in folders. A run's folder is called by its id, 32 hexadecimal digits, so it is known as one
+also where its ``meta.yaml`` is empty, cut off or gone. A deleted run stays, with ``lifecycle_stage:
+deleted``; a deleted experiment goes to ``.trash``. A metric is a file with ``timestamp value step`` a line
+(``_log_run_metric`` and ``_get_metric_from_line`` there), timestamps in milliseconds since 1970. Before
+version 1.0 a line was ``timestamp value``, with seconds and without a step; since 3.0 the name and digest of
+a dataset may follow.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+import re
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,125 +25,274 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from reportgen.core.words import format_count, join_names
-from reportgen.formats.run_data import MOST_POINTS, parse_number_text
+from reportgen.formats.run_data import MOST_POINTS, parse_number_text, parse_yaml
 from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, read_lines, read_whole, report_left_out
-from reportgen.formats.trackers.mlflow_run import (
-    DELETED,
-    META,
-    PARTS,
-    RUN_NAME,
-    Meta,
-    build_config,
-    find_folders,
-    report_deleted,
-    warn_unfinished,
-    warn_without_steps,
+from reportgen.formats.text_files import (
+    Count,
+    Decoder,
+    is_pointer,
+    read_head,
+    read_lines,
+    read_whole,
+    report_left_out,
 )
+from reportgen.settings.yaml_tree import MappingNode, ScalarNode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from reportgen.core.model import FloatArray
+    from reportgen.formats.runs import Setting
+
+
+DELETED: Final = "deleted"
+RUN_NAME: Final = "mlflow.runName"
+
+_PARENT: Final = "mlflow.parentRunId"
+_FEW: Final = 3
+# A file store writes the number, a database the word.
+_RUNNING: Final = ("1", "RUNNING")
+_ENDED: Final = {"4": "failed", "FAILED": "failed", "5": "was killed", "KILLED": "was killed"}
+
+
+def parse_setting(text: str) -> Setting:
+    """A parameter, which MLflow keeps as text: the number or truth value of that text, otherwise the text."""
+    if text in {"True", "False"}:
+        return text == "True"
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        # 007 and 1.50 stay what they are; nan and inf are no settings to reckon with.
+        if str(value) == text and value - value == 0:
+            return value
+    return text
+
+
+def build_config(
+    params: Mapping[str, str], tags: Mapping[str, str], runs: Mapping[str, str]
+) -> dict[str, Setting]:
+    """The parent run, the user's tags as ``tags.NAME`` and the parameters; ``runs`` has all names by id."""
+    config: dict[str, Setting] = {}
+    if parent := tags.get(_PARENT):
+        config["parent"] = runs.get(parent) or parent
+    # MLflow itself sets those that begin with its name.
+    own = {name: text for name, text in tags.items() if not name.startswith("mlflow.")}
+    config |= {f"tags.{name}": parse_setting(text) for name, text in own.items()}
+    return config | {name: parse_setting(text) for name, text in params.items()}
+
+
+def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> Iterator[Finding]:
+    """At most one: metrics whose values all stand at the step that MLflow takes where it is given none."""
+    names = [
+        f'"{name}"'
+        for name, points in metrics.items()
+        if len(points.steps) > 1 and not points.steps.any() and points.times is not None
+    ]
+    if names:
+        values = f"all values of {join_names(names, most=_FEW)} stand at step 0"
+        advice = '"x: time" in a block draws them one after the other'
+        yield Finding(path, f"{values}, as where log_metric is given no step: {advice}")
+
+
+def warn_unfinished(path: Path, status: str) -> Iterator[Finding]:
+    """At most one: that the run did not come to its end, or not yet."""
+    if status in _RUNNING:
+        message = "MLflow says that the run is still running, as also where it was killed"
+        yield Finding(path, f"{message}: values may be missing")
+    elif how := _ENDED.get(status):
+        yield Finding(path, f"MLflow says that the run {how}: its values end there")
+
+
+def report_deleted(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
+    """At most one: runs that were deleted in MLflow; raises ``UnreadableError`` where there is no other."""
+    if not total:
+        raise UnreadableError(path, "the store has no run")
+    if deleted == total:
+        message = f"all {format_count(total, 'run')} of this store are deleted"
+        raise UnreadableError(path, message, "Restore them with mlflow runs restore")
+    if not deleted:
+        return ()
+    were = "is" if deleted == 1 else "are"
+    return (Finding(path, f"{format_count(deleted, 'run')} of {total:,} {were} deleted in MLflow: left out"),)
+
+
+_META: Final = "meta.yaml"
+_PARTS: Final = ("metrics", "params", "tags")
+_LONGEST: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Meta:
+    """The entries of a ``meta.yaml`` as texts (an experiment may be called 007), and why some are missing."""
+
+    entries: Mapping[str, str]
+    findings: tuple[Finding, ...]
+
+    @property
+    def name(self) -> str:
+        """What is called so; older versions keep the name of a run in a tag."""
+        return self.entries.get("run_name") or self.entries.get("name", "")
+
+
+def _read_meta(path: Path, *ids: str) -> _Meta:
+    """Read a ``meta.yaml`` that has one of the ids of a run or an experiment."""
+    what = "experiment (its name" if ids == ("experiment_id",) else "run (its end"
+    unknown = f"what it says of the {what}, whether it was deleted) is unknown"
+    if not path.exists():
+        return _Meta({}, (Finding(path, f"the file is missing: {unknown}"),))
+    decoding = Decoder(path)
+    try:
+        text = decoding.decode(read_whole(path, _LONGEST))
+    except UnreadableError as error:
+        return _Meta({}, (report_left_out(error, unknown),))
+    entries: dict[str, str] = {}
+    tree, fault = parse_yaml(path, text)
+    problem, line = (fault.message, fault.location.line) if fault else ("", None)
+    if isinstance(tree, MappingNode):
+        scalars = {name: node for name, node in tree.entries.items() if isinstance(node, ScalarNode)}
+        entries = {name: node.text for name, node in scalars.items() if node.value is not None}
+        if not any(name in entries for name in ids):
+            problem = f"the file has no {ids[0]}, as where it was cut off"
+    elif not problem:
+        problem = "the file is empty" if tree is None else "the file holds no keys with values"
+    findings = [Finding(path, f"{problem}: {unknown}", line)] if problem else []
+    return _Meta(entries, (*findings, *decoding.list_findings()))
+
+
+_OF_RUN: Final = re.compile(rb"^run_(uu)?id:", re.MULTILINE)
+_OF_EXPERIMENT: Final = re.compile(rb"^experiment_id:", re.MULTILINE)
+_OTHER: Final = re.compile(rb"^(model_id|request_id|trace_id):", re.MULTILINE)
+_RUN_FOLDER: Final = re.compile(r"[0-9a-f]{32}")
+_SEP: Final = re.escape(os.sep)
+_OF_PART: Final = re.compile(rf"(.*?{_SEP}[0-9a-f]{{32}}){_SEP}(?:{'|'.join(_PARTS)}){_SEP}")
+
+
+def _find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
+    """The folders of experiments and of runs: by what their ``meta.yaml`` says, otherwise by their names."""
+    experiments: dict[str, Path] = {}
+    runs: dict[str, Path] = {}
+    unclear: dict[str, Path] = {}
+    for file in files:
+        if file.name != _META:
+            continue
+        folder, beginning = file.parent, read_head(file)
+        if _OTHER.search(beginning):
+            continue
+        # Written by alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
+        cut = _RUN_FOLDER.fullmatch(folder.name)
+        if _OF_RUN.search(beginning) or (cut and is_pointer(beginning)):
+            runs[os.fspath(folder)] = folder
+        elif _OF_EXPERIMENT.search(beginning) and not cut:
+            experiments[os.fspath(folder)] = folder
+        else:
+            unclear[os.fspath(folder)] = folder
+    # Folders called by the id of a run that no meta.yaml makes one: with metrics, parameters or tags below
+    # them, or in an experiment; not those within other runs.
+    known = {*experiments, *(os.fspath(run.parent) for run in runs.values())}
+    matches = (_OF_PART.match(os.fspath(file)) for file in files)
+    filled = dict.fromkeys(match[1] for match in matches if match)
+    named = [name for name, folder in unclear.items() if _RUN_FOLDER.fullmatch(folder.name)]
+    by_name = {}
+    for name in dict.fromkeys([*named, *filled]):
+        folder = Path(name)
+        of_run = (name in unclear and name in filled) or os.fspath(folder.parent) in known
+        if of_run and name not in runs and not any(os.fspath(above) in runs for above in folder.parents):
+            by_name[name] = folder
+    runs |= by_name
+    above_runs = {os.fspath(run.parent) for run in runs.values()}
+    return experiments | {name: folder for name, folder in unclear.items() if name in above_runs}, runs
+
+
+def _group_files(files: Sequence[Path], runs: Mapping[str, Path]) -> dict[str, list[tuple[str, str, Path]]]:
+    """Of each run, its files: the part that each belongs to, and what it is called there."""
+    groups: dict[str, list[tuple[str, str, Path]]] = {run: [] for run in runs}
+    for file in files:
+        text = os.fspath(file)
+        for part in _PARTS:
+            at = text.rfind(f"{os.sep}{part}{os.sep}")
+            while at > 0 and text[:at] not in runs:
+                at = text.rfind(f"{os.sep}{part}{os.sep}", 0, at)
+            if at > 0:
+                name = text[at + len(part) + 2 :].replace(os.sep, "/")
+                name = name.encode(errors="surrogateescape").decode(errors="replace")
+                groups[text[:at]].append((part, name, file))
+                break
+    return groups
 
 
 _LINES_AT_ONCE: Final = 1 << 15
 _LONGEST_LINE: Final = 64 << 10
 _OLD, _NEW, _WITH_DATASET = 2, 3, 5
-_FEW: Final = 3
 
 
-class MetricFile:
-    """The whole values of a metric file in the order of writing, if any, and what was left out.
-
-    Reading raises ``UnreadableError`` for a file that cannot be read, a Git LFS pointer and too many values.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._faulty = Count()
-        self._datasets: dict[str, None] = {}
-        self._torn = False
-        table = self._read_table()
-        times, values, steps = table.T.copy()
-        self.points = Points(steps, values, times) if len(table) else None
-        self.findings = tuple(self._list_findings(len(table)))
-
-    def _read_table(self) -> FloatArray:
-        """Times, values and steps, of shape (n, 3)."""
-        numbered = read_lines(self._path, _LONGEST_LINE)
-        tables: list[FloatArray] = [np.empty((0, 3))]
-        total = 0
-        while batch := list(islice(numbered, _LINES_AT_ONCE)):
-            if not batch[-1][1].endswith(b"\n"):
-                # A number may have been cut in its middle and still be one.
-                self._torn = True
-                batch.pop()
-            table = _parse_table([line for _, line in batch])
-            if table is None:
-                rows = [self._parse_row(number, line) for number, line in batch]
-                table = np.array([row for row in rows if row], np.float64).reshape(-1, 3)
-            tables.append(table)
-            total += len(tables[-1])
-            if total > MOST_POINTS:
-                message = f"the metric has more than {MOST_POINTS:,} values"
-                raise UnreadableError(self._path, message, "Thin it out before it is read")
-        return np.concatenate(tables)
-
-    def _parse_row(self, number: int, line: bytes) -> tuple[float, float, float] | None:
-        parts = line.decode("utf-8", "replace").split()
-        numbers = [cell for part in parts[:3] if (cell := parse_number_text(part)) is not None]
-        known = len(parts) in {_OLD, _NEW} or len(parts) >= _WITH_DATASET
-        if not known or len(numbers) < min(len(parts), _NEW) or not math.isfinite(numbers[0]):
-            self._faulty.add(number)
-            return None
-        if len(parts) == _OLD:
-            return 1000 * numbers[0], numbers[1], math.nan
-        if len(parts) >= _WITH_DATASET:
-            self._datasets[" ".join(parts[3:-1])] = None
-        return numbers[0], numbers[1], numbers[2]
-
-    def _list_findings(self, count: int) -> Iterator[Finding]:
-        if faulty := self._faulty.number:
-            lines = format_count(faulty, "line is", "lines are")
-            message = f"{lines} not of the form timestamp, value, step: left out"
-            yield Finding(self._path, message, self._faulty.line)
-        if self._torn:
-            read = f"the {format_count(count, 'whole one')} before it {'is' if count == 1 else 'are'} read"
-            message = f"the last line is torn, as when a run is killed or still writing: {read}"
-            yield Finding(self._path, message)
-        if not count and not self._faulty.number and not self._torn:
-            yield Finding(self._path, "the file holds no value")
-        if len(self._datasets) > 1:
-            names = join_names([f'"{name}"' for name in self._datasets], most=_FEW)
-            message = f"values for {len(self._datasets)} datasets ({names}) stand under one name"
-            yield Finding(self._path, f"{message}, as one curve")
+def read_metric(path: Path) -> tuple[Points | None, list[Finding]]:
+    """The whole values of a metric file in the order of writing, if any, and what was left out."""
+    faulty, datasets, torn, count = Count(), dict[str, None](), False, 0
+    tables: list[FloatArray] = [np.empty((0, 3))]
+    numbered = read_lines(path, _LONGEST_LINE)
+    while batch := list(islice(numbered, _LINES_AT_ONCE)):
+        if not batch[-1][1].endswith(b"\n"):
+            # A number may have been cut in its middle and still be one.
+            torn = True
+            batch.pop()
+        tables.append(_parse_lines(batch, faulty, datasets))
+        count += len(tables[-1])
+        if count > MOST_POINTS:
+            message = f"the metric has more than {MOST_POINTS:,} values"
+            raise UnreadableError(path, message, "Thin it out before it is read")
+    rest = " not of the form timestamp, value, step: left out"
+    findings = list(faulty.describe(path, "line is", "lines are", rest))
+    if torn:
+        read = f"the {format_count(count, 'whole one')} before it {'is' if count == 1 else 'are'} read"
+        message = f"the last line is torn, as when a run is killed or still writing: {read}"
+        findings.append(Finding(path, message))
+    if not count and not findings:
+        findings.append(Finding(path, "the file holds no value"))
+    if len(datasets) > 1:
+        names = join_names([f'"{name}"' for name in datasets], most=_FEW)
+        message = f"values for {len(datasets)} datasets ({names}) stand under one name, as one curve"
+        findings.append(Finding(path, message))
+    tables = [np.concatenate(tables)]
+    times, values, steps = tables.pop().T.copy()
+    return Points(steps, values, times) if count else None, findings
 
 
-def _parse_table(batch: Sequence[bytes]) -> FloatArray | None:
-    """Lines of three finite or non-finite numbers each; None where one is something else."""
+def _parse_lines(batch: Sequence[tuple[int, bytes]], faulty: Count, datasets: dict[str, None]) -> FloatArray:
+    """Times, values and steps of numbered lines, shape (n, 3): at once where each has three numbers."""
     if not batch:
         return np.empty((0, 3))
-    try:
-        table: FloatArray = np.loadtxt(batch, np.float64, comments=None, ndmin=2, encoding="ascii")
-    except (ValueError, UnicodeError):
-        return None
-    regular = table.shape == (len(batch), _NEW) and bool(np.isfinite(table[:, 0]).all())
-    return table if regular else None
+    lines = [line for _, line in batch]
+    with suppress(ValueError, UnicodeError):
+        table: FloatArray = np.loadtxt(lines, np.float64, comments=None, ndmin=2, encoding="ascii")
+        if table.shape == (len(batch), _NEW) and bool(np.isfinite(table[:, 0]).all()):
+            return table
+    rows = []
+    for number, line in batch:
+        parts = line.decode("utf-8", "replace").split()
+        cells = [cell for part in parts[:3] if (cell := parse_number_text(part)) is not None]
+        known = len(parts) in {_OLD, _NEW} or len(parts) >= _WITH_DATASET
+        if not known or len(cells) < min(len(parts), _NEW) or not math.isfinite(cells[0]):
+            faulty.add(number)
+            continue
+        rows.append(cells if len(parts) > _OLD else [1000 * cells[0], cells[1], math.nan])
+        if dataset := " ".join(parts[3:-1]):
+            datasets[dataset] = None
+    return np.array(rows, np.float64).reshape(-1, 3)
 
 
 NAME: Final = "mlflow_files"
 TITLE: Final = "MLflow file store"
 
 _TRASH: Final = ".trash"
-_LONGEST: Final = 1 << 20
 _MOST_FINDINGS: Final = 20
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each store: the folder that experiments lie in, as far as it is below what was named."""
-    experiments, runs = find_folders(files)
-    parts = _group_files(files, runs)
+    experiments, runs = _find_folders(files)
+    groups = _group_files(files, runs)
     existing = set(files)
     stores: dict[Path, list[Path]] = {}
     for run, path in runs.items():
@@ -146,38 +300,64 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         store = experiment.parent.parent if experiment.parent.name == _TRASH else experiment.parent
         store_files = stores.setdefault(store, [])
         if experiments.pop(os.fspath(experiment), None):
-            store_files.append(experiment / META)
-        store_files += [*([path / META] if path / META in existing else []), *parts[run]]
+            store_files.append(experiment / _META)
+        store_files += [path / _META] if path / _META in existing else []
+        store_files += [file for _, _, file in groups[run]]
     # The store, unless only a folder within it was named: then the one that holds all files there are.
     common = Path(os.path.commonpath([file.parent for file in files])) if stores else Path()
     return tuple(
-        Unit(NAME, common if common.is_relative_to(store) else store, tuple(held))
-        for store, held in stores.items()
+        Unit(NAME, common if common.is_relative_to(store) else store, tuple(store_files))
+        for store, store_files in stores.items()
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run's folder, its files as ``_group_files`` gives them, and what is said of it and its experiment."""
+
+    folder: Path
+    files: Sequence[tuple[str, str, Path]]
+    meta: _Meta
+    experiment: _Meta | None
+
+    @property
+    def deleted(self) -> bool:
+        stages = [meta.entries.get("lifecycle_stage") for meta in (self.meta, self.experiment) if meta]
+        return DELETED in stages or self.folder.parent.parent.name == _TRASH
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """Every run of the store that is not deleted; of its metrics only the selected ones are opened."""
-    experiments, runs = find_folders(unit.files)
-    parts = _group_files(unit.files, runs)
-    groups = {folder: Meta(path / META, of_run=False) for folder, path in experiments.items()}
-    metas = {run: Meta(path / META) for run, path in runs.items()}
-    alive = [run for run in runs if not _is_deleted(runs[run], metas[run], groups)]
+    experiment_folders, folders = _find_folders(unit.files)
+    groups = _group_files(unit.files, folders)
+    experiments = {
+        name: _read_meta(path / _META, "experiment_id") for name, path in experiment_folders.items()
+    }
+    runs = [
+        _Run(
+            folder,
+            groups[name],
+            _read_meta(folder / _META, "run_id", "run_uuid"),
+            experiments.get(os.fspath(folder.parent)),
+        )
+        for name, folder in folders.items()
+    ]
     # The names of folders are random.
-    alive.sort(key=lambda run: parse_number_text(metas[run].entries.get("start_time", "")) or math.inf)
-    found = (
-        *report_deleted(unit.path, len(runs) - len(alive), len(runs)),
-        *(finding for group in groups.values() for finding in group.findings),
+    alive = sorted(
+        (run for run in runs if not run.deleted),
+        key=lambda run: parse_number_text(run.meta.entries.get("start_time", "")) or math.inf,
     )
-    names = {runs[run].name: meta.name for run, meta in metas.items()}
+    findings = [*report_deleted(unit.path, len(runs) - len(alive), len(runs))]
+    findings += [finding for experiment in experiments.values() for finding in experiment.findings]
+    names = {run.folder.name: run.meta.name for run in runs}
     waiting: list[LoggedRun] = []
     refused: UnreadableError | None = None
     any_read = False
     for run in alive:
-        one = _Run(runs[run], parts[run], metas[run], names)
-        waiting.append(one.read(groups.get(os.fspath(runs[run].parent)), selected, found))
-        found = ()
-        refused, any_read = refused or one.refused, any_read or one.refused is None
+        logged, error = _read_run(run, names, selected, findings)
+        waiting.append(logged)
+        findings = []
+        refused, any_read = refused or error, any_read or error is None
         if any_read:
             yield from waiting
             waiting.clear()
@@ -185,112 +365,47 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         raise refused
 
 
-@dataclass(slots=True)
-class _Run:
-    """A run's folder, and the names of all runs of its store by their ids.
-
-    ``refused`` is set where none of its metrics can be read.
-    """
-
-    folder: Path
-    files: Sequence[Path]
-    meta: Meta
-    names: Mapping[str, str]
-    findings: list[Finding] = field(default_factory=list)
-    refused: UnreadableError | None = None
-
-    def read(
-        self, group: Meta | None, selected: Collection[str] | None, store_findings: tuple[Finding, ...]
-    ) -> LoggedRun:
-        """The run with its experiment's name, and findings about the store."""
-        entries = self.meta.entries
-        tags, params = self._read_texts("tags"), self._read_texts("params")
-        metrics = self._read_metrics(selected)
-        experiment = entries.get("experiment_id", self.folder.parent.name)
-        return LoggedRun(
-            path=self.folder,
-            name=tags.get(RUN_NAME) or self.meta.name,
-            id=entries.get("run_id") or entries.get("run_uuid") or self.folder.name,
-            group=(group.entries.get("name") if group else None) or experiment,
-            config=build_config(params, tags, self.names),
-            metrics=metrics,
-            findings=(
-                *store_findings,
-                *self.meta.findings,
-                *warn_unfinished(self.folder, entries.get("status", "")),
-                *warn_without_steps(self.folder, metrics),
-                *self._list_findings(),
-            ),
-        )
-
-    def _find_files(self, part: str) -> Iterator[tuple[str, Path]]:
-        """Names and files of the metrics, parameters or tags."""
-        root = os.path.join(self.folder, part, "")  # noqa: PTH118 - texts: there may be very many files
-        for file in self.files:
-            text = os.fspath(file)
-            if text.startswith(root):
-                name = text[len(root) :].replace(os.sep, "/")
-                yield name.encode(errors="surrogateescape").decode(errors="replace"), file
-
-    def _read_texts(self, part: str) -> dict[str, str]:
-        texts = {}
-        for name, file in self._find_files(part):
-            decoding = Decoder(file)
-            try:
-                texts[name] = decoding.decode(read_whole(file, _LONGEST))
-            except UnreadableError as error:
-                self.findings.append(report_left_out(error))
-            self.findings += decoding.list_findings()
-        return texts
-
-    def _read_metrics(self, selected: Collection[str] | None) -> Mapping[str, Points]:
-        metrics, failed, tried = {}, [], 0
-        for name, file in self._find_files("metrics"):
-            if selected is not None and name not in selected:
-                continue
-            tried += 1
-            try:
-                metric = MetricFile(file)
-            except UnreadableError as error:
-                failed.append(error)
-                self.findings.append(report_left_out(error))
-                continue
-            self.findings += metric.findings
-            if metric.points:
-                metrics[name] = metric.points
-        if failed and len(failed) == tried:
-            self.refused = failed[0]
-        return metrics
-
-    def _list_findings(self) -> Iterator[Finding]:
-        """The first findings, and how many more there are."""
-        yield from self.findings[:_MOST_FINDINGS]
-        if more := self.findings[_MOST_FINDINGS:]:
-            yield Finding(self.folder, f"{len(more):,} more files of the run are irregular in these ways")
+def _read_run(
+    run: _Run, names: Mapping[str, str], selected: Collection[str] | None, findings: Sequence[Finding]
+) -> tuple[LoggedRun, UnreadableError | None]:
+    """A run with findings about the store, and an error where none of its metrics can be read."""
+    of_files: list[Finding] = []
+    tags, params = _read_texts(run, "tags", of_files), _read_texts(run, "params", of_files)
+    metrics: dict[str, Points] = {}
+    failed: list[UnreadableError] = []
+    files = [(name, file) for part, name, file in run.files if part == "metrics"]
+    files = [(name, file) for name, file in files if selected is None or name in selected]
+    for name, file in files:
+        try:
+            points, faults = read_metric(file)
+        except UnreadableError as error:
+            failed.append(error)
+            of_files.append(report_left_out(error))
+            continue
+        of_files += faults
+        metrics |= {name: points} if points else {}
+    entries, folder = run.meta.entries, run.folder
+    if more := of_files[_MOST_FINDINGS:]:
+        message = f"{len(more):,} more files of the run are irregular in these ways"
+        of_files = [*of_files[:_MOST_FINDINGS], Finding(folder, message)]
+    endings = [*warn_unfinished(folder, entries.get("status", "")), *warn_without_steps(folder, metrics)]
+    every = (*findings, *run.meta.findings, *endings, *of_files)
+    name = tags.get(RUN_NAME) or run.meta.name
+    run_id = entries.get("run_id") or entries.get("run_uuid") or folder.name
+    group = run.experiment.entries.get("name") if run.experiment else None
+    group = group or entries.get("experiment_id", folder.parent.name)
+    config = build_config(params, tags, names)
+    logged = LoggedRun(folder, name, run_id, group, config, metrics, findings=every)
+    return logged, failed[0] if failed and len(failed) == len(files) else None
 
 
-def _group_files(files: Sequence[Path], runs: Mapping[str, Path]) -> dict[str, list[Path]]:
-    """The metrics, parameters and tags of each run."""
-    parts: dict[str, list[Path]] = {run: [] for run in runs}
-    for file in files:
-        run = _find_run(os.fspath(file), runs)
-        if run:
-            parts[run].append(file)
-    return parts
-
-
-def _find_run(file: str, runs: Mapping[str, Path]) -> str:
-    """The folder of the run that a file is a metric, parameter or tag of; empty where it is none."""
-    for part in PARTS:
-        at = file.rfind(f"{os.sep}{part}{os.sep}")
-        while at > 0:
-            if file[:at] in runs:
-                return file[:at]
-            at = file.rfind(f"{os.sep}{part}{os.sep}", 0, at)
-    return ""
-
-
-def _is_deleted(folder: Path, meta: Meta, groups: Mapping[str, Meta]) -> bool:
-    group = groups.get(os.fspath(folder.parent))
-    stages = {one.entries.get("lifecycle_stage") for one in (meta, group) if one}
-    return DELETED in stages or folder.parent.parent.name == _TRASH
+def _read_texts(run: _Run, part: str, findings: list[Finding]) -> dict[str, str]:
+    texts = {}
+    for name, file in ((name, file) for of_part, name, file in run.files if of_part == part):
+        decoding = Decoder(file)
+        try:
+            texts[name] = decoding.decode(read_whole(file, _LONGEST))
+        except UnreadableError as error:
+            findings.append(report_left_out(error))
+        findings += decoding.list_findings()
+    return texts

@@ -12,12 +12,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from reportgen.formats.binary.sqlite import find_stores, open_store
-from reportgen.formats.run_data import MetricsBuilder, number_or_nan
-from reportgen.formats.runs import LoggedRun, Points
-from reportgen.formats.trackers.mlflow_run import (
+from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number
+from reportgen.formats.runs import LoggedRun
+from reportgen.formats.sqlite import find_stores, open_store
+from reportgen.formats.trackers.mlflow_files import (
     DELETED,
     RUN_NAME,
     build_config,
@@ -31,22 +29,21 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from reportgen.formats.binary.sqlite import SqliteStore
     from reportgen.formats.runs import Unit
+    from reportgen.formats.sqlite import SqliteStore
 
 
 NAME: Final = "mlflow_sqlite"
 TITLE: Final = "MLflow SQLite store"
 
 _METRIC_COLUMNS: Final = {"key", "value", "run_uuid"}
-_USUAL_NAME: Final = "mlflow"
 _INFINITY: Final = 1.7976931348623157e308
 _MOST_VARIABLES: Final = 30_000
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each database with MLflow's tables, and for one called ``mlflow.db`` that is damaged."""
-    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.stem == _USUAL_NAME)
+    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.stem == "mlflow")
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
@@ -56,66 +53,72 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
         runs = list(store.select(_build_run_query(store)))
         alive = [run[:-2] for run in runs if DELETED not in run[-2:]]
-        found = report_deleted(unit.path, len(runs) - len(alive), len(runs))
+        findings = report_deleted(unit.path, len(runs) - len(alive), len(runs))
         names = {str(run[1]): str(run[2] or "") for run in runs}
-        every_tag, every_param = _select_texts(store, "tags"), _select_texts(store, "params")
-        every_metric = _select_metrics(store, selected)
+        rows_of_texts = [
+            _RunRows(store, table, ("key", "value"), f"{store.name_column(table, 'value')} IS NOT NULL")
+            for table in ("tags", "params")
+        ]
+        # With the plus no index of names is taken instead of that of runs.
+        few = sorted(selected) if selected is not None and len(selected) < _MOST_VARIABLES else None
+        condition = "TRUE" if few is None else f"+metrics.key IN ({', '.join('?' * len(few))})"
+        metric_columns = ("key", "value", "step", "timestamp", "is_nan")
+        metric_rows = _RunRows(store, "metrics", metric_columns, condition, few or ())
         for place, run_id, name, status, experiment in alive:
             tags, params = (
-                {str(key): str(value) for key, value in texts.read_run(place)}
-                for texts in (every_tag, every_param)
+                {str(key): str(value) for key, value in rows.read_run(place)} for rows in rows_of_texts
             )
             builder = MetricsBuilder(unit.path, selected, timed=True)
-            for key, value, step, time, is_nan in every_metric.read_run(place):
-                # What is NULL is no number either, and counted.
+            for key, value, step, time, is_nan in metric_rows.read_run(place):
+                # What is NULL is no number either, and counted; the largest double stands for an infinity.
                 cell = math.nan if is_nan else "" if value is None else value
+                number = parse_number(cell)
+                if number is not None and abs(number) >= _INFINITY:
+                    cell = math.copysign(math.inf, number)
                 builder.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
-            metrics = {name: _restore_infinities(points) for name, points in builder.build().items()}
-            yield LoggedRun(
-                path=unit.path,
-                name=tags.get(RUN_NAME) or str(name or ""),
-                id=str(run_id),
-                group=str(experiment or ""),
-                config=build_config(params, tags, names),
-                metrics=metrics,
-                findings=(
-                    *found,
-                    *warn_unfinished(unit.path, str(status)),
-                    *builder.list_findings(),
-                    *warn_without_steps(unit.path, metrics),
-                    *store.list_findings(),
-                ),
-            )
-            found = ()
+            metrics = builder.build()
+            findings += (*warn_unfinished(unit.path, str(status)), *builder.list_findings())
+            findings += (*warn_without_steps(unit.path, metrics), *store.list_findings())
+            run_name, group = tags.get(RUN_NAME) or str(name or ""), str(experiment or "")
+            config = build_config(params, tags, names)
+            yield LoggedRun(unit.path, run_name, str(run_id), group, config, metrics, findings=findings)
+            findings = ()
 
 
 def _build_run_query(store: SqliteStore) -> str:
     """The query for place, id, name, status, experiment, and the two columns that say what is deleted."""
-    joined = {"experiment_id", "name"} <= store.columns.get("experiments", frozenset())
-    columns = [
-        "runs.rowid",
-        'runs."run_uuid"',
-        store.name_column("runs", "name"),
-        store.name_column("runs", "status"),
-        *(
-            ('experiments."name"', store.name_column("experiments", "lifecycle_stage"))
-            if joined
-            else (store.name_column("runs", "experiment_id"), "NULL")
-        ),
-        store.name_column("runs", "lifecycle_stage"),
-    ]
-    join = "LEFT JOIN experiments ON experiments.experiment_id = runs.experiment_id" if joined else ""
+    join, experiment, stage = "", store.name_column("runs", "experiment_id"), "NULL"
+    if {"experiment_id", "name"} <= store.columns.get("experiments", frozenset()):
+        join = "LEFT JOIN experiments ON experiments.experiment_id = runs.experiment_id"
+        experiment, stage = 'experiments."name"', store.name_column("experiments", "lifecycle_stage")
+    own = [store.name_column("runs", name) for name in ("name", "status", "lifecycle_stage")]
+    columns = ["runs.rowid", 'runs."run_uuid"', *own[:2], experiment, stage, own[2]]
     return f"SELECT {', '.join(columns)} FROM runs {join} ORDER BY runs.rowid"  # noqa: S608 - names of ours
 
 
 class _RunRows:
-    """The rows of a table, run by run.
+    """The rows of a table in the order of writing, run by run; none where the table lacks a column.
 
     One query for all runs: one for each takes minutes where the table has no index of runs, as that of
     parameters has none in any version.
     """
 
-    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+    def __init__(
+        self,
+        store: SqliteStore,
+        table: str,
+        names: Sequence[str],
+        condition: str,
+        values: Sequence[object] = (),
+    ) -> None:
+        columns = [store.name_column(table, name) for name in names]
+        query = (
+            f"SELECT runs.rowid, {', '.join(columns)} FROM runs "  # noqa: S608 - names of ours
+            f"CROSS JOIN {table} ON {table}.run_uuid = runs.run_uuid "
+            f"WHERE {condition} ORDER BY runs.rowid, {table}.rowid"
+        )
+        complete = store.columns.get(table, frozenset()) >= _METRIC_COLUMNS
+        rows = store.select(query, values) if complete else iter(())
         self._groups = groupby(rows, key=itemgetter(0))
         self._next = next(self._groups, None)
 
@@ -125,41 +128,3 @@ class _RunRows:
             self._next = next(self._groups, None)
         if self._next and self._next[0] == place:
             yield from (row[1:] for row in self._next[1])
-
-
-def _select_texts(store: SqliteStore, table: str) -> _RunRows:
-    """Names and values of parameters or tags."""
-    if not store.columns.get(table, frozenset()) >= {"key", "value", "run_uuid"}:
-        return _RunRows(iter(()))
-    columns = [store.name_column(table, name) for name in ("key", "value")]
-    return _select_rows(store, table, columns, f"{columns[1]} IS NOT NULL")
-
-
-def _select_metrics(store: SqliteStore, selected: Collection[str] | None) -> _RunRows:
-    """The values of runs in the order of writing."""
-    columns = [store.name_column("metrics", name) for name in ("key", "value", "step", "timestamp", "is_nan")]
-    if selected is None or len(selected) >= _MOST_VARIABLES:
-        return _select_rows(store, "metrics", columns, "TRUE")
-    # With the plus no index of names is taken instead of that of runs.
-    condition = f"+metrics.key IN ({', '.join('?' * len(selected))})"
-    return _select_rows(store, "metrics", columns, condition, sorted(selected))
-
-
-def _select_rows(
-    store: SqliteStore, table: str, columns: Sequence[str], condition: str, values: Sequence[object] = ()
-) -> _RunRows:
-    query = (
-        f"SELECT runs.rowid, {', '.join(columns)} FROM runs "  # noqa: S608 - names of ours
-        f"CROSS JOIN {table} ON {table}.run_uuid = runs.run_uuid "
-        f"WHERE {condition} ORDER BY runs.rowid, {table}.rowid"
-    )
-    return _RunRows(store.select(query, values))
-
-
-def _restore_infinities(points: Points) -> Points:
-    """The largest double stands for an infinity."""
-    huge = np.abs(points.values) >= _INFINITY
-    if not huge.any():
-        return points
-    values = np.where(huge, np.copysign(np.inf, points.values), points.values)
-    return Points(points.steps, values, points.times)

@@ -7,72 +7,44 @@ nothing else is discarded when a run was resumed: all rows are read and the over
 What ``add_hparams`` writes into a folder of its own below the run's belongs to the run, if there is one such,
 and so do the curves of ``add_scalars``, as the metrics ``MAIN_TAG/TAG``: torch/utils/tensorboard/writer.py of
 pytorch/pytorch and tensorboardX/writer.py of lanpa/tensorboardX, both ``add_scalars(main_tag, {tag:
-value})``,
-write values to ``MAIN_TAG_TAG`` (slashes of the main tag as ``_``) or ``MAIN_TAG/TAG`` below the run's
-folder,
-under the tag ``MAIN_TAG``. Settings in the folder belong to the run, too: ``hparams.yaml`` (Lightning),
-``params.json`` (Ray Tune), ``args.yaml`` (timm, Ultralytics), ``config.yaml`` (Detectron2),
+value})``, write values to ``MAIN_TAG_TAG`` (slashes of the main tag as ``_``) or ``MAIN_TAG/TAG`` below the
+run's folder, under the tag ``MAIN_TAG``. Settings in the folder belong to the run, too: ``hparams.yaml``
+(Lightning), ``params.json`` (Ray Tune), ``args.yaml`` (timm, Ultralytics), ``config.yaml`` (Detectron2),
 ``params.yaml`` (DVC).
 """
 
 from __future__ import annotations
 
+import math
 import re
+from array import array
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.words import format_count
-from reportgen.formats.binary.protobuf import MalformedError
-from reportgen.formats.binary.tfrecord import HEADER, find_messages, is_record_header
+import numpy as np
+
+from reportgen.core.words import format_count, format_number
 from reportgen.formats.files import natural_key
-from reportgen.formats.run_data import read_settings
-from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.protobuf import MalformedError
+from reportgen.formats.run_data import check_metric_count, check_value_count, read_settings
+from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
 from reportgen.formats.text_files import is_pointer, report_left_out
-from reportgen.formats.trackers.tensorboard_events import parse_event
-from reportgen.formats.trackers.tensorboard_run import EventRun
+from reportgen.formats.tfrecord import HEADER, find_messages, is_record_header, read_blocks
+from reportgen.formats.trackers.tensorboard_events import (
+    MOST_EXACT,
+    EventReader,
+    parse_event,
+    read_hyperparameters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from reportgen.formats.runs import Points, Setting
-
-
-def find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:
-    """For folders that ``add_scalars`` wrote: the folder of their run, and the name of their curve.
-
-    ``beginnings`` holds the beginning of every event file of each folder.
-    """
-    found: dict[Path, tuple[Path, str]] = {}
-    # From the outside to the inside: no folder of a curve has curves.
-    for folder, beginnings_here in sorted(beginnings.items(), key=lambda one: len(one[0].parts)):
-        above = [parent for parent in folder.parents if parent in beginnings and parent not in found]
-        tags = {tag for beginning in beginnings_here for tag in _read_tags(beginning)} if above else set()
-        if len(tags) != 1:
-            continue
-        (tag,) = tags
-        for parent in above:
-            if name := _find_curve_name(folder.relative_to(parent).as_posix(), tag):
-                found[folder] = (parent, name)
-                break
-    return found
-
-
-def _find_curve_name(path: str, tag: str) -> str:
-    """The name of the curve in a folder with values of one tag; empty where ``add_scalars`` made it not."""
-    for start in (f"{tag}/", f"{tag.replace('/', '_')}_"):
-        if tag and path.startswith(start) and (start.endswith("/") or "/" not in path):
-            return path.removeprefix(start)
-    return ""
-
-
-def _read_tags(beginning: bytes) -> Iterator[str]:
-    """The tags of the scalars whose records are whole in the beginning of an event file."""
-    for message in find_messages(beginning):
-        try:
-            parsed = parse_event(message)
-        except MalformedError:
-            return
-        yield from (scalar.tag.decode("utf-8", "replace") for scalar in parsed.scalars)
+    from reportgen.core.model import FloatArray
+    from reportgen.formats.runs import Setting
+    from reportgen.formats.trackers.tensorboard_events import Event, Scalar
 
 
 NAME: Final = "tensorboard"
@@ -84,104 +56,42 @@ _HPARAMS: Final = b"_hparams_/"
 _BEGINNING: Final = 4096
 # Of two that set the same, the later counts.
 _SETTINGS: Final = ("params.yaml", "config.yaml", "args.yaml", "params.json", "hparams.yaml")
+_REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each folder with event files: files named ``…tfevents…`` that hold no text.
-
-    Behind them stand files with settings.
-    """
+    """One unit for each folder with event files; behind them stand files with settings."""
     beginnings = {file: _read_beginning(file) for file in files if "tfevents" in file.name}
     folders: dict[Path, list[Path]] = {}
-    for file, beginning in beginnings.items():
-        if _is_event_file(file, beginning):
+    for file, data in beginnings.items():
+        # Also what was meant to be an event file: torn, damaged, or a pointer of Git LFS.
+        begun = len(data) >= HEADER and (is_record_header(data) or b"\0" in data or is_pointer(data))
+        if begun or (len(data) < HEADER and _WRITTEN.search(file.name)):
             folders.setdefault(file.parent, []).append(file)
     begin = {folder: [beginnings[file] for file in event_files] for folder, event_files in folders.items()}
-    below = _find_hparams_folders(begin)
+    # For folders with event files: the one folder within that add_hparams wrote.
+    named = [
+        folder
+        for folder, heads in begin.items()
+        if _HPARAMS_FOLDER.fullmatch(folder.name) and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
+        if folder.parent in begin and all(_HPARAMS in head for head in heads)
+    ]
+    named_in = Counter(folder.parent for folder in named)
+    hparams_folders = {folder.parent: folder for folder in named if named_in[folder.parent] == 1}
     curves: dict[Path, list[Path]] = {}
-    others = {folder: held for folder, held in begin.items() if folder not in below.values()}
-    for folder, (run, _) in find_curve_folders(others).items():
+    others = {folder: heads for folder, heads in begin.items() if folder not in hparams_folders.values()}
+    for folder, (run, _) in _find_curve_folders(others).items():
         curves.setdefault(run, []).append(folder)
-    within_others = {*below.values(), *(folder for inner in curves.values() for folder in inner)}
-    existing = set(files)
-    found = []
-    for folder, held in folders.items():
+    within_others = {*hparams_folders.values(), *(folder for inner in curves.values() for folder in inner)}
+    existing, units = set(files), []
+    for folder, event_files in folders.items():
         if folder not in within_others:
-            within = [*([below[folder]] if folder in below else []), *curves.get(folder, ())]
-            inner = [file for one in within for file in _sort_by_time(folders[one])]
+            inner = [hparams_folders[folder]] if folder in hparams_folders else []
+            inner += curves.get(folder, ())
+            inner_files = [file for below in inner for file in _sort_by_time(folders[below])]
             settings = [file for name in _SETTINGS if (file := folder / name) in existing]
-            found.append(Unit(NAME, folder, (*_sort_by_time(held), *inner, *settings)))
-    return tuple(found)
-
-
-def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a folder, nameless: TensorBoard calls it by its path."""
-    run, hparams_run = EventRun(selected), EventRun(selected)
-    curves = _find_curves(unit, selected)
-    events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
-    refused = []
-    for file in events:
-        try:
-            otherwise = run if file.parent == unit.path else hparams_run
-            curves.get(file.parent, ("", otherwise))[1].read(file)
-        except UnreadableError as error:
-            refused.append(error)
-    if len(refused) == len(events):
-        raise refused[0]
-    metrics, twice = _merge_metrics(unit.path, run, hparams_run, curves)
-    of_curves = [finding for _, curve in curves.values() for finding in curve.findings]
-    findings = [*run.findings, *hparams_run.findings, *of_curves, *twice]
-    findings += [report_left_out(error, "the file is left out") for error in refused]
-    config: dict[str, Setting] = {}
-    for file in unit.files[len(events) :]:
-        found, problems = read_settings(file)
-        config |= found
-        findings += problems
-    if not metrics and selected is None:
-        findings.append(Finding(unit.path, "no scalars are in its event files"))
-    yield LoggedRun(
-        path=unit.path,
-        name="",
-        id="",
-        group="",
-        config=config | run.config | hparams_run.config,
-        metrics=metrics,
-        findings=tuple(findings),
-    )
-
-
-def _merge_metrics(
-    path: Path, run: EventRun, hparams_run: EventRun, curves: Mapping[Path, tuple[str, EventRun]]
-) -> tuple[dict[str, Points], list[Finding]]:
-    """The metrics of a run, then those of folders below that it lacks itself; and which of them it has."""
-    metrics = dict(run.build_metrics())
-    of_curves = {
-        f"{tag}/{name}": points
-        for name, curve in curves.values()
-        for tag, points in curve.build_metrics().items()
-    }
-    found = []
-    for writer, more in (("add_hparams", hparams_run.build_metrics()), ("add_scalars", of_curves)):
-        if both := [name for name in more if name in metrics]:
-            which = format_count(len(both), "metric of the run is", "metrics of the run are")
-            where = f"in a folder below, too, as {writer} keeps them"
-            found.append(Finding(path, f"{which} {where}: left out there"))
-        metrics |= {name: points for name, points in more.items() if name not in both}
-    return metrics, found
-
-
-def _find_curves(unit: Unit, selected: Collection[str] | None) -> dict[Path, tuple[str, EventRun]]:
-    """For each folder of ``add_scalars`` below a run's: the curve's name, and what reads its files."""
-    files = [file for file in unit.files if "tfevents" in file.name]
-    beginnings: dict[Path, list[bytes]] = {}
-    for file in files if any(file.parent != unit.path for file in files) else ():
-        beginnings.setdefault(file.parent, []).append(_read_beginning(file))
-    curves = {}
-    for folder, (_, name) in find_curve_folders(beginnings).items():
-        end = f"/{name}"
-        tags = selected and {metric.removesuffix(end) for metric in selected if metric.endswith(end)}
-        curves[folder] = (name, EventRun(tags))
-    return curves
+            units.append(Unit(NAME, folder, (*_sort_by_time(event_files), *inner_files, *settings)))
+    return tuple(units)
 
 
 def _read_beginning(file: Path) -> bytes:
@@ -192,26 +102,244 @@ def _read_beginning(file: Path) -> bytes:
         return b""  # reported when it is read
 
 
-def _is_event_file(file: Path, beginning: bytes) -> bool:
-    """Whether a file is an event file, or was meant to be one: torn, damaged, or a pointer of Git LFS."""
-    if len(beginning) < HEADER:
-        return bool(_WRITTEN.search(file.name))
-    return is_record_header(beginning) or b"\0" in beginning or is_pointer(beginning)
+def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:
+    """For folders that ``add_scalars`` wrote, by the beginnings of files: the run's folder, and the curve."""
+    curves: dict[Path, tuple[Path, str]] = {}
+    # From the outside to the inside: no folder of a curve has curves.
+    for folder, heads in sorted(beginnings.items(), key=lambda item: len(item[0].parts)):
+        above = [parent for parent in folder.parents if parent in beginnings and parent not in curves]
+        tags: set[bytes] = set()
+        for head in heads if above else ():
+            with suppress(MalformedError):
+                for message in find_messages(head):
+                    tags.update(scalar.tag for scalar in parse_event(message).scalars)
+        names = {tag.decode("utf-8", "replace") for tag in tags}
+        tag = names.pop() if len(names) == 1 else ""
+        for parent in above if tag else ():
+            path = folder.relative_to(parent).as_posix()
+            start = f"{tag}/"
+            if not path.startswith(start) and "/" not in path:
+                start = f"{tag.replace('/', '_')}_"
+            if path.startswith(start) and path != start:
+                curves[folder] = parent, path.removeprefix(start)
+                break
+    return curves
 
 
-def _find_hparams_folders(beginnings: dict[Path, list[bytes]]) -> dict[Path, Path]:
-    """For folders with event files: the one folder within that ``add_hparams`` wrote."""
-    found: dict[Path, list[Path]] = {}
-    for folder, held in beginnings.items():
-        named = _HPARAMS_FOLDER.fullmatch(folder.name) and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
-        if named and folder.parent in beginnings and all(_HPARAMS in beginning for beginning in held):
-            found.setdefault(folder.parent, []).append(folder)
-    return {folder: within[0] for folder, within in found.items() if len(within) == 1}
-
-
-def _sort_by_time(files: list[Path]) -> list[Path]:
+def _sort_by_time(files: Sequence[Path]) -> list[Path]:
     """The older file first, by the time in its name."""
-    written = {file: _WRITTEN.search(file.name) for file in files}
-    return sorted(
-        files, key=lambda file: (int(match[1]) if (match := written[file]) else 0, natural_key(file))
-    )
+    times = {file: int(match[1]) if (match := _WRITTEN.search(file.name)) else 0 for file in files}
+    return sorted(files, key=lambda file: (times[file], natural_key(file)))
+
+
+def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
+    """The run of a folder, nameless: TensorBoard calls it by its path."""
+    run, hparams_run = EventRun(selected), EventRun(selected)
+    curves = _prepare_curves(unit, selected)
+    events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
+    refused = []
+    for file in events:
+        try:
+            otherwise = run if file.parent == unit.path else hparams_run
+            curves.get(file.parent, ("", otherwise))[1].read(file)
+        except UnreadableError as error:
+            refused.append(error)
+    if len(refused) == len(events):
+        raise refused[0]
+    findings = [*run.findings, *hparams_run.findings]
+    findings += [finding for _, curve in curves.values() for finding in curve.findings]
+    # A metric of the run itself goes before those of folders below.
+    metrics = run.build_metrics()
+    of_curves = {
+        f"{tag}/{name}": points
+        for name, curve in curves.values()
+        for tag, points in curve.build_metrics().items()
+    }
+    for writer, more in (("add_hparams", hparams_run.build_metrics()), ("add_scalars", of_curves)):
+        if both := more.keys() & metrics.keys():
+            which = format_count(len(both), "metric of the run is", "metrics of the run are")
+            where = f"in a folder below, too, as {writer} keeps them"
+            findings.append(Finding(unit.path, f"{which} {where}: left out there"))
+        metrics |= {name: points for name, points in more.items() if name not in both}
+    findings += [report_left_out(error, "the file is left out") for error in refused]
+    config: dict[str, Setting] = {}
+    for file in unit.files[len(events) :]:
+        settings, problems = read_settings(file)
+        config |= settings
+        findings += problems
+    if not metrics and selected is None:
+        findings.append(Finding(unit.path, "no scalars are in its event files"))
+    config |= run.config | hparams_run.config
+    yield LoggedRun(unit.path, "", "", "", config, metrics, findings=tuple(findings))
+
+
+def _prepare_curves(unit: Unit, selected: Collection[str] | None) -> dict[Path, tuple[str, EventRun]]:
+    """For each folder of ``add_scalars`` below a run's: the curve's name, and what reads its files."""
+    files = [file for file in unit.files if "tfevents" in file.name]
+    beginnings: dict[Path, list[bytes]] = {}
+    for file in files if any(file.parent != unit.path for file in files) else ():
+        beginnings.setdefault(file.parent, []).append(_read_beginning(file))
+    curves = {}
+    for folder, (_, name) in _find_curve_folders(beginnings).items():
+        end = f"/{name}"
+        tags = selected and {metric.removesuffix(end) for metric in selected if metric.endswith(end)}
+        curves[folder] = (name, EventRun(tags))
+    return curves
+
+
+class EventRun:
+    """Reads event files into metrics, hyperparameters (of a later file before an earlier) and findings."""
+
+    def __init__(self, selected: Collection[str] | None = None) -> None:
+        self.config: dict[str, Setting] = {}
+        self.findings: list[Finding] = []
+        self._path = Path()
+        self._selected = selected
+        self._reader = EventReader(self._number_metric, self._add_event)
+        self._numbers: dict[bytes, int] = {}  # of tags, as they are written
+        self._names: dict[str, int] = {}
+        # Steps, values, times, and which of the files each is from.
+        self._columns: list[tuple[array[float], array[float], array[float], array[int]]] = []
+        self._appeared: dict[int, None] = {}
+        self._foreign: set[bytes] = set()
+        self._of_tensors: set[bytes] = set()
+        self._strange = self._rounded = self._replaced = 0
+        # The step from which on this file's writer has earlier ones forgotten, and when it began.
+        self._begins, self._began = math.inf, math.nan
+        self._last: list[float] = []  # the time of the last value of each file, NaN where it has none
+
+    def read(self, path: Path) -> None:
+        """Read a file that follows those read before.
+
+        Raises ``UnreadableError`` where it is no event file, cannot be read, or has too many metrics or
+        values of one.
+        """
+        self._path = path
+        self._reader.malformed = self._strange = self._rounded = self._replaced = 0
+        self._begins, self._began = math.inf, math.nan
+        self._last.append(math.nan)
+        try:
+            for block in read_blocks(path, self.findings):
+                for tag, steps, walls, values in self._reader.read_block(block):
+                    columns = self._columns[tag]
+                    self._appeared.setdefault(tag)
+                    check_value_count(len(columns[0]) + len(steps), path, list(self._names)[tag])
+                    self._rounded += int(np.count_nonzero(np.abs(steps) > MOST_EXACT))
+                    with np.errstate(over="ignore"):
+                        times = np.rint(walls * 1000)
+                    times[~np.isfinite(times)] = np.nan
+                    for column, more in zip(columns[:3], (steps, values, times), strict=True):
+                        column.frombytes(np.ascontiguousarray(more).view(np.uint8).data)
+                    columns[3].frombytes(np.full(len(steps), len(self._last) - 1, np.intc).tobytes())
+                    self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
+        except OSError as error:
+            raise UnreadableError(path, f"it cannot be read ({error.strerror})") from error
+        if malformed := self._reader.malformed:
+            self._report(f"{format_count(malformed, 'record')} that cannot be parsed: left out")
+        if self._strange:
+            self._report(f"{format_count(self._strange, 'scalar')} without exactly one number: left out")
+        if self._replaced:
+            tags = format_count(self._replaced, "tag that is", "tags that are")
+            self._report(f"{tags} no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}")
+        if self._rounded:
+            beyond = f"{format_count(self._rounded, 'step')} beyond 2 to the power of 53"
+            self._report(f"{beyond}: a double holds these only roughly")
+        self._discard_restarted()
+        self._report_overlap()
+
+    def build_metrics(self) -> dict[str, Points]:
+        """Every metric in the order of first appearance, without those that belong to other plugins."""
+        foreign = {self._numbers[tag] for tag in self._foreign & self._of_tensors}
+        names = list(self._names)
+        return {
+            names[number]: Points(
+                *(np.frombuffer(column, np.float64) for column in self._columns[number][:3])
+            )
+            for number in self._appeared
+            if number not in foreign and self._columns[number][0]
+        }
+
+    def _number_metric(self, scalar: Scalar) -> int:
+        """Which metric a scalar belongs to; -1 for one that is not to be read."""
+        if scalar.of_tensor:
+            self._of_tensors.add(scalar.tag)
+        number = self._numbers.get(scalar.tag)
+        if number is None:
+            name = scalar.tag.decode("utf-8", "replace")
+            self._replaced += _REPLACEMENT in name
+            if self._selected is not None and name not in self._selected:
+                number = -1
+            else:
+                number = self._names.setdefault(name, len(self._names))
+                if number == len(self._columns):
+                    check_metric_count(number + 1, self._path)
+                    self._columns.append((array("d"), array("d"), array("d"), array("i")))
+            self._numbers[scalar.tag] = number
+        return number
+
+    def _add_event(self, event: Event) -> None:
+        self._foreign.update(event.foreign)
+        self._strange += event.strange
+        if event.begins and event.step < self._begins:
+            self._begins, self._began = event.step, event.wall * 1000
+        for session in event.sessions:
+            try:
+                self.config.update(read_hyperparameters(session))
+            except MalformedError:
+                self._reader.malformed += 1
+
+    def _discard_restarted(self) -> None:
+        """Leave out what a restart gave up: values of ended files, of its step and later ones.
+
+        As ``_CheckForRestartAndMaybePurge`` of TensorBoard's event_accumulator.py. A file that was still
+        written to after the restart belongs to a process that ran at the same time, and stays.
+        """
+        if self._begins == math.inf:
+            return
+        ended = [number for number, last in enumerate(self._last[:-1]) if not last > self._began]
+        given_up = [np.empty(0)]
+        for columns in self._columns:
+            steps = np.array(columns[0])
+            gone = (steps >= self._begins) & np.isin(np.array(columns[3]), ended)
+            if gone.any():
+                given_up.append(steps[gone])
+                for column in columns:
+                    remaining = np.array(column)[~gone].tobytes()
+                    del column[:]
+                    column.frombytes(remaining)
+        steps = np.concatenate(given_up)
+        if len(steps):
+            which = "step" if steps.min() == steps.max() else "steps"
+            values = (
+                f"{format_count(len(steps), 'value')} of earlier files ({which} {_describe_range(steps)})"
+            )
+            restart = f"the run was restarted at step {format_number(float(self._begins), decimals=0)}"
+            self._report(f"{restart}: left out {values}, logged again or given up, as TensorBoard does")
+
+    def _report_overlap(self) -> None:
+        """Say how far earlier files had gone beyond the step with which a metric goes on in this one."""
+        if len(self._last) == 1:
+            return
+        gone_over, at_once = [np.empty(0)], False
+        for column, _, times, files in self._columns:
+            before = int(np.searchsorted(np.array(files), len(self._last) - 1))
+            if before:
+                steps, begins = np.array(column), min([self._begins, *column[before : before + 1]])
+                gone_over.append(steps[:before][steps[:before] >= begins])
+                at_once |= before < len(times) and times[before] < np.fmax.reduce(times[:before])
+        steps = np.unique(np.concatenate(gone_over))
+        if not len(steps):
+            return
+        how, rows = "the run was resumed", "the rows of both are kept, the later ones last"
+        if at_once:
+            how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
+        again = f"{format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
+        self._report(f"{how}: this file goes back over {again}; {rows}")
+
+    def _report(self, message: str) -> None:
+        self.findings.append(Finding(self._path, message))
+
+
+def _describe_range(steps: FloatArray) -> str:
+    ends = [format_number(float(step), decimals=0) for step in (steps.min(), steps.max())]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"

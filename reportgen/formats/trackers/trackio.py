@@ -9,28 +9,27 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.binary.sqlite import find_stores, open_store
 from reportgen.formats.json_files import parse_or_none
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_time
 from reportgen.formats.runs import Finding, LoggedRun
+from reportgen.formats.sqlite import find_stores, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.formats.binary.sqlite import SqliteStore
     from reportgen.formats.runs import Setting, Unit
+    from reportgen.formats.sqlite import SqliteStore
 
 
 NAME: Final = "trackio"
 TITLE: Final = "Trackio store"
 
 _METRIC_COLUMNS: Final = {"run_name", "step", "metrics", "timestamp"}
-_USUAL_FOLDER: Final = "trackio"
 # What Trackio adds to a configuration: who and when is no setting, and the group is called `group`.
 _ADDED: Final = {"_Username", "_Created", "_Group"}
 # Names that stand in JSON as they are, whatever wrote it.
@@ -40,125 +39,96 @@ _MOST_CONDITIONS: Final = 50
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each database with Trackio's tables, and for damaged ones in a folder ``trackio``."""
-    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.parent.name == _USUAL_FOLDER)
+    return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.parent.name == "trackio")
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """Every run of the project; rows without a selected metric stay in the database."""
     with open_store(unit.path) as store:
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
-        for run, name in _read_runs(store).items():
-            rows = _RunRows(store, run, selected)
-            machine, logged = rows.read_metrics("system_metrics"), rows.read_metrics("metrics")
-            yield LoggedRun(
-                path=unit.path,
-                name=name,
-                id=run if _choose_key(store, "metrics") == "run_id" else "",
-                group=unit.path.stem,
-                config=_read_config(store, run),
-                # A metric that was logged goes before one of the machine with its name.
-                metrics=machine.build() | logged.build(),
-                findings=(*logged.list_findings(), *rows.list_findings(), *store.list_findings()),
-            )
-
-
-def _choose_key(store: SqliteStore, table: str) -> str:
-    """The column that distinguishes runs."""
-    return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
-
-
-def _read_runs(store: SqliteStore) -> dict[str, str]:
-    """The name of every run by its id, in the order of their first rows; a run may only have settings."""
-    names: dict[str, str] = {}
-    for table in ("metrics", "configs", "system_metrics"):
-        if "run_name" in store.columns.get(table, ()):
-            key = _choose_key(store, table)
-            query = (
-                f"SELECT {key}, run_name, MIN(rowid) FROM {table} "  # noqa: S608 - names of ours
-                f"WHERE {key} IS NOT NULL GROUP BY 1, 2 ORDER BY 3"
-            )
-            found = {str(run): str(name or "") for run, name, _ in store.select(query)}
-            names |= {run: name for run, name in found.items() if run not in names}
-    return names
+        # The name of every run by its id, in the order of their first rows; a run may only have settings.
+        names: dict[str, str] = {}
+        for table in ("metrics", "configs", "system_metrics"):
+            if "run_name" in store.columns.get(table, ()):
+                key = _choose_key(store, table)
+                query = (
+                    f"SELECT {key}, run_name, MIN(rowid) FROM {table} "  # noqa: S608 - names of ours
+                    f"WHERE {key} IS NOT NULL GROUP BY 1, 2 ORDER BY 3"
+                )
+                more = {str(run): str(name or "") for run, name, _ in store.select(query)}
+                names = names | more | names
+        for run, name in names.items():
+            rows: Counter[str] = Counter()
+            machine = _read_metrics(store, "system_metrics", run, selected, rows)
+            logged = _read_metrics(store, "metrics", run, selected, rows)
+            findings = list(logged.list_findings())
+            if unreadable := rows["unreadable"]:
+                of_run = f"{unreadable:,} of {format_count(rows.total(), 'row')} of this run"
+                holds = "holds" if unreadable == 1 else "hold"
+                findings.append(Finding(unit.path, f"{of_run} {holds} no whole JSON: left out"))
+            # A metric that was logged goes before one of the machine with its name.
+            metrics, config = machine.build() | logged.build(), _read_config(store, run)
+            run_id = run if _choose_key(store, "metrics") == "run_id" else ""
+            every = (*findings, *store.list_findings())
+            yield LoggedRun(unit.path, name, run_id, unit.path.stem, config, metrics, findings=every)
 
 
 def _read_config(store: SqliteStore, run: str) -> dict[str, Setting]:
     """The settings of a run, nested names joined by dots, without what Trackio adds."""
-    if "config" not in store.columns.get("configs", ()):
-        return {}
-    query = f"SELECT config FROM configs WHERE {_choose_key(store, 'configs')} = ?"  # noqa: S608 - a name of ours
     config: dict[str, Any] = {}
-    for (text,) in store.select(query, (run,)):
-        config |= _parse_object(text) or {}
-    group = config.get("_Group")
-    settings = {name: value for name, value in config.items() if name not in _ADDED}
-    return flatten(({"group": group} if group else {}) | settings)
+    if "config" in store.columns.get("configs", ()):
+        key = _choose_key(store, "configs")
+        query = f"SELECT config FROM configs WHERE {key} = ?"  # noqa: S608 - a name of ours
+        for (text,) in store.select(query, (run,)):
+            config |= _parse_object(text) or {}
+    group = {"group": config["_Group"]} if config.get("_Group") else {}
+    return flatten(group | {name: value for name, value in config.items() if name not in _ADDED})
 
 
-@dataclass(slots=True)
-class _RunRows:
-    """The rows of a run, and how many of them could not be read."""
+def _choose_key(store: SqliteStore, table: str) -> str:
+    return "run_id" if "run_id" in store.columns.get(table, ()) else "run_name"
 
-    store: SqliteStore
-    run: str
-    selected: Collection[str] | None
-    unreadable: int = 0
-    total: int = 0
 
-    def read_metrics(self, table: str) -> MetricsBuilder:
-        """The metrics in a table's JSON, in the order of writing."""
-        builder = MetricsBuilder(self.store.path, self.selected, timed=True)
-        if "metrics" not in self.store.columns.get(table, ()):
-            return builder
-        columns = [self.store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
-        top = self._list_plain_names()
-        contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
-        query = (
-            # Numbers of rows are put in order, not the rows themselves, which are long.
-            f"SELECT {', '.join(columns)} FROM {table} WHERE rowid IN "  # noqa: S608 - names of ours
-            f"(SELECT rowid FROM {table} WHERE {_choose_key(self.store, table)} = ?) {contains} "
-            "ORDER BY rowid"
-        )
-        for step, time, text in self.store.select(query, (self.run, *(f'"{name}"' for name in top))):
-            self.total += 1
-            record = _parse_object(text)
-            if record is None:
-                self.unreadable += 1
-                continue
-            if top:
-                record = {name: record[name] for name in top if name in record}
-            when = parse_time(time)
-            _add_record(builder, record, number_or_nan(step), math.nan if when is None else when)
+def _read_metrics(
+    store: SqliteStore, table: str, run: str, selected: Collection[str] | None, rows: Counter[str]
+) -> MetricsBuilder:
+    """The metrics in a table's JSON, in the order of writing; counts whole and unreadable rows."""
+    builder = MetricsBuilder(store.path, selected, timed=True)
+    if "metrics" not in store.columns.get(table, ()):
         return builder
-
-    def _list_plain_names(self) -> list[str]:
-        """The selected metrics, where JSON has all their names as they are and not nested."""
-        names = sorted(self.selected or ())
-        plain = len(names) <= _MOST_CONDITIONS and all(map(_PLAIN.fullmatch, names))
-        return names if plain else []
-
-    def list_findings(self) -> Iterator[Finding]:
-        """At most one: rows whose values are no JSON."""
-        if self.unreadable:
-            rows = f"{self.unreadable:,} of {format_count(self.total, 'row')} of this run"
-            holds = "holds" if self.unreadable == 1 else "hold"
-            yield Finding(self.store.path, f"{rows} {holds} no whole JSON: left out")
-
-
-def _add_record(builder: MetricsBuilder, record: dict[str, Any], step: float, time: float) -> None:
-    """Take the numbers of one row; nested names are joined by dots, and media are no metrics."""
-    waiting: list[tuple[str, Any]] = list(reversed(record.items()))
-    while waiting:
-        name, cell = waiting.pop()
-        if isinstance(cell, dict):
-            if "_type" not in cell:
-                waiting += [(f"{name}.{key}", child) for key, child in reversed(cell.items())]
-        elif not isinstance(cell, list):
-            builder.add_cell(name, step, cell, time)
+    columns = [store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
+    # The selected metrics, where JSON has all their names as they are and not nested.
+    top = sorted(selected or ())
+    if len(top) > _MOST_CONDITIONS or not all(map(_PLAIN.fullmatch, top)):
+        top = []
+    contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
+    query = (
+        # Numbers of rows are put in order, not the rows themselves, which are long.
+        f"SELECT {', '.join(columns)} FROM {table} WHERE rowid IN "  # noqa: S608 - names of ours
+        f"(SELECT rowid FROM {table} WHERE {_choose_key(store, table)} = ?) {contains} ORDER BY rowid"
+    )
+    for step, time, text in store.select(query, (run, *(f'"{name}"' for name in top))):
+        record = _parse_object(text)
+        rows["unreadable" if record is None else "whole"] += 1
+        if record is None:
+            continue
+        if top:
+            record = {name: record[name] for name in top if name in record}
+        milliseconds = parse_time(time)
+        row_time = math.nan if milliseconds is None else milliseconds
+        # Nested names are joined by dots; media, which have a type, are no metrics.
+        waiting: list[tuple[str, Any]] = list(reversed(record.items()))
+        while waiting:
+            name, cell = waiting.pop()
+            if isinstance(cell, dict):
+                children = [] if "_type" in cell else reversed(cell.items())
+                waiting += [(f"{name}.{key}", child) for key, child in children]
+            elif not isinstance(cell, list):
+                builder.add_cell(name, number_or_nan(step), cell, row_time)
+    return builder
 
 
 def _parse_object(text: object) -> dict[str, Any] | None:
-    """A JSON object from a cell of text or bytes; None where it is none."""
     if not isinstance(text, str | bytes):
         return None
     item = parse_or_none(text if isinstance(text, str) else text.decode(errors="replace"))

@@ -3,8 +3,7 @@
 SCHEMA: huggingface/transformers, src/transformers/trainer_callback.py, class ``TrainerState``: a JSON object
 whose ``log_history`` is a list of objects, each with ``step``, mostly ``epoch``, and what was logged there.
 Python writes NaN and infinities bare. A checkpoint's file holds everything since the start of training, so
-of a folder of checkpoints the newest whole file is read. TRL (DPO, GRPO) logs through the same Trainer. Rows
-become metrics column by column where all cells are numbers, cell by cell where not, a few thousand at a time.
+of a folder of checkpoints the newest whole file is read. TRL (DPO, GRPO) logs through the same Trainer.
 """
 
 from __future__ import annotations
@@ -24,55 +23,18 @@ from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
 from reportgen.formats.text_files import Decoder, read_head, read_whole, report_left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.formats.run_data import Row
     from reportgen.formats.runs import Points, Setting
-
-
-_STEP: Final = "step"
-# Few enough to stay in the processor's cache between their parsing and their counting.
-_MANY: Final = 1024
-
-
-def collect_metrics(
-    path: Path, rows: Iterable[Any], selected: Collection[str] | None = None
-) -> tuple[Mapping[str, Points], tuple[Finding, ...]]:
-    """The metrics of rows such as ``{"step": 10, "loss": 2.3}``; nested names are joined by ``/``.
-
-    Args:
-        path: the file, for findings.
-        rows: in the order of writing; what is no object is counted.
-        selected: only these metrics.
-
-    Raises:
-        UnreadableError: a metric has more values than are read.
-    """
-    builder = MetricsBuilder(path, selected)
-    left, strange, without = iter(rows), 0, 0
-    while many := list(islice(left, _MANY)):
-        objects = [row for row in many if isinstance(row, dict)]
-        strange += len(many) - len(objects)
-        without += sum(bool(row) and _STEP not in row for row in objects)
-        builder.add_rows([_split_row(row) for row in objects])
-    findings = list(builder.list_findings())
-    if strange:
-        message = f"{format_count(strange, 'row that is no object', 'rows that are no objects')}: left out"
-        findings.append(Finding(path, message))
-    if without:
-        findings.append(Finding(path, f"{format_count(without, 'row')} without a step"))
-    return builder.build(), tuple(findings)
-
-
-def _split_row(row: Mapping[str, Any]) -> Row:
-    cells = dict(row)
-    return number_or_nan(cells.pop(_STEP, None)), math.nan, cells
 
 
 NAME: Final = "trainer_state"
 TITLE: Final = "Hugging Face trainer_state.json"
 
+_STEP: Final = "step"
+# Few enough rows to stay in the processor's cache between their parsing and their counting.
+_MANY: Final = 1024
 _FILE: Final = "trainer_state.json"
 # People give some of them other names: checkpoint-500-epoch-2, checkpoint-best.
 _CHECKPOINT: Final = re.compile(r"(?:tmp-)?checkpoint[-_](?:(\d+)|best|last|latest|final)(?:[-_].*)?")
@@ -97,11 +59,29 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     runs: dict[Path, list[Path]] = {}
     settings: dict[Path, list[Path]] = {}
     for file in files:
-        if file.suffix == ".json" and (file.name == _FILE or _HISTORY.search(read_head(file))):
-            runs.setdefault(_find_run(file), []).append(file)
+        if file.name == _FILE:
+            in_checkpoint = _CHECKPOINT.fullmatch(file.parent.name)
+            run = file.parent.parent if in_checkpoint else file.parent
+            runs.setdefault(run, []).append(file)
+        elif file.suffix == ".json" and _HISTORY.search(read_head(file)):
+            runs.setdefault(file, []).append(file)
         elif _SETTINGS.fullmatch(file.name):
             settings.setdefault(file.parent, []).append(file)
-    return tuple(_build_unit(path, states, settings) for path, states in runs.items())
+    units = []
+    for path, states in runs.items():
+        states.sort(key=_measure_progress, reverse=True)
+        # Settings lie next to the newest state, or next to the folder of checkpoints.
+        newest = states[0]
+        folders = dict.fromkeys((newest.parent, path if newest.name == _FILE else newest.parent))
+        settings_files = [file for folder in folders for file in settings.get(folder, ())]
+        units.append(Unit(NAME, path, (*states, *settings_files)))
+    return tuple(units)
+
+
+def _measure_progress(file: Path) -> float:
+    """How far training was: the state next to the checkpoints is written at the end."""
+    match = _CHECKPOINT.fullmatch(file.parent.name)
+    return int(match[1]) if match and match[1] else math.inf
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
@@ -111,31 +91,23 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     config: dict[str, Setting] = {}
     for file in unit.files:
         if file not in states:
-            found, problems = read_settings(file)
-            config, findings = config | found, [*findings, *problems]
+            settings, problems = read_settings(file)
+            config |= settings
+            findings += problems
     config |= flatten({name: state.rest.get(name) for name in _TRAINER_SETTINGS})
     config |= flatten(state.rest.get("trial_params"))
     trial = state.rest.get("trial_name")
     name = trial if isinstance(trial, str) else ""
-    yield LoggedRun(unit.path, name, "", "", config, state.metrics, "step", tuple(findings))
+    yield LoggedRun(unit.path, name, "", "", config, state.metrics, _STEP, tuple(findings))
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What a file holds.
-
-    Attributes:
-        rows: whole rows of its history.
-        rest: the state without its history; empty where the file is torn.
-        tear: what is wrong where its JSON breaks off; empty where it is whole.
-        findings: what was irregular in the rows.
-    """
-
     path: Path
     metrics: Mapping[str, Points]
-    rows: int
-    rest: Mapping[str, Any]
-    tear: str
+    rows: int  # whole rows of its history
+    rest: Mapping[str, Any]  # the state without its history; empty where the file is torn
+    tear: str  # what is wrong where its JSON breaks off; empty where it is whole
     findings: tuple[Finding, ...]
 
     @property
@@ -158,29 +130,7 @@ class _State:
         return False
 
 
-def _find_run(file: Path) -> Path:
-    """The folder of a run for a file that the Trainer named, otherwise the file itself."""
-    if file.name != _FILE:
-        return file
-    return file.parent.parent if _CHECKPOINT.fullmatch(file.parent.name) else file.parent
-
-
-def _build_unit(path: Path, states: list[Path], settings: dict[Path, list[Path]]) -> Unit:
-    """A run with its settings: those next to its newest state, or next to the folder of checkpoints."""
-    states = sorted(states, key=_measure_progress, reverse=True)
-    folders = dict.fromkeys((states[0].parent, path if states[0].name == _FILE else states[0].parent))
-    settings_files = [file for folder in folders for file in settings.get(folder, ())]
-    return Unit(NAME, path, (*states, *settings_files))
-
-
-def _measure_progress(file: Path) -> float:
-    """How far training was: the state next to the checkpoints is written at the end."""
-    found = _CHECKPOINT.fullmatch(file.parent.name)
-    return int(found[1]) if found and found[1] else float("inf")
-
-
 def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tuple[_State, list[Finding]]:
-    """The state to read, otherwise the whole rows of the newest torn one, and what was irregular."""
     torn: list[_State] = []
     states: list[_State] = []
     refused: list[UnreadableError] = []
@@ -192,43 +142,52 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
             continue
         (torn if state.tear else states).append(state)
         # A state next to checkpoints may be older than they are, where training went on after it.
-        if states and _measure_progress(file) <= max(one.last_step for one in states):
+        if states and _measure_progress(file) <= max(state.last_step for state in states):
             break
     if states:
         best = max(states, key=lambda state: state.last_step)
         instead = f"{best.path.parent.name}/{best.path.name} is read instead"
-        notes = [Finding(state.path, f"{state.tear}; {instead}") for state in torn]
-        notes += [Finding(state.path, f"{_OTHER}; {instead}") for state in states if state.is_different(best)]
-        notes = [*(report_left_out(error, instead) for error in refused), *notes]
-        return best, [*notes, *best.findings]
+        findings = [report_left_out(error, instead) for error in refused]
+        findings += [Finding(state.path, f"{state.tear}; {instead}") for state in torn]
+        different = (state for state in states if state.is_different(best))
+        findings += [Finding(state.path, f"{_OTHER}; {instead}") for state in different]
+        return best, [*findings, *best.findings]
     part = next((state for state in torn if state.rows), None)
     if part is None and refused:
         raise refused[0]
     if part is None:
-        first = torn[0]
         before = "the file is torn before the first values that were logged"
-        message = _EMPTY if first.tear == _EMPTY else before
-        raise UnreadableError(first.path, message, "Take the file of an earlier checkpoint")
+        message = _EMPTY if torn[0].tear == _EMPTY else before
+        raise UnreadableError(torn[0].path, message, "Take the file of an earlier checkpoint")
     remainder = "1 whole row before is" if part.rows == 1 else f"{part.rows:,} whole rows before are"
-    notes = [report_left_out(error) for error in refused]
-    return part, [*notes, Finding(part.path, f"{part.tear}; the {remainder} read"), *part.findings]
+    findings = [report_left_out(error) for error in refused]
+    return part, [*findings, Finding(part.path, f"{part.tear}; the {remainder} read"), *part.findings]
 
 
 def _read_state(path: Path, selected: Collection[str] | None) -> _State:
-    """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes.
-
-    Raises:
-        UnreadableError: it is whole, but no state.
-    """
+    """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes."""
     decoding = Decoder(path)
     text = decoding.decode(read_whole(path))
     begin = _TEXT_HISTORY.search(text)
     items = JsonListItems(text, begin.end() if begin else len(text))
-    metrics, findings = collect_metrics(path, items, selected)
+    builder, strange, without = MetricsBuilder(path, selected), 0, 0
+    rows = iter(items)
+    while many := list(islice(rows, _MANY)):
+        objects = [row for row in many if isinstance(row, dict)]
+        strange += len(many) - len(objects)
+        without += sum(bool(row) and _STEP not in row for row in objects)
+        builder.add_rows([(number_or_nan(row.pop(_STEP, None)), math.nan, row) for row in objects])
+    findings = list(builder.list_findings())
+    if strange:
+        rows_text = format_count(strange, "row that is no object", "rows that are no objects")
+        findings.append(Finding(path, f"{rows_text}: left out"))
+    if without:
+        findings.append(Finding(path, f"{format_count(without, 'row')} without a step"))
     rest = parse_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
     if begin is None and (parse_or_none(text) is not None or text.strip() == "null"):
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")
     tear = "" if rest is not None else _TORN if text.strip() else _EMPTY
     if rest and not items.count:
-        findings = (Finding(path, "its log_history is empty: the run logged nothing"),)
-    return _State(path, metrics, items.count, rest or {}, tear, (*findings, *decoding.list_findings()))
+        findings = [Finding(path, "its log_history is empty: the run logged nothing")]
+    findings += decoding.list_findings()
+    return _State(path, builder.build(), items.count, rest or {}, tear, tuple(findings))

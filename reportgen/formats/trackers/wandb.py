@@ -1,34 +1,189 @@
 """Runs of Weights & Biases on disk: ``run-DATE_TIME-ID/run-ID.wandb``, written offline or online.
 
-Source: ``Record`` and the messages within it in wandb/proto/wandb_internal.proto of wandb/wandb;
-``record_log``
-has the file around them. The log is complete in itself: ``files/config.yaml`` is only read where the log says
-nothing of the configuration, as where the run was killed at once. Steps are ``_step``, which counts calls of
-``log``; a metric that the run draws over, such as an epoch, is a metric here, too. What is not needed is
-passed over by its tag: summary, console, files, system metrics, telemetry and requests.
+Source: ``Record`` and the messages within it in wandb/proto/wandb_internal.proto of wandb/wandb, in a record
+log: "leveldb Log format" (doc/log_format.md of google/leveldb), as core/pkg/leveldb of wandb/wandb has it.
+The log begins with ``:W&B``, 0xBEE1 (little-endian) and a version byte. It goes on in blocks of 32 KiB,
+counted from its first byte; a block holds chunks of CRC-32 (4 bytes), length (2), kind (1) and data. A record
+is one chunk (full) or several (first, middle, last). Unlike LevelDB's own, the CRC is plain CRC-32 (IEEE,
+not Castagnoli, not masked) of kind and data. What is shorter than a chunk's head at a block's end is padding.
+The log is complete in itself: ``files/config.yaml`` is only read where the log says nothing of the
+configuration, as where the run was killed at once. Steps are ``_step``, which counts calls of ``log``; a
+metric that the run draws over, such as an epoch, is a metric here, too. What is not needed is passed over by
+its tag: summary, console, files, system metrics, telemetry and requests.
 """
 
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
 from filecmp import cmp
+from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count, join_names
-from reportgen.formats.binary import protobuf
-from reportgen.formats.binary.record_log import RecordLog, is_log
+from reportgen.formats import protobuf
 from reportgen.formats.json_files import parse_or_none
 from reportgen.formats.run_data import FEW_NAMES, flatten, quote_metric, read_settings
-from reportgen.formats.runs import Finding, LoggedRun, Unit
-from reportgen.formats.text_files import read_head
+from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
+from reportgen.formats.text_files import (
+    LARGEST_PART,
+    explain_os_errors,
+    format_mebibytes,
+    is_pointer,
+    read_head,
+    refuse_pointer,
+)
 from reportgen.formats.trackers.wandb_history import STEP, TIME, History
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.formats.runs import Setting
+
+HEADER: Final = b":W&B\xe1\xbe\x00"
+_MAGIC: Final = HEADER[:-1]
+BLOCK: Final = 32 << 10
+FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
+
+_CHUNK: Final = Struct("<IHB")
+_SEEDS: Final = {kind: zlib.crc32(bytes([kind])) for kind in (FULL, FIRST, MIDDLE, LAST)}
+# So much is read at once; a multiple of a block.
+_PIECE: Final = 128 * BLOCK
+# Where a chunk may say its kind; in so many damaged places the next whole chunk is looked for byte by byte.
+_ANY_KIND: Final = re.compile(rb"[\x01-\x04]")
+_MOST_SEARCHES: Final = 100
+
+
+def _read_chunk(block: bytes, at: int) -> tuple[int, int, bytes, bool]:
+    """Kind, length and data of the chunk that begins at a place of a block, and whether it is whole."""
+    crc, length, kind = _CHUNK.unpack_from(block, at)
+    data = block[at + _CHUNK.size : at + _CHUNK.size + length]
+    whole = kind in _SEEDS and len(data) == length and zlib.crc32(data, _SEEDS[kind]) == crc
+    return kind, length, data, whole
+
+
+class RecordLog:
+    """The whole records of a file in the order of writing; ``records`` counts those read so far."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.records = 0
+        self._gaps: list[range] = []
+        self._searches = 0
+        # Where reading lost its way, until the next record begins, and whether something only ends too early.
+        self._lost_from: int | None = None
+        self._cut = False
+        # The record that is being put together: its chunks, their size, and where it begins.
+        self._parts: list[bytes] = []
+        self._size = self._begun = 0
+        self._read = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Every whole record; raises ``UnreadableError`` for what is no log, and for a record too large."""
+        base = 0
+        with explain_os_errors(self._path), self._path.open("rb") as file:
+            piece = file.read(_PIECE)
+            refuse_pointer(self._path, piece, "the run itself")
+            header = piece[: len(HEADER)]
+            if header[:-1] == _MAGIC and header != HEADER:
+                message = f"it is a log of wandb in version {header[-1]}, which reportgen does not know"
+                raise UnreadableError(self._path, message, "Export the charts of the run as CSV instead")
+            if not HEADER.startswith(header):
+                message = "it does not begin as a log of wandb does"
+                raise UnreadableError(self._path, message, "Copy the file again")
+            at = len(header)
+            while piece:
+                for start in range(0, len(piece), BLOCK):
+                    yield from self._read_block(piece[start : start + BLOCK], at, base + start)
+                    at = 0
+                base += len(piece)
+                # A short piece is the end, also of a file that grows meanwhile.
+                piece = file.read(_PIECE) if len(piece) == _PIECE else b""
+        self._read = base
+
+    @property
+    def torn(self) -> bool:
+        """Whether the end of the file is torn or damaged; known after the last record."""
+        return self._lost_from is not None or bool(self._parts) or 0 < self._read < len(HEADER)
+
+    def list_findings(self) -> Iterator[Finding]:
+        """What is torn or damaged; complete after the last record."""
+        if self._gaps:
+            lost = format_count(sum(map(len, self._gaps)), "byte")
+            where = f"at byte {self._gaps[0].start + 1:,}"
+            if len(self._gaps) > 1:
+                where = f"in {format_count(len(self._gaps), 'place')}, the first {where}"
+            message = f"the file is damaged {where}: {lost} there cannot be read; the records behind are read"
+            yield Finding(self._path, message)
+        if self.torn:
+            message = "the last record is torn: the run was killed while writing, or is still running"
+            if self._lost_from is not None and not self._cut:
+                left = format_count(self._read - self._lost_from, "byte")
+                message = f"a record is damaged, and the last {left} of the file cannot be read"
+            before = "the one before it is read" if self.records else "no whole one stands before it"
+            if self.records > 1:
+                before = f"the {self.records:,} whole ones before it are read"
+            yield Finding(self._path, f"{message}; {before}")
+
+    def _read_block(self, block: bytes, at: int, base: int) -> list[bytes]:
+        """The records that end in a block, from ``at``; after a damaged chunk from the next whole one on."""
+        records: list[bytes] = []
+        head = _CHUNK.size
+        while at + head <= len(block):
+            kind, length, data, whole = _read_chunk(block, at)
+            if not whole:
+                ends_early = kind in _SEEDS and len(data) < length and len(block) < BLOCK
+                self._start_gap(base + at, cut=ends_early or not any(block[at:]))
+                # On with the next whole chunk, or without one at the block's end.
+                self._searches += 1
+                matches = _ANY_KIND.finditer(block, at + head) if self._searches <= _MOST_SEARCHES else ()
+                starts = (match.end() - head for match in matches)
+                at = next((start for start in starts if _read_chunk(block, start)[-1]), len(block))
+                continue
+            if kind == FULL and self._lost_from is None and not self._parts:
+                records.append(data)
+            else:
+                records += self._add_chunk(kind, data, base + at)
+            at += head + length
+        if at < len(block) < BLOCK:
+            self._start_gap(base + at, cut=True)
+        self.records += len(records)
+        return records
+
+    def _add_chunk(self, kind: int, data: bytes, at: int) -> Iterator[bytes]:
+        """The record that a chunk completes, which is a part or comes after something that is missing."""
+        if kind in {FULL, FIRST}:
+            if self._parts:
+                self._start_gap(self._begun)
+            if self._lost_from is not None:
+                self._gaps.append(range(self._lost_from, at))
+                self._lost_from = None
+            self._begun = at
+            if kind == FULL:
+                yield data
+            else:
+                self._parts, self._size = [data], len(data)
+        elif not self._parts:
+            # The rest of a record whose beginning is lost.
+            self._start_gap(at)
+        else:
+            self._parts.append(data)
+            self._size += len(data)
+            # Some three times as much is held while a record is taken apart.
+            if self._size > LARGEST_PART:
+                message = f"a record is larger than {format_mebibytes(LARGEST_PART)}"
+                raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
+            if kind == LAST:
+                yield b"".join(self._parts)
+                self._parts = []
+
+    def _start_gap(self, at: int, *, cut: bool = False) -> None:
+        """From here on nothing is known until a record begins."""
+        if self._lost_from is None:
+            self._lost_from = self._begun if self._parts else at
+            self._cut = cut
+        self._parts = []
 
 
 _NUMBERED: Final = 0x08
@@ -45,18 +200,13 @@ _NAME, _GLOB, _STEP_METRIC, _FROM_GLOB = 1, 2, 4, 10
 
 
 class RunRecords:
-    """A run as its log describes it, record by record; a later value replaces an earlier one.
-
-    Attributes:
-        names: texts of the run record by field.
-        exit_code: None where the run did not end.
-    """
+    """A run as its log describes it, record by record; a later value replaces an earlier one."""
 
     def __init__(self, path: Path, selected: Collection[str] | None) -> None:
-        self.names: dict[int, str] = {}
+        self.names: dict[int, str] = {}  # texts of the run record by field
         self.config: dict[str, Any] = {}
         self.history = History(path, selected)
-        self.exit_code: int | None = None
+        self.exit_code: int | None = None  # None where the run did not end
         self._path = path
         self._axes: dict[str, str] = {}
         self._malformed = 0
@@ -85,28 +235,27 @@ class RunRecords:
         for axis in sorted(set(self._axes.values())) if self.history.rows else ():
             names = [quote_metric(name) for name in sorted(self._axes) if self._axes[name] == axis]
             drawn = join_names(names, most=FEW_NAMES)
-            message = f"the run draws {drawn} over {quote_metric(axis)}: steps here are _step"
-            yield Finding(self._path, f"{message}, {self._suggest_axis(axis)}")
+            how = f'and "x: {"time" if axis == TIME else axis}" in a block does the same'
+            if axis != TIME and not self.history.is_selected(axis):
+                how = f"and metrics: leaves {quote_metric(axis)} out"
+            elif axis != TIME and self.history.is_empty(axis):
+                how = f"since {quote_metric(axis)} has no values"
+            message = f"the run draws {drawn} over {quote_metric(axis)}: steps here are _step, {how}"
+            yield Finding(self._path, message)
         if self._malformed:
             records = format_count(self._malformed, "record is", "records are")
             yield Finding(self._path, f"{records} malformed and left out")
-
-    def _suggest_axis(self, axis: str) -> str:
-        """How to draw over what the run draws over."""
-        if axis == TIME:
-            return 'and "x: time" in a block does the same'
-        if not self.history.is_selected(axis):
-            return f"and metrics: leaves {quote_metric(axis)} out"
-        if self.history.is_empty(axis):
-            return f"since {quote_metric(axis)} has no values"
-        return f'and "x: {axis}" in a block does the same'
 
     def _add_other(self, record: memoryview) -> None:
         for field, content in protobuf.iterate_delimited(record):
             if field == _HISTORY:
                 self.history.add(bytes(content), 0, len(content))
             elif field == _RUN:
-                self._add_run(content)
+                for part, text in protobuf.iterate_delimited(content):
+                    if part == _RUN_CONFIG:
+                        self._add_config(text)
+                    elif part in {_ID, _PROJECT, _GROUP, _DISPLAY_NAME}:
+                        self.names[part] = protobuf.decode_text(text)
             elif field == _CONFIG:
                 self._add_config(content)
             elif field == _METRIC:
@@ -115,13 +264,6 @@ class RunRecords:
                 codes = (value for number, _, value in protobuf.iterate_fields(content) if number == 1)
                 code = next(codes, 0)
                 self.exit_code = protobuf.as_signed(code) if isinstance(code, int) else 0
-
-    def _add_run(self, message: memoryview) -> None:
-        for field, content in protobuf.iterate_delimited(message):
-            if field == _RUN_CONFIG:
-                self._add_config(content)
-            elif field in {_ID, _PROJECT, _GROUP, _DISPLAY_NAME}:
-                self.names[field] = protobuf.decode_text(content)
 
     def _add_config(self, message: memoryview) -> None:
         for field, item in protobuf.iterate_delimited(message):
@@ -166,13 +308,31 @@ _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Every ``.wandb`` file, known by the run's folder where that has its usual name and no other."""
-    # W&B called a file so, even if its beginning is damaged, or it begins as a log does.
+    # W&B called a file so, even if its beginning is damaged, or it begins as a log does or was meant to: it
+    # is empty, cut, or a pointer of Git LFS.
     logs = [
         file
         for file in files
-        if file.suffix == ".wandb" and (file.name.startswith("run-") or is_log(read_head(file)))
+        if file.suffix == ".wandb"
+        and (
+            file.name.startswith("run-")
+            or _MAGIC.startswith((beginning := read_head(file))[: len(_MAGIC)])
+            or is_pointer(beginning)
+        )
     ]
-    logs = [log for log in logs if not _is_copy(log, logs)]
+    # A copied folder often has a copy of a run for the link to the latest one.
+    logs = [
+        log
+        for log in logs
+        if log.parent.name != _LATEST
+        or not any(
+            other.name == log.name
+            and other.parent.parent == log.parent.parent
+            and other != log
+            and cmp(other, log, shallow=False)
+            for other in logs
+        )
+    ]
     logs_in = Counter(file.parent for file in logs)
     existing = set(files)
     units = []
@@ -185,17 +345,6 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     return tuple(units)
 
 
-def _is_copy(log: Path, logs: Sequence[Path]) -> bool:
-    """Whether a log is that of a run next to it: a copied folder often has one for a link."""
-    return log.parent.name == _LATEST and any(
-        other.name == log.name
-        and other.parent.parent == log.parent.parent
-        and other != log
-        and cmp(other, log, shallow=False)
-        for other in logs
-    )
-
-
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
     """The run of a unit."""
     path, *config_files = unit.files
@@ -205,51 +354,31 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     config = flatten(records.config)
     findings = [*log.list_findings(), *records.list_findings()]
     if not config and config_files:
-        config, problems = _read_config(config_files[0])
+        settings, problems = read_settings(config_files[0])
+        matches = ((_SETTING.fullmatch(name), value) for name, value in settings.items())
+        config = {
+            match["name"] + (match["within"] or ""): value
+            for match, value in matches
+            if match and match["name"] != "_wandb"
+        }
         findings += problems
     metrics = records.history.build()
-    findings += _report_ending(path, log, records, config)
-    if records.history.rows and not metrics and selected is None:
-        rows = format_count(records.history.rows, "row holds", "rows hold")
-        findings.append(Finding(path, f"{rows} no numbers, but images, tables, texts or the like"))
-    yield LoggedRun(
-        path=unit.path,
-        # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
-        name=records.names.get(_DISPLAY_NAME, ""),
-        id=records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else ""),
-        group=records.names.get(_GROUP) or records.names.get(_PROJECT, ""),
-        config=config,
-        metrics=metrics,
-        step_name=STEP,
-        findings=tuple(findings),
-    )
-
-
-def _report_ending(
-    path: Path, log: RecordLog, records: RunRecords, config: Mapping[str, Setting]
-) -> Iterator[Finding]:
-    """How the run ended, where that was not well."""
     if records.exit_code:
-        yield Finding(path, f"the run failed: it ended with exit code {records.exit_code}")
-    if records.history.rows:
-        if records.exit_code is None and not log.torn:
-            yield Finding(path, "the log has no end: the run was killed, or is still running")
-        return
-    if log.torn and not log.records:
-        return  # already reported
-    remainder = f"; {format_count(len(config), 'setting')} of it can be read" if config else ""
-    how = "was killed before it logged anything, or just starts"
-    if records.exit_code is not None:
+        findings.append(Finding(path, f"the run failed: it ended with exit code {records.exit_code}"))
+    rows = records.history.rows
+    if rows and records.exit_code is None and not log.torn:
+        findings.append(Finding(path, "the log has no end: the run was killed, or is still running"))
+    elif not rows and (log.records or not log.torn):  # otherwise already reported
+        remainder = f"; {format_count(len(config), 'setting')} of it can be read" if config else ""
         how = "ended without logging anything"
-    yield Finding(path, f"the run {how}{remainder}")
-
-
-def _read_config(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
-    """The settings of a ``config.yaml``, without what wandb notes for itself."""
-    settings, findings = read_settings(path)
-    found = {
-        match["name"] + (match["within"] or ""): value
-        for name, value in settings.items()
-        if (match := _SETTING.fullmatch(name)) and match["name"] != "_wandb"
-    }
-    return found, findings
+        if records.exit_code is None:
+            how = "was killed before it logged anything, or just starts"
+        findings.append(Finding(path, f"the run {how}{remainder}"))
+    if rows and not metrics and selected is None:
+        hold = format_count(rows, "row holds", "rows hold")
+        findings.append(Finding(path, f"{hold} no numbers, but images, tables, texts or the like"))
+    # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
+    name = records.names.get(_DISPLAY_NAME, "")
+    run_id = records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else "")
+    group = records.names.get(_GROUP) or records.names.get(_PROJECT, "")
+    yield LoggedRun(unit.path, name, run_id, group, config, metrics, STEP, tuple(findings))

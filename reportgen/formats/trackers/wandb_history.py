@@ -2,9 +2,8 @@
 
 Source: ``HistoryRecord`` and ``HistoryItem`` in wandb/proto/wandb_internal.proto of wandb/wandb. A key is one
 name (``key``) or the parts of a nested one (``nested_key``); older writers leave nested values as JSON
-objects.
-A value is JSON with bare NaN and Infinity (``value_json``) or, as newer schemas also allow, a typed field.
-Images, histograms and other media are objects with ``_type``; the numbers in them are no metrics.
+objects. A value is JSON with bare NaN and Infinity (``value_json``) or, as newer schemas also allow, a typed
+field. Images, histograms and other media are objects with ``_type``; the numbers in them are no metrics.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from reportgen.core.words import format_count
-from reportgen.formats.binary import protobuf
+from reportgen.formats import protobuf
 from reportgen.formats.run_data import (
     MOST_POINTS,
     check_metric_count,
@@ -40,10 +39,7 @@ _LONGEST_TEXT: Final = 64
 
 
 class Column:
-    """The values of one metric, and the number of the row that each stands in.
-
-    ``put_value`` and ``put_row`` belong together; they are attributes since they are called for each value.
-    """
+    """The values of one metric, and the rows they stand in; ``put_value`` and ``put_row`` belong together."""
 
     __slots__ = ("dropped", "name", "put_row", "put_value", "rows", "values")
 
@@ -131,10 +127,9 @@ class History:
                 size = record[at + 1]
                 if record[at] != _ITEM or size >= _TWO_BYTES:
                     # The row's own step, which comes last, mostly repeats that of the item.
-                    known_step = record[at] == _ROW_STEP and stepped and stepped[-1] == row
-                    at = (
-                        end if known_step and at + 2 + size == end else self._read_field(record, at, end, row)
-                    )
+                    repeated = record[at] == _ROW_STEP and stepped and stepped[-1] == row
+                    is_last = repeated and at + 2 + size == end
+                    at = end if is_last else self._read_field(record, at, end, row)
                     continue
                 item = record[at + 2 : at + 2 + size]
                 at += 2 + size
@@ -154,20 +149,21 @@ class History:
             at = -1
         if at != end:
             self._malformed += 1
-        if row >= MOST_POINTS:
-            self._check_size()
+        for column in self._list_metrics() if row >= MOST_POINTS else ():
+            check_value_count(len(column.values), self._path, column.name)
 
     def build(self) -> dict[str, Points]:
         """Every metric that has a value, by the row of its first: newer writers shuffle a row's items."""
         steps, time = self._build_steps(), self._columns.get(TIME)
         times = time.expand(self.rows) * _MILLISECONDS if time else np.full(self.rows, math.nan)
         times[np.isinf(times)] = math.nan
-        found = {}
+        metrics = {}
         for column in sorted(self._list_metrics(), key=lambda column: (column.rows[0], column.name)):
-            at = column.pick_rows(times)
+            own_times = column.pick_rows(times)
+            points_times = None if np.isnan(own_times).all() else own_times
             values = np.frombuffer(column.values, np.float64)
-            found[column.name] = Points(column.pick_rows(steps), values, None if np.isnan(at).all() else at)
-        return found
+            metrics[column.name] = Points(column.pick_rows(steps), values, points_times)
+        return metrics
 
     def is_selected(self, name: str) -> bool:
         """Whether this metric is to be read."""
@@ -197,52 +193,42 @@ class History:
         return np.where(np.isfinite(own), own, self._given_steps.expand(self.rows))
 
     def _list_metrics(self) -> Iterator[Column]:
+        """The columns with values, without those that are parts of an image, a histogram or the like."""
         for name, column in self._columns.items():
-            if column and column.values and name not in {STEP, TIME} and not self._is_in_media(name):
-                yield column
-
-    def _is_in_media(self, name: str) -> bool:
-        """Whether a name is that of a part of an image, a histogram or the like."""
-        return bool(self._media) and any(
-            sign == "." and name[:place] in self._media for place, sign in enumerate(name)
-        )
+            if column and column.values and name not in {STEP, TIME}:
+                ends = (end for end, sign in enumerate(name) if sign == ".") if self._media else ()
+                if not any(name[:end] in self._media for end in ends):
+                    yield column
 
     def _read_field(self, record: bytes, at: int, end: int, row: int) -> int:
         """Take a field of a row that is no short item; where the next one begins."""
-        tag, at = protobuf.read_varint(record, at)
-        wire = tag & 7
-        if wire == protobuf.VARINT:
-            return protobuf.read_varint(record, at)[1]
-        if wire in {protobuf.FIXED64, protobuf.FIXED32}:
-            return at + (8 if wire == protobuf.FIXED64 else 4)
-        size, at = protobuf.read_varint(record, at)
-        if wire != protobuf.DELIMITED or at + size > end:
-            raise protobuf.MalformedError
-        if tag == _ITEM:
-            self._read_item(record[at : at + size], row)
-        elif tag == _ROW_STEP:
-            fields = protobuf.iterate_fields(memoryview(record)[at : at + size])
+        number, wire, start, stop, _ = next(protobuf.iterate_spans(memoryview(record), at, end))
+        if wire == protobuf.DELIMITED and number == _ITEM >> 3:
+            self._read_item(record[start:stop], row)
+        elif wire == protobuf.DELIMITED and number == _ROW_STEP >> 3:
+            fields = protobuf.iterate_fields(memoryview(record)[start:stop])
             # A number that is left out is 0.
             step = next((value for _, _, value in fields if isinstance(value, int)), 0)
             self._given_steps.put_value(float(protobuf.as_signed(step)))
             self._given_steps.put_row(row)
-        return at + size
+        return stop
 
     def _read_item(self, item: bytes, row: int) -> None:
-        """Take an item of any kind."""
         parts: list[str] = []
         values: list[object] = []
         head = b""
         for field, wire, content in protobuf.iterate_fields(memoryview(item)):
             if field in {_KEY, _NESTED_KEY} and isinstance(content, memoryview):
-                parts.append(self._decode_name(content))
+                part = protobuf.decode_text(content)
+                parts.append(part)
+                if "\ufffd" in part:
+                    self._strange.add(part)
                 head += bytes([field << 3 | wire, len(content) & 0x7F]) + bytes(content)
             else:
                 values.append(decode_value(field, content))
-        name = ".".join(parts)
         if parts[-1:] == ["_type"]:
             self._media.add(".".join(parts[:-1]))
-        column = self._get_column(name)
+        column = self._get_column(".".join(parts))
         if item.startswith(head + _VALUE):
             self._known[head] = column
         if column and values:
@@ -262,11 +248,11 @@ class History:
             metric = self._get_column(name)
             if metric is None or value is None:
                 continue
-            found = parse_number(value)
-            if found is None:
+            number = parse_number(value)
+            if number is None:
                 metric.dropped += 1
             else:
-                metric.put_value(found)
+                metric.put_value(number)
                 metric.put_row(row)
 
     def _get_column(self, name: str) -> Column | None:
@@ -279,13 +265,3 @@ class History:
             self._selected_count += bool(selected)
             check_metric_count(self._selected_count, self._path)
         return self._columns[name]
-
-    def _decode_name(self, content: memoryview) -> str:
-        name = protobuf.decode_text(content)
-        if "\ufffd" in name:
-            self._strange.add(name)
-        return name
-
-    def _check_size(self) -> None:
-        for column in self._list_metrics():
-            check_value_count(len(column.values), self._path, column.name)

@@ -13,17 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-VARINT: Final = 0
-FIXED64: Final = 1
-DELIMITED: Final = 2
-FIXED32: Final = 5
+VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
 
 _WIDTHS: Final = {FIXED64: 8, FIXED32: 4}
 _LONGEST_VARINT: Final = 10
 _DOUBLE: Final = Struct("<d")
 _FLOAT: Final = Struct("<f")
-_TWO_63: Final = 1 << 63
-_MASK_64: Final = (1 << 64) - 1
 
 
 class MalformedError(ValueError):
@@ -33,11 +28,11 @@ class MalformedError(ValueError):
 def read_varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
     """The unsigned number (64 bits) that begins at ``at``, and where it ends; see ``MalformedError``."""
     value = shift = 0
-    for place in range(at, min(at + _LONGEST_VARINT, len(data))):
-        byte = data[place]
+    for index in range(at, min(at + _LONGEST_VARINT, len(data))):
+        byte = data[index]
         value |= (byte & 0x7F) << shift
         if byte < 0x80:  # noqa: PLR2004 - the bit that says "more follows"
-            return value & _MASK_64, place + 1
+            return value & ((1 << 64) - 1), index + 1
         shift += 7
     raise MalformedError("a number without an end")
 
@@ -81,14 +76,14 @@ def iterate_fields(message: memoryview) -> Iterator[tuple[int, int, int | memory
 
 def iterate_delimited(message: memoryview) -> Iterator[tuple[int, memoryview]]:
     """Number and content of every field with a length: texts, bytes, messages within; others are left out."""
-    for number, wire, value in iterate_fields(message):
-        if isinstance(value, memoryview) and wire == DELIMITED:
-            yield number, value
+    for number, wire, start, stop, _ in iterate_spans(message, 0, len(message)):
+        if wire == DELIMITED:
+            yield number, message[start:stop]
 
 
 def as_signed(value: int) -> int:
     """A varint as the int64 that it stands for (two's complement)."""
-    return value - (1 << 64) if value >= _TWO_63 else value
+    return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def decode_double(content: memoryview) -> float:

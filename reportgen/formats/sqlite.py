@@ -20,9 +20,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import DISK_FULL, ReportError, diagnose_disk_error
 from reportgen.formats.engine import get_engine
-from reportgen.formats.limits import LARGEST_DOCUMENT
 from reportgen.formats.runs import Finding, Unit, UnreadableError
-from reportgen.formats.text_files import HEAD, Decoder, explain_os_errors, get_size, read_head, refuse_pointer
+from reportgen.formats.text_files import (
+    HEAD,
+    LARGEST_DOCUMENT,
+    Decoder,
+    explain_os_errors,
+    get_size,
+    read_head,
+    refuse_pointer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -57,9 +64,9 @@ class SqliteStore:
         while portion := cursor.fetchmany(_ROWS_AT_ONCE):
             yield from portion
 
-    def name_column(self, table: str, name: str, otherwise: str = "NULL") -> str:
-        """The column in SQL, or something else where older stores lack it."""
-        return f'{table}."{name}"' if name in self.columns.get(table, ()) else otherwise
+    def name_column(self, table: str, name: str) -> str:
+        """The column in SQL, or NULL where older stores lack it."""
+        return f'{table}."{name}"' if name in self.columns.get(table, ()) else "NULL"
 
     def check_columns(self, table: str, columns: Collection[str], title: str) -> None:
         """Raise ``UnreadableError`` where a table has not these columns."""
@@ -81,54 +88,35 @@ def find_stores(
     """A unit for each database with these columns of a table ``metrics``; a damaged one by its usual name."""
     units = []
     for file in files:
-        found = _find_columns(file, "metrics")
-        if is_usual(file) if found is None else found >= set(columns):
-            units.append(Unit(form, file, (file, *find_sidecars(file))))
+        beginning = read_head(file, HEAD) if file.suffix.lower() in SUFFIXES else b""
+        own: frozenset[str] | None = None if beginning else frozenset()
+        if beginning.startswith(_HEADER):
+            with suppress(UnreadableError), _open_in_place(file) as store:
+                own = store.columns.get("metrics", frozenset())
+            if own is None or (not own and _find_sidecars(file)):
+                # A store that was begun a moment ago has its tables in the -wal only, or is being written to.
+                with suppress(UnreadableError), open_store(file) as store:
+                    own = store.columns.get("metrics", frozenset())
+        if is_usual(file) if own is None else own >= set(columns):
+            units.append(Unit(form, file, (file, *_find_sidecars(file))))
     return tuple(units)
 
 
-def _find_columns(path: Path, table: str) -> frozenset[str] | None:
-    """The columns of a table, to recognise a store by; None where the file should be a database and is none.
-
-    Empty for a file with another ending, an empty file, and a database without the table.
-    """
-    if path.suffix.lower() not in SUFFIXES:
-        return frozenset()
-    beginning = read_head(path, HEAD)
-    if not beginning:
-        return frozenset()
-    if not beginning.startswith(_HEADER):
-        return None
-    columns = None
-    with suppress(UnreadableError), _open_in_place(path) as store:
-        columns = store.columns.get(table, frozenset())
-    if not columns and (columns is None or find_sidecars(path)):
-        # A store that was begun a moment ago has its tables in the -wal only, or is just being written to.
-        with suppress(UnreadableError), open_store(path) as store:
-            columns = store.columns.get(table, frozenset())
-    return columns
-
-
-def find_sidecars(path: Path) -> tuple[Path, ...]:
-    """The files next to a database that hold a part of it."""
+def _find_sidecars(path: Path) -> tuple[Path, ...]:
     candidates = (path.with_name(path.name + ending) for ending in _SIDECARS)
     return tuple(file for file in candidates if get_size(file))
 
 
 @contextmanager
 def open_store(path: Path) -> Iterator[SqliteStore]:
-    """A database for reading, with everything that was committed; the original stays as it is.
-
-    Raises:
-        UnreadableError: it is no database, is damaged, encrypted or a Git LFS pointer, or cannot be copied.
-    """
+    """A database for reading, with all that was committed; raises ``UnreadableError`` where it is none."""
     real = path.resolve()
     if not read_head(real).startswith(_HEADER):
         with explain_os_errors(real), real.open("rb") as file:
             refuse_pointer(real, file.read(HEAD))
         message = "this does not begin as a SQLite database does: it is damaged or encrypted"
         raise UnreadableError(path, message, "Copy it again from where the run wrote it")
-    if get_size(real) > _SMALL and not find_sidecars(real):
+    if get_size(real) > _SMALL and not _find_sidecars(real):
         with _open_in_place(path) as store:
             yield store
         return
@@ -154,32 +142,33 @@ def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterato
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_DOCUMENT)
             for guard in _GUARDS:
                 connection.execute(f"PRAGMA {guard}")
-            yield SqliteStore(path, _list_tables(connection), connection, decoding, state)
+            # Views and virtual tables have no root page: their rows are made by a program, possibly without
+            # end. table_info leaves out computed columns.
+            tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+            columns = "SELECT name FROM pragma_table_info(?)"
+            names = {
+                table: frozenset(name.lower() for (name,) in connection.execute(columns, (table,)))
+                for (table,) in connection.execute(tables).fetchall()
+            }
+            yield SqliteStore(path, names, connection, decoding, state)
     except (sqlite3.Error, OverflowError, UnicodeError) as error:
         # A damaged schema gets into the words of the error itself, which then are no text.
-        raise _describe_error(path, error, changed=_read_state(path) != state) from error
-
-
-def _list_tables(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
-    # Views and virtual tables have no root page: their rows are made by a program, possibly without end.
-    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
-    return {
-        name: frozenset(
-            column.lower()
-            # table_info leaves out computed columns.
-            for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
-        )
-        for (name,) in names.fetchall()
-    }
+        if _read_state(path) != state:
+            message = "the database changed while it was read, and does not fit together"
+            raise UnreadableError(path, message, "Read it again, or when the run has ended") from error
+        if isinstance(error, sqlite3.OperationalError) and "lock" in str(error):
+            message = "another program has locked the database"
+            raise UnreadableError(path, message, "Read it when the run has ended") from error
+        message = f"the database is damaged or cut short ({error})"
+        raise UnreadableError(path, message, "Copy it again from where the run wrote it") from error
 
 
 def _copy(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, ...]]:
-    """A copy of the database and of what lies beside it, from one moment, and the state at that moment."""
     for attempt in range(_COPIES):
         copy, before = folder / f"{attempt}.db", _read_state(path)
         try:
             shutil.copyfile(real, copy)
-            for sidecar in find_sidecars(real):
+            for sidecar in _find_sidecars(real):
                 # The writer removes a journal when it has done its work.
                 with suppress(FileNotFoundError):
                     shutil.copyfile(sidecar, f"{copy}{sidecar.name.removeprefix(real.name)}")
@@ -201,22 +190,11 @@ def _read_state(path: Path) -> tuple[object, ...]:
     """What changes when the database does: its stamp, the beginning of its log, and last the log's stamp."""
     real = path.resolve()
     log, journal = (Path(f"{real}{ending}") for ending in _SIDECARS)
-    return _read_stamp(real), _read_stamp(journal), read_head(log, _WAL_HEADER), _read_stamp(log)
-
-
-def _read_stamp(file: Path) -> tuple[int, int] | None:
-    with suppress(OSError):
-        stat = file.stat()
-        return stat.st_mtime_ns, stat.st_size
-    return None
-
-
-def _describe_error(path: Path, error: Exception, *, changed: bool) -> UnreadableError:
-    if changed:
-        message = "the database changed while it was read, and does not fit together"
-        return UnreadableError(path, message, "Read it again, or when the run has ended")
-    if isinstance(error, sqlite3.OperationalError) and "lock" in str(error):
-        message = "another program has locked the database"
-        return UnreadableError(path, message, "Read it when the run has ended")
-    message = f"the database is damaged or cut short ({error})"
-    return UnreadableError(path, message, "Copy it again from where the run wrote it")
+    stamps: list[tuple[int, int] | None] = []
+    for file in (real, journal, log):
+        try:
+            stat = file.stat()
+            stamps.append((stat.st_mtime_ns, stat.st_size))
+        except OSError:
+            stamps.append(None)
+    return stamps[0], stamps[1], read_head(log, _WAL_HEADER), stamps[2]

@@ -1,0 +1,165 @@
+"""Members of a zip archive, also of a torn one, read into memory and within limits; nothing goes to disk.
+
+ZIP as in APPNOTE.TXT by PKWARE: methods 0 (stored), 8 (deflate) and 93 (Zstandard). Members are asked for by
+their exact name, so a name such as ``../x`` leads nowhere. What counts is what is really unpacked, not what
+the archive says of itself: a member may unpack to 128 MiB, everything together to 2 GiB, and a member beyond
+16 MiB to at most 200 times its packed size (texts of real logs unpack to 5 to 40 times). Each member has a
+local header with its name, method, checksum and sizes before it (4.3.7), and the list of all of them, the
+central directory (4.3.12), is the end of the file; a torn copy lacks it, and it is made again from what is
+there.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import sys
+import zipfile
+import zlib
+from contextlib import contextmanager, suppress
+from io import BytesIO
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from reportgen.formats.files import ZstdError, open_zstd
+from reportgen.formats.runs import UnreadableError
+from reportgen.formats.text_files import (
+    LARGEST_PART,
+    explain_os_errors,
+    format_mebibytes,
+    read_head,
+    refuse_pointer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import IO
+
+
+MOST_MEMBERS: Final = 1_000_000
+LARGEST_TOTAL: Final = 2 << 30
+MOST_EXPANSION: Final = 200
+EXPANSION_COUNTS_FROM: Final = 16 << 20
+
+_LOCAL: Final = struct.Struct("<4s5H3L2H")
+_MEMBER_SIGNATURE, _SIGNATURE, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
+_STREAMED: Final = 8
+_ZIP64: Final = 0xFFFFFFFF
+_ZSTANDARD: Final = 93
+_METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD}
+_ENCRYPTED: Final = 1
+_DAMAGE: Final = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
+    *(ValueError, OverflowError, NotImplementedError, ZstdError),
+)
+# zipfile unpacks what it has taken in of a Zstandard member without a bound, so it is given little at a time.
+_PIECE: Final = 1 << 12
+
+
+class Archive:
+    """An open archive; see ``open_archive``."""
+
+    def __init__(self, path: Path, zipped: zipfile.ZipFile, file: IO[bytes], *, torn: int = 0) -> None:
+        self.path = path
+        # How many members there are before the tear, where the list of them is missing or damaged; or 0.
+        self.torn = torn
+        # A name that stands twice is there once, and its last content counts.
+        self.names = frozenset(zipped.namelist())
+        self._file = file
+        self._zip = zipped
+        self._unpacked = 0
+
+    def read(self, name: str) -> bytes:
+        """The content of a member; raises ``UnreadableError`` where it is missing, damaged or too long."""
+        if name not in self.names:
+            raise UnreadableError(self.path, f"the archive has no {name}", "Write it again")
+        info = self._zip.getinfo(name)
+        if info.flag_bits & _ENCRYPTED:
+            message = f"{name} in the archive is encrypted"
+            raise UnreadableError(self.path, message, "Unpack it with its password and pack it without one")
+        if info.compress_type not in _METHODS:
+            message = f"{name} in the archive is packed by method {info.compress_type}, which is not read"
+            raise UnreadableError(self.path, message, "Pack it with deflate or Zstandard")
+        content, checksum = BytesIO(), 0
+        try:
+            with self._open_member(info) as member:
+                while piece := member.read(_PIECE):
+                    content.write(piece)
+                    checksum = zlib.crc32(piece, checksum)
+                    self._unpacked += len(piece)
+                    size, times = content.tell(), content.tell() / max(info.compress_size, 1)
+                    if size > EXPANSION_COUNTS_FROM and times > MOST_EXPANSION:
+                        self._refuse(name, f"more than {MOST_EXPANSION} times its size")
+                    if size > LARGEST_PART:
+                        self._refuse(name, f"more than {format_mebibytes(LARGEST_PART)}")
+                    if self._unpacked > LARGEST_TOTAL:
+                        self._refuse(name, f"more than {LARGEST_TOTAL >> 30} GiB, with what was read before")
+            if checksum != info.CRC:
+                raise zipfile.BadZipFile("a member has another checksum")
+        except _DAMAGE as error:
+            message = f"{name} in the archive is damaged"
+            raise UnreadableError(self.path, message, "Copy or write the file again") from error
+        return content.getvalue()
+
+    def _open_member(self, info: zipfile.ZipInfo) -> IO[bytes]:
+        if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
+            return self._zip.open(info)
+        # zipfile of this Python cannot unpack it.
+        self._file.seek(info.header_offset)
+        signature, *_, name, extra = _LOCAL.unpack(self._file.read(_LOCAL.size))
+        if signature != _MEMBER_SIGNATURE:
+            raise zipfile.BadZipFile("a member does not begin where it should")
+        self._file.seek(name + extra, io.SEEK_CUR)
+        return open_zstd(BytesIO(self._file.read(min(info.compress_size, LARGEST_PART))))
+
+    def _refuse(self, name: str, limit: str) -> NoReturn:
+        message = f"{name} in the archive unpacks to {limit}"
+        raise UnreadableError(self.path, message, "Leave it out if it is not yours; log less if it is")
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """A zip archive; raises ``UnreadableError`` where it is none, torn in its first member or too long."""
+    refuse_pointer(path, read_head(path))
+    with explain_os_errors(path):
+        file = path.open("rb")
+    with file:
+        zipped, whole = None, 0
+        try:
+            zipped = zipfile.ZipFile(file)
+        except _DAMAGE as error:
+            content, whole = repair_archive(file)
+            with suppress(*_DAMAGE):
+                zipped = zipfile.ZipFile(content) if whole else None
+            if not zipped:
+                message = "it is no whole zip archive: its list of members is missing or damaged"
+                advice = (
+                    "Wait until it is written; if its program was killed, recover the log with its own tool"
+                )
+                raise UnreadableError(path, message, advice) from error
+        with zipped:
+            if len(zipped.filelist) > MOST_MEMBERS:
+                message = f"the archive has more than {MOST_MEMBERS:,} members"
+                raise UnreadableError(path, message, "Leave it out if it is not yours")
+            yield Archive(path, zipped, zipped.fp or file, torn=whole)
+
+
+def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
+    """The whole members of an archive of up to 128 MiB that lacks their list, with one; and their number."""
+    file.seek(0)
+    data = file.read(LARGEST_PART + 1)
+    begin, directory, count = 0, BytesIO(), 0
+    while begin + _LOCAL.size <= len(data) <= LARGEST_PART:
+        signature, *fields, name_length, extra_length = _LOCAL.unpack_from(data, begin)
+        _, flags, *_, packed, unpacked = fields
+        name = begin + _LOCAL.size
+        end = name + name_length + extra_length + packed
+        known_sizes = not flags & _STREAMED and _ZIP64 not in {packed, unpacked}
+        if signature != _MEMBER_SIGNATURE or not known_sizes or end > len(data):
+            break
+        entry = struct.pack("<4sH5H3L5H2L", _SIGNATURE, 20, *fields, name_length, 0, 0, 0, 0, 0, begin)
+        directory.write(entry + data[name : name + name_length])
+        begin, count = end, count + 1
+    known = min(count, 0xFFFF)  # readers go by the size of the list
+    ending = struct.pack("<4s4H2LH", _END, 0, 0, known, known, directory.tell(), begin, 0)
+    return BytesIO(data[:begin] + directory.getvalue() + ending), count

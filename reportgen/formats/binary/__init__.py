@@ -1,1 +1,0 @@
-"""Encodings that formats share: archives, records, compression."""

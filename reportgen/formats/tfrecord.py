@@ -1,0 +1,228 @@
+"""Records of a TFRecord file, whole and checked by CRC-32C, a block of many at a time.
+
+A record is the length of its message (uint64), the checksum of that length, the message, and its checksum,
+all little-endian. Source: TensorFlow, tensorflow/core/lib/io/record_writer.h, and the guide "TFRecord and
+tf.train.Example"; the mask of a checksum is that of tensorflow/core/lib/hash/crc32c.h.
+"""
+
+from __future__ import annotations
+
+import array
+import os
+from dataclasses import dataclass
+from struct import Struct
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import google_crc32c
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from reportgen.core.words import format_count
+from reportgen.formats.runs import Finding, UnreadableError
+from reportgen.formats.text_files import LARGEST_PART, NOTHING_LOGGED, refuse_pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
+    from pathlib import Path
+
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Places: TypeAlias = npt.NDArray[np.int64]
+
+HEADER: Final = 12
+FEWEST_IN_ARRAY: Final = 16
+"""Fewer records of one length than this are not worth arrays of their own."""
+
+_FRAME: Final = HEADER + 4
+_BLOCK: Final = 8 << 20
+_LENGTH: Final = Struct("<Q")
+_CHECKSUM: Final = Struct("<I")
+_GZIP: Final = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole records that lie together in memory."""
+
+    data: memoryview
+    # Of the messages in ``data``, shape (n,), in the order of writing.
+    starts: Places
+    lengths: Places
+    # For each length that many have: which records, shape (m,), and their messages, (m, length).
+    same_length: tuple[tuple[Places, Bytes], ...]
+    # Which records have a length that few have.
+    others: Places
+    # Which records have a wrong checksum; they are in neither of the former.
+    damaged: Places
+
+    def get_message(self, record: int) -> memoryview:
+        """The message of one record."""
+        start = int(self.starts[record])
+        return self.data[start : start + int(self.lengths[record])]
+
+
+def calculate_checksum(record: bytes) -> int:
+    """CRC-32C of a record, masked."""
+    return int(_mask(np.array([google_crc32c.value(record)], np.uint32))[0])
+
+
+def _mask(crcs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    return ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(0xA282EAD8)
+
+
+def is_record_header(header: bytes) -> bool:
+    """Whether a record can begin with these bytes, at least 12."""
+    return _parse_length(header[:HEADER]) is not None
+
+
+def _parse_length(header: bytes) -> int | None:
+    """What a header says; None where its checksum is wrong."""
+    right = calculate_checksum(header[:8]) == _CHECKSUM.unpack_from(header, 8)[0]
+    return int(_LENGTH.unpack_from(header)[0]) if right else None
+
+
+def find_messages(beginning: bytes) -> Iterator[memoryview]:
+    """The messages of the records that are whole in the beginning of a file; checksums are not checked."""
+    at = 0
+    while at + HEADER < len(beginning):
+        start = at + HEADER
+        stop = start + _LENGTH.unpack_from(beginning, at)[0]
+        at = stop + _CHECKSUM.size
+        if at > len(beginning):
+            return
+        yield memoryview(beginning)[start:stop]
+
+
+def read_blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
+    """All whole records; others are added to ``findings``.
+
+    A message that is damaged, or beyond 128 MiB, is left out. The length of a message says where the next
+    record begins: where that is damaged, the rest of the file is not read. A file that does not begin with a
+    record raises ``UnreadableError``.
+    """
+    with path.open("rb") as file:
+        yield from _Scan(path, file, findings).read_blocks()
+
+
+class _Scan:
+    """The state of reading a file: ``rest`` was read and not yet used, and begins at byte ``base``."""
+
+    def __init__(self, path: Path, file: BufferedReader, findings: list[Finding]) -> None:
+        self.path, self.file, self.findings = path, file, findings
+        # What a header says, by its bytes: a look-up is faster than a checksum, and a file has few lengths.
+        self.lengths: dict[bytes, int] = {}
+        self.rest, self.base, self.count = b"", 0, 0
+        self.damaged = self.first_damaged = self.too_long = 0
+
+    def read_blocks(self) -> Iterator[Block]:
+        going = True
+        while going:
+            missing = self.lengths.get(self.rest[:HEADER], 0) + _FRAME - len(self.rest)
+            more = self.file.read(max(_BLOCK, missing))
+            data = self.rest + more if self.rest else more
+            # Where messages begin, and where the last whole record ends: the walk ends at a wrong header.
+            begins, stop, last = array.array("q"), 0, len(data) - HEADER
+            add, lengths = begins.append, self.lengths
+            while stop <= last:
+                header = data[stop : stop + HEADER]
+                length = lengths.get(header)
+                if length is None:
+                    length = _parse_length(header)
+                    if length is None:
+                        break
+                    lengths[header] = length
+                add(stop + HEADER)
+                stop += _FRAME + length
+            if stop > len(data):
+                stop = begins.pop() - HEADER
+            starts = np.array(begins, np.int64)
+            block = _check_records(data, starts, stop)
+            if len(block.damaged):
+                self.first_damaged = self.first_damaged or self.count + 1 + int(block.damaged[0])
+                self.damaged += len(block.damaged)
+            self.count += len(block.starts)
+            self.rest, self.base = data[stop:], self.base + stop
+            going = self._continue(at_end=not more)
+            if len(block.starts):
+                yield block
+
+    def _continue(self, *, at_end: bool) -> bool:
+        """Whether to read on; otherwise reports why not."""
+        header = self.rest[:HEADER]
+        if len(header) == HEADER and header not in self.lengths:
+            if not self.base:
+                # Not even the first record says how long it is.
+                refuse_pointer(self.path, self.rest)
+                message, advice = "it is compressed, as no event file is", "Unpack it with gunzip"
+                if not self.rest.startswith(_GZIP):
+                    message = "it does not begin with a record, as an event file does"
+                    advice = "Copy it again, or leave it out with files:"
+                raise UnreadableError(self.path, message, advice)
+            left = format_count(self._get_size() - self.base, "byte")
+            reason = f"record {self.count + 1:,} is damaged (the checksum of its length is wrong)"
+            self._report_end(f"{reason}, and the last {left} are not read")
+            return False
+        length = self.lengths.get(header, 0)
+        following = self.base + _FRAME + length
+        if length > LARGEST_PART and following <= self._get_size():
+            self.count += 1
+            self.too_long += 1
+            message = f"record {self.count:,} has {length >> 20:,} MiB and is passed over"
+            self.findings.append(Finding(self.path, message))
+            self.file.seek(following)
+            self.rest, self.base = b"", following
+            return True
+        if length <= LARGEST_PART and not at_end:
+            return True
+        last = f"record {self.count + 1:,}, the last one, is torn: the run still writes or was killed"
+        self._report_end(last if self.rest else "")
+        if not self.rest and not self.base:
+            self.findings.append(Finding(self.path, NOTHING_LOGGED))
+        return False
+
+    def _report_end(self, reason: str) -> None:
+        first = f"record {self.first_damaged:,}"
+        if self.damaged == 1:
+            message = f"{first} is damaged (its checksum is wrong) and left out"
+            self.findings.append(Finding(self.path, message))
+        elif self.damaged:
+            message = f"{self.damaged:,} records are damaged (their checksums are wrong) and left out"
+            self.findings.append(Finding(self.path, f"{message}, the first of them {first}"))
+        if reason:
+            whole = self.count - self.damaged - self.too_long
+            before = "none is before it"
+            if whole:
+                before = f"{format_count(whole, 'record')} before it {'is' if whole == 1 else 'are'} read"
+            self.findings.append(Finding(self.path, f"{reason}; {before}"))
+
+    def _get_size(self) -> int:
+        """The file may grow while it is read."""
+        return os.fstat(self.file.fileno()).st_size
+
+
+def _check_records(data: bytes, starts: Places, stop: int) -> Block:
+    """The records that begin at ``starts``, up to ``stop``, parted by their checksums."""
+    view, content = memoryview(data), np.frombuffer(data, np.uint8)
+    lengths = np.diff(starts, append=stop + HEADER) - _FRAME
+    if not len(starts):
+        return Block(view, starts, lengths, (), starts, starts)
+    ends = starts + lengths
+    messages = (data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
+    right = _mask(np.fromiter(map(google_crc32c.value, messages), np.uint32, len(starts)))
+    fine = right == sliding_window_view(content, 4)[ends].view("<u4")[:, 0]
+    same_length, others = [], [np.empty(0, np.int64)]
+    order = np.argsort(lengths, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        length, members_fine = int(lengths[members[0]]), fine[members]
+        if len(members) < FEWEST_IN_ARRAY or not length:
+            others.append(members[members_fine])
+        elif members_fine.all():
+            same_length.append((members, sliding_window_view(content, length)[starts[members]]))
+        elif members_fine.any():
+            whole = members[members_fine]
+            same_length.append((whole, sliding_window_view(content, length)[starts[whole]]))
+    return Block(
+        view, starts, lengths, tuple(same_length), np.sort(np.concatenate(others)), np.flatnonzero(~fine)
+    )
