@@ -27,10 +27,11 @@ _PREFIXES = ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P
 _NO_PREFIX = 8
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DEFAULT_DIGITS = 6
+# From here on JavaScript writes a number with its exponent, whatever its specifier says of decimals.
 _PLAIN_BELOW = 1e21
-"""From here on JavaScript writes a number with its exponent, however many decimals are asked for."""
-# Room for every digit of every double: nothing is rounded but where it is asked for.
+# Room for every digit of every double: nothing is rounded by accident.
 _EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)
+_MOST_READABLE, _LEAST_READABLE = 1e15, 1e-4
 
 
 class _Specifier(NamedTuple):
@@ -56,22 +57,24 @@ def make_formatter(specifier: str) -> Callable[[float], str]:
     Python's own formatting is quick and differs from JavaScript's only where a number stands in the very
     middle of two roundings; such numbers, and rarer specifiers, take the slow way.
     """
-    parsed = _parse_specifier(specifier)
+    match = _SPECIFIER.fullmatch(specifier)
+    if match is None:
+        raise ValueError(f"no such number format: {specifier}")
+    comma, digits, trim, kind = match.groups()
+    parsed = _Specifier(bool(comma), int(digits) if digits else _DEFAULT_DIGITS, bool(trim), kind)
     if parsed.type != "f" or parsed.trim:
         return lambda value: _format_exactly(value, parsed)
-    quick, doubled = f"{',' if parsed.comma else ''}.{parsed.digits}f", 2 * 10.0**parsed.digits
+    quick, doubled = f"{comma}.{parsed.digits}f", 2 * 10.0**parsed.digits
 
     def format_quickly(value: float) -> str:
         if (value * doubled).is_integer():
             return _format_exactly(value, parsed)
         text = format(value, quick)
-        return text if value > 0 else _with_minus(text)
+        if value > 0:
+            return text
+        return text.replace("-", "\N{MINUS SIGN}") if text.strip("-0.,") else text.removeprefix("-")
 
     return format_quickly
-
-
-def _with_minus(text: str) -> str:
-    return text.replace("-", "\N{MINUS SIGN}") if text.strip("-0.,") else text.removeprefix("-")
 
 
 def _format_exactly(value: float, parsed: _Specifier) -> str:
@@ -85,41 +88,6 @@ def _format_exactly(value: float, parsed: _Specifier) -> str:
         text = f"{int(whole):,}{point}{rest}"
     minus = "\N{MINUS SIGN}" if value < 0 and text.strip("0.,") else ""
     return f"{minus}{text}{suffix}"
-
-
-def format_time(milliseconds: float, specifier: str) -> str:
-    """A moment, in milliseconds since 1970 UTC, as d3-time-format writes it in UTC and English.
-
-    Raises:
-        OverflowError: the moment is outside the years 1 to 9999.
-        KeyError: axes use no such directive.
-    """
-    at = to_moment(milliseconds)
-    words = {
-        "Y": f"{at.year:04}",
-        "m": f"{at.month:02}",
-        "b": _MONTHS[at.month - 1],
-        "d": f"{at.day:02}",
-        "H": f"{at.hour:02}",
-        "M": f"{at.minute:02}",
-        "S": f"{at.second:02}",
-        "L": f"{at.microsecond // 1000:03}",
-    }
-    return re.sub("%([A-Za-z])", lambda directive: words[directive[1]], specifier)
-
-
-def to_moment(milliseconds: float) -> datetime:
-    """Milliseconds since 1970 as a time in UTC, cut to whole milliseconds as JavaScript does."""
-    return to_datetime(int(milliseconds))
-
-
-@cache
-def _parse_specifier(specifier: str) -> _Specifier:
-    found = _SPECIFIER.fullmatch(specifier)
-    if found is None:
-        raise ValueError(f"no such number format: {specifier}")
-    comma, digits, trim, kind = found.groups()
-    return _Specifier(bool(comma), int(digits) if digits else _DEFAULT_DIGITS, bool(trim), kind)
 
 
 def _write_digits(size: Decimal, parsed: _Specifier) -> tuple[str, str]:
@@ -150,7 +118,30 @@ def _round_at(size: Decimal, place: int) -> Decimal:
     return _EXACT.quantize(size, Decimal((0, (1,), place)))
 
 
-_MOST_READABLE, _LEAST_READABLE = 1e15, 1e-4
+def format_time(milliseconds: float, specifier: str) -> str:
+    """A moment, in milliseconds since 1970 UTC, as d3-time-format writes it in UTC and English.
+
+    Raises:
+        OverflowError: the moment is outside the years 1 to 9999.
+        KeyError: axes use no such directive.
+    """
+    at = to_moment(milliseconds)
+    words = {
+        "Y": f"{at.year:04}",
+        "m": f"{at.month:02}",
+        "b": _MONTHS[at.month - 1],
+        "d": f"{at.day:02}",
+        "H": f"{at.hour:02}",
+        "M": f"{at.minute:02}",
+        "S": f"{at.second:02}",
+        "L": f"{at.microsecond // 1000:03}",
+    }
+    return re.sub("%([A-Za-z])", lambda directive: words[directive[1]], specifier)
+
+
+def to_moment(milliseconds: float) -> datetime:
+    """Milliseconds since 1970 as a time in UTC, cut to whole milliseconds as JavaScript does."""
+    return to_datetime(int(milliseconds))
 
 
 def choose_step_format(steps: FloatArray) -> str:
