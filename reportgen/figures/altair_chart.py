@@ -45,11 +45,8 @@ def write_chart_spec(shape: ChartShape) -> str:
     ``annotations`` (``step, value, text``); both with where their words stand.
     """
     on = _Encodings(shape)
-    layers = [
-        *_make_reference_layers(shape, on),
-        *_make_line_layers(shape, on),
-        *_make_label_layers(shape, on),
-    ]
+    behind, front = _make_word_layers(shape, on)
+    layers = [*behind, *_make_line_layers(shape, on), *front]
     axis = alt.AxisConfig(
         labelColor=MUTED,
         titleColor=INK,
@@ -123,24 +120,6 @@ def _make_scale(kind: ScaleKind) -> alt.Scale:
     return alt.Scale(**types.get(kind, {"type": kind}), domain=[1, 2], nice=False, zero=False)
 
 
-def _make_reference_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
-    layers = []
-    rows = alt.Chart(alt.NamedData(REFERENCES))
-    line: dict[str, Any] = {"color": MUTED, "strokeDash": [2, 3], **_CLIPPED}
-    words: dict[str, Any] = {"color": MUTED, "clip": True, **_WORDS}
-    if shape.across:
-        across = rows.transform_filter("isValid(datum.value)")
-        layers.append(across.mark_rule(**line).encode(y=on.y))
-        text = across.mark_text(dx=4, dy=-5, align="left", **words)
-        layers.append(text.encode(y=on.y, x=alt.value(0), text=_TEXT))
-    if shape.down:
-        down = rows.transform_filter("isValid(datum.step)")
-        layers.append(down.mark_rule(**line).encode(x=on.x))
-        text = down.transform_filter(_HAS_WORDS).mark_text(**_PLACED, **words)
-        layers.append(text.encode(x=on.x, y=alt.value(0), text=_TEXT))
-    return layers
-
-
 def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
     means = alt.NamedData(MEANS)
     layers = []
@@ -182,24 +161,32 @@ def _keep_positive(chart: alt.Chart, shape: ChartShape, field: str) -> alt.Chart
     return chart
 
 
-def _make_label_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
-    """Annotations, and the names at the line ends."""
-    layers = []
+def _make_word_layers(shape: ChartShape, on: _Encodings) -> tuple[list[alt.Chart], list[alt.Chart]]:
+    """Reference lines, which stand behind the lines, and annotations and line ends, in front of them."""
+    behind, front = [], []
+    rows = alt.Chart(alt.NamedData(REFERENCES))
+    line: dict[str, Any] = {"color": MUTED, "strokeDash": [2, 3], **_CLIPPED}
+    words: dict[str, Any] = {"color": MUTED, "clip": True, **_WORDS}
+    if shape.across:
+        across = rows.transform_filter("isValid(datum.value)")
+        text = across.mark_text(dx=4, dy=-5, align="left", **words)
+        behind += [across.mark_rule(**line).encode(y=on.y), text.encode(y=on.y, x=alt.value(0), text=_TEXT)]
+    if shape.down:
+        down = rows.transform_filter("isValid(datum.step)")
+        text = down.transform_filter(_HAS_WORDS).mark_text(**_PLACED, **words)
+        behind += [down.mark_rule(**line).encode(x=on.x), text.encode(x=on.x, y=alt.value(0), text=_TEXT)]
     if shape.annotations:
         base = alt.Chart(alt.NamedData(ANNOTATIONS)).encode(x=on.x, y=on.y)
         ring = base.mark_point(shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, **_CLIPPED)
         leader = base.transform_filter("isValid(datum.to)").encode(y2=alt.Y2("value"))
-        leader = leader.mark_rule(
-            yOffset=_FROM_ROW["from"], y2Offset=_FROM_ROW["to"], color=MUTED, strokeWidth=1, aria=False
-        )
+        ends = {"yOffset": _FROM_ROW["from"], "y2Offset": _FROM_ROW["to"]}
+        leader = leader.mark_rule(**ends, color=MUTED, strokeWidth=1, aria=False)
         text = base.properties(name="notes").transform_filter(_HAS_WORDS)
-        text = text.mark_text(color=INK, **_WORDS, **_PLACED)
-        layers += [ring, leader, text.encode(text=_TEXT)]
+        front += [ring, leader, text.mark_text(color=INK, **_WORDS, **_PLACED).encode(text=_TEXT)]
     if shape.ends:
         text = alt.Chart(alt.NamedData(ENDS), name="ends").mark_text(
             align="left", baseline="middle", dx=10, fontSize=LABEL_SIZE, fontWeight=600, aria=False
         )
         y = alt.Y("y", type="quantitative", scale=None, axis=None)
-        layer: alt.Chart = text.encode(x=alt.value("width"), y=y, text=_TEXT, color=on.color)
-        layers.append(layer)
-    return layers
+        front.append(text.encode(x=alt.value("width"), y=y, text=_TEXT, color=on.color))
+    return behind, front

@@ -133,8 +133,7 @@ def draw_author_figure(
     view = write_compact_json(spec)
     shown = next(iter(rows.values()), [])
     header = tuple(shown[0]) if shown else ("no data",)
-    note = f"The first {_MOST_TABLE_ROWS} of {len(shown):,} rows; the CSV file has them all."
-    words = tuple(tuple(_format_word(row.get(column)) for column in header) for row in shown)
+    cells = [[row.get(column) for column in header] for row in shown]
     return Figure(
         id=block_id,
         kind=kind,
@@ -144,8 +143,8 @@ def draw_author_figure(
         summary=summary or f"{name}: the data table below has its numbers.",
         inline_svg=_prepare_for_page(svg, block_id),
         file_svg=resolve_svg(svg) + "\n",
-        table=Table(header, words[:_MOST_TABLE_ROWS], note if len(words) > _MOST_TABLE_ROWS else ""),
-        csv=write_table_csv(header, ([row.get(column) for column in header] for row in shown)),
+        table=_build_table(header, cells),
+        csv=write_table_csv(header, cells),
         spec=write_compact_json(resolve_specification(spec) | {"title": name}) + "\n",
         view=view,
         payload=write_compact_json({"view": name_view(view), "author": True}),
@@ -168,8 +167,13 @@ def _insert_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 -
     return filled
 
 
-def _format_word(value: object) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+def _build_table(header: tuple[str, ...], cells: list[list[object]]) -> Table:
+    words = (
+        tuple("" if v is None else f"{v:.6g}" if isinstance(v, float) else str(v) for v in row)
+        for row in cells[:_MOST_TABLE_ROWS]
+    )
+    note = f"The first {_MOST_TABLE_ROWS} of {len(cells):,} rows; the CSV file has them all."
+    return Table(header, tuple(words), note if len(cells) > _MOST_TABLE_ROWS else "")
 
 
 def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[str, Any]], str]) -> str:
@@ -177,7 +181,20 @@ def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[
     try:
         svg = draw(spec)
     except ValueError as error:
-        message = f"Vega-Lite refuses this specification: {_explain_error(spec, error)}"
+        import altair as alt  # noqa: PLC0415 - slow to import, and only needed for an error
+        from jsonschema import ValidationError  # type: ignore[import-untyped]  # noqa: PLC0415
+
+        lines = str(error).splitlines()
+        fault = lines[min(1, len(lines) - 1)].removeprefix("Error: ")
+        try:
+            alt.Chart.from_dict(spec)
+        except ValidationError as found:
+            # The schema says what is wrong; Vega-Lite itself may stop at a detail of its code. One of the
+            # marks that a misspelled one is compared with is as good as another.
+            where = ".".join(str(step) for step in found.absolute_path)
+            fault = f"{found.instance!r} is not known" if found.validator == "const" else found.message
+            fault = f"{where}: {fault}" if where else fault
+        message = f"Vega-Lite refuses this specification: {shorten(fault)}"
         raise _make_error(place, message) from error
     except TimeoutError as error:
         message = f"the chart was not drawn within {error.args[0]:g} seconds"
@@ -194,22 +211,6 @@ def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[
                 step = "Give colours as names or numbers such as #0d4795, in the data too"
                 raise _make_error(place, message, step)
     return svg
-
-
-def _explain_error(spec: dict[str, Any], error: ValueError) -> str:
-    """What the schema of Vega-Lite finds wrong, since Vega-Lite itself may stop at a detail of its code."""
-    import altair as alt  # noqa: PLC0415 - slow to import, and only needed for an error
-    from jsonschema import ValidationError  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    try:
-        alt.Chart.from_dict(spec)
-    except ValidationError as found:
-        where = ".".join(str(step) for step in found.absolute_path)
-        # One of the marks that a misspelled one is compared with is as good as another.
-        fault = f"{found.instance!r} is not known" if found.validator == "const" else found.message
-        return shorten(f"{where}: {fault}" if where else fault)
-    lines = str(error).splitlines()
-    return shorten(lines[min(1, len(lines) - 1)].removeprefix("Error: "))
 
 
 def _prepare_for_page(svg: str, figure_id: str) -> str:

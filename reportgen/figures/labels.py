@@ -18,7 +18,7 @@ import numpy as np
 from reportgen.core.words import join_names, lower_axis_title
 from reportgen.figures.axis import format_value, position
 from reportgen.figures.paths import positions
-from reportgen.figures.plot import Anchor, Label, Mark
+from reportgen.figures.plot import Anchor, Label
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.text import cut_text, measure_text
 
@@ -152,24 +152,19 @@ class Obstacles:
     def compute_cost(self, box: Box) -> float:
         """What it costs that words in a box lie on marks and lines, or reach beyond the plot."""
         on_marks = sum(_ON_A_MARK for mark in self.marks if not is_apart(box, mark, _CLOSE))
-        covered = sum(
-            self._measure_covered(box, sides, width) / len(_SEEN_AT)
-            for width, sides in zip(_SEEN_AT, box.sides, strict=True)
-            if sides
-        )
+        cells, covered = _SAMPLES - 1, 0.0
+        for width, sides in zip(_SEEN_AT, box.sides, strict=True):
+            if sides:
+                # Pixels of the box's width in which a line runs through it, and some more if one does.
+                ends = (sides[0] - _CLOSE, sides[1] + _CLOSE)
+                first, last = (int(np.clip((box.x + end / width) * cells, 0, cells)) for end in ends)
+                part = self.strokes[:, first : last + 2]
+                low, high = np.minimum(part[:, :-1], part[:, 1:]), np.maximum(part[:, :-1], part[:, 1:])
+                hit = int(((low <= box.bottom) & (high >= box.top)).any(axis=0).sum())
+                covered += (_AT_LEAST * (hit > 0) + hit * width / cells) / len(_SEEN_AT)
         left, right = box.sides[1] or (0, 0)
         beyond = max(0.0, -(box.x * WIDTHS[1] + left)) + max(0.0, (box.x - 1) * WIDTHS[1] + right)
         return on_marks + _ON_A_LINE * covered + _BEYOND_THE_EDGE * beyond
-
-    def _measure_covered(self, box: Box, sides: Sides, width: float) -> float:
-        """Pixels of a box's width in which a line runs through it, and some more if one does."""
-        cells = _SAMPLES - 1
-        ends = (sides[0] - _CLOSE, sides[1] + _CLOSE)
-        first, last = (int(np.clip((box.x + end / width) * cells, 0, cells)) for end in ends)
-        part = self.strokes[:, first : last + 2]
-        low, high = np.minimum(part[:, :-1], part[:, 1:]), np.maximum(part[:, :-1], part[:, 1:])
-        hit = int(((low <= box.bottom) & (high >= box.top)).any(axis=0).sum())
-        return _AT_LEAST * (hit > 0) + hit * width / cells
 
 
 def choose_places(
@@ -209,24 +204,19 @@ def _place_in_turn(
             if place.cost >= least:
                 # They rise in what they cost by themselves.
                 break
-            if _is_free(place, words, leaders):
-                cost = place.cost + obstacles.compute_cost(place.box)
-                if cost < least:
-                    best, least = place, cost
+            free = (
+                all(is_apart(place.box, word) for word in words)
+                and all(is_apart(place.box, leader, _LEADER_GAP) for leader in leaders)
+                and (not place.leader or all(is_apart(place.leader, word, _LEADER_GAP) for word in words))
+            )
+            cost = place.cost + obstacles.compute_cost(place.box) if free else math.inf
+            if cost < least:
+                best, least = place, cost
         chosen[number] = best
         if best:
             words.append(best.box)
             leaders += [best.leader] if best.leader else []
     return chosen
-
-
-def _is_free(place: LabelPlace, words: Sequence[Box], leaders: Sequence[Box]) -> bool:
-    """Whether a label and its leader keep clear of other labels and their leaders."""
-    return (
-        all(is_apart(place.box, word) for word in words)
-        and all(is_apart(place.box, leader, _LEADER_GAP) for leader in leaders)
-        and (place.leader is None or all(is_apart(place.leader, word, _LEADER_GAP) for word in words))
-    )
 
 
 def place_labels(plot: Plot) -> Plot:
@@ -236,32 +226,60 @@ def place_labels(plot: Plot) -> Plot:
     out, and their marks stay (``describe_unplaced`` names them).
     """
     marks = [*plot.references, *plot.annotations]
-    numbers = [number for number, mark in enumerate(marks) if mark.text and mark.x is not None]
+    numbers, texts, candidates = [], [], []
+    for number, mark in enumerate(marks):
+        if mark.text and mark.x is not None:
+            x = position(plot.x, mark.x)
+            # The words, and those of a narrow picture with room on one side of a line, or at a point.
+            long = cut_text(" ".join(mark.text.split()), TICK_SIZE, 400, _LONGEST)
+            room = max((1 - x) * WIDTHS[0] + _RIGHT_EDGE, x * WIDTHS[0] - _LEFT_EDGE) - _LINE_GAP
+            short = cut_text(long, TICK_SIZE, 400, room)
+            widths = (measure_text(short, TICK_SIZE), measure_text(long, TICK_SIZE))
+            y = None if mark.y is None else plot.find_pixel(mark.y)
+            at_line = list_places_at_line(x, widths, plot.height)
+            places = at_line if y is None else list_places_at_point(x, y, widths, plot.height)
+            numbers.append(number)
+            texts.append((long, short, y or 0.0))
+            candidates.append(list(places))
     if not numbers:
         return plot
-    rings, lines = [], [mark.x for mark in plot.references if mark.x is not None]
+    chosen = choose_places(candidates, _collect_obstacles(plot))
+    for number, (long, short, y), place in zip(numbers, texts, chosen, strict=True):
+        if place is not None:
+            ends = (place.leader.top, place.leader.bottom) if place.leader else ()
+            leader = (round(ends[0] - y, 1), round(ends[1] - y, 1)) if ends else None
+            label = Label(long, short, place.anchor, place.dx, round(place.baseline - y, 1), leader)
+            marks[number] = replace(marks[number], label=label)
+    count = len(plot.references)
+    return replace(plot, references=tuple(marks[:count]), annotations=tuple(marks[count:]))
+
+
+def _collect_obstacles(plot: Plot) -> Obstacles:
+    """Names at line ends, words at lines across, rings, vertical lines, and the height of each line."""
+    words, rings, lines = [], [], []
+    grid = np.linspace(0, 1, _SAMPLES)
+    rows = [np.full(grid.size, plot.find_pixel(m.y)) for m in plot.references if m.y is not None]
+    for end in plot.ends:
+        sides = (_END_X, _END_X + measure_text(end.text, LABEL_SIZE, 600))
+        words.append(Box(1, (None, sides), end.y - _END_HALF, end.y + _END_HALF))
+    for mark in plot.references:
+        if mark.x is not None:
+            lines.append(Box(position(plot.x, mark.x), ((0, 0), (0, 0)), 0, plot.height))
+        if mark.y is not None and mark.text:
+            y, sides = plot.find_pixel(mark.y), (_ACROSS_X, _ACROSS_X + measure_text(mark.text, TICK_SIZE))
+            words.append(Box(0, (sides, sides), y + _ACROSS_TOP, y + _ACROSS_BOTTOM))
     for mark in plot.annotations:
         if mark.x is not None and mark.y is not None:
             y = plot.find_pixel(mark.y)
             rings.append(Box(position(plot.x, mark.x), ((-RING, RING),) * 2, y - RING, y + RING))
-    obstacles = Obstacles(
-        words=list(_list_word_boxes(plot)),
-        marks=[*rings, *(Box(position(plot.x, x), ((0, 0), (0, 0)), 0, plot.height) for x in lines)],
-        strokes=_sample_lines(plot),
-    )
-    words = [_cut_words(plot, marks[number]) for number in numbers]
-    candidates = [_list_places(plot, marks[number], cut) for number, cut in zip(numbers, words, strict=True)]
-    places = choose_places(candidates, obstacles)
-    for number, (short, long), place in zip(numbers, words, places, strict=True):
-        if place is not None:
-            mark = marks[number]
-            y = 0.0 if mark.y is None else plot.find_pixel(mark.y)
-            ends = (place.leader.top, place.leader.bottom) if place.leader else ()
-            leader = (round(ends[0] - y, 1), round(ends[1] - y, 1)) if ends else None
-            label = Label(long, short, place.anchor, place.dx, round(place.baseline - y, 1), leader)
-            marks[number] = replace(mark, label=label)
-    count = len(plot.references)
-    return replace(plot, references=tuple(marks[:count]), annotations=tuple(marks[count:]))
+    for line in plot.lines:
+        across, down = positions(plot.x, line.steps), positions(plot.y, line.values)
+        known = np.isfinite(across) & np.isfinite(down)
+        if known.any():
+            along = np.interp(grid, across[known], down[known], left=np.nan, right=np.nan)
+            rows.append((1 - along) * plot.height)
+    strokes = np.array(rows) if rows else np.empty((0, grid.size))
+    return Obstacles(words=words, marks=[*rings, *lines], strokes=strokes)
 
 
 def describe_unplaced(plot: Plot) -> str:
@@ -273,45 +291,3 @@ def describe_unplaced(plot: Plot) -> str:
         if mark.text and mark.x is not None and mark.label is None
     ]
     return f"Marked without room for the words: {join_names(left_out)}." if left_out else ""
-
-
-def _cut_words(plot: Plot, mark: Mark) -> tuple[str, str]:
-    """The words for a narrow picture, and for any other."""
-    words = cut_text(" ".join(mark.text.split()), TICK_SIZE, 400, _LONGEST)
-    x = position(plot.x, mark.x or 0.0)
-    # Room on one side of a vertical line, or at a point.
-    room = max((1 - x) * WIDTHS[0] + _RIGHT_EDGE, x * WIDTHS[0] - _LEFT_EDGE) - _LINE_GAP
-    return cut_text(words, TICK_SIZE, 400, room), words
-
-
-def _list_places(plot: Plot, mark: Mark, words: tuple[str, str]) -> list[LabelPlace]:
-    short, long = (measure_text(text, TICK_SIZE) for text in words)
-    x = position(plot.x, mark.x or 0.0)
-    if mark.y is None:
-        return list(list_places_at_line(x, (short, long), plot.height))
-    return list(list_places_at_point(x, plot.find_pixel(mark.y), (short, long), plot.height))
-
-
-def _list_word_boxes(plot: Plot) -> Iterator[Box]:
-    """The names at the line ends, and the words at lines across."""
-    for end in plot.ends:
-        sides = (_END_X, _END_X + measure_text(end.text, LABEL_SIZE, 600))
-        yield Box(1, (None, sides), end.y - _END_HALF, end.y + _END_HALF)
-    for mark in plot.references:
-        if mark.y is not None and mark.text:
-            y = plot.find_pixel(mark.y)
-            sides = (_ACROSS_X, _ACROSS_X + measure_text(mark.text, TICK_SIZE))
-            yield Box(0, (sides, sides), y + _ACROSS_TOP, y + _ACROSS_BOTTOM)
-
-
-def _sample_lines(plot: Plot) -> FloatArray:
-    """The height of each line in pixels, at even fractions of the width."""
-    grid = np.linspace(0, 1, _SAMPLES)
-    rows = [np.full(grid.size, plot.find_pixel(m.y)) for m in plot.references if m.y is not None]
-    for line in plot.lines:
-        x, y = positions(plot.x, line.steps), positions(plot.y, line.values)
-        known = np.isfinite(x) & np.isfinite(y)
-        if known.any():
-            along = np.interp(grid, x[known], y[known], left=np.nan, right=np.nan)
-            rows.append((1 - along) * plot.height)
-    return np.array(rows) if rows else np.empty((0, grid.size))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import CurveSet, FloatArray
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import Mark, Plot, RunLine, SeriesLine
+    from reportgen.figures.plot import Mark, Plot, SeriesLine
 
 
 MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
@@ -64,9 +64,6 @@ _LARGEST_WHOLE = 2**53
 def write_compact_json(value: object) -> str:
     """JSON without spaces, keys sorted; refuses NaN."""
     return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)
-
-
-# ---- numbers as CSV: one row a point drawn, before any thinning for pixels ----------------------
 
 
 def write_curves_csv(curve_set: CurveSet) -> str:
@@ -112,9 +109,6 @@ def _format_rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
         cells = zip(lines[row].split(","), known[row], strict=True)
         lines[row] = ",".join(cell if here else "" for cell, here in cells)
     return "".join(f"{start}{line}\n" for line in lines)
-
-
-# ---- specification ------------------------------------------------------------------------------
 
 
 def build_spec(
@@ -199,9 +193,6 @@ def _list_label_fields(mark: Mark) -> dict[str, Any]:
     return row | (dict(zip(("from", "to"), label.leader, strict=True)) if label.leader else {})
 
 
-# ---- views --------------------------------------------------------------------------------------
-
-
 def compile_view(specification: str) -> str:
     """The compiled Vega specification of a shape (Vega-Lite as JSON), its variable parts as signals."""
     from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
@@ -247,9 +238,6 @@ def _set_clip_signal(mark: dict[str, Any]) -> None:
 def name_view(specification: str) -> str:
     """A short name of a view, made of the Vega-Lite specification that it is compiled from."""
     return hashlib.sha256(specification.encode()).hexdigest()[:12]
-
-
-# ---- payload ------------------------------------------------------------------------------------
 
 
 def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
@@ -322,21 +310,16 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, un
         row["low"], row["high"] = (round_values(end, decimals, read) for end in (line.low, line.high))
     if line.raw is not None:
         row["raw"] = round_values(line.raw, decimals, read)
-    if line.runs:
-        row["runs"] = [_build_run(run, steps, unit, plot.y.domain[0]) for run in line.runs]
-    return row
-
-
-def _build_run(run: RunLine, steps: _Steps, unit: float, base: float) -> dict[str, Any]:
-    """``q`` holds differences of (value - y domain's start) / ``run_unit``, rounded; a gap is null."""
-    known = np.isfinite(run.values)
-    with np.errstate(over="ignore"):
-        levels = np.rint(((run.values[known] - base) / unit).clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
-    differences: list[int | None] = np.diff(levels, prepend=0).tolist()
-    if not known.all():
-        rest = iter(differences)
+    for run in line.runs:
+        # ``q`` holds differences of (value - y domain's start) / ``run_unit``, rounded; a gap is null.
+        known = np.isfinite(run.values)
+        with np.errstate(over="ignore"):
+            heights = (run.values[known] - plot.y.domain[0]) / unit
+            levels = np.rint(heights.clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
+        rest = iter(np.diff(levels, prepend=0).tolist())
         differences = [next(rest) if here else None for here in known.tolist()]
-    return {"name": run.name, "x": steps.add(run.steps), "q": differences}
+        row.setdefault("runs", []).append({"name": run.name, "x": steps.add(run.steps), "q": differences})
+    return row
 
 
 def _build_axis(axis: Axis) -> dict[str, Any]:
@@ -372,9 +355,6 @@ def round_values(values: FloatArray, decimals: int, read: int | None = None) -> 
 def _shorten_whole(number: float) -> float:
     """An integral float as an int: shorter in JSON."""
     return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact below
-
-
-# ---- links --------------------------------------------------------------------------------------
 
 
 def write_link_state(

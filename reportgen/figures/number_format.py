@@ -79,8 +79,21 @@ def make_formatter(specifier: str) -> Callable[[float], str]:
 
 def _format_exactly(value: float, parsed: _Specifier) -> str:
     # d3 multiplies before it rounds, with what that does to the last digit.
-    size = abs(value) * 100 if parsed.type == "%" else abs(value)
-    text, suffix = _write_digits(Decimal(size), parsed)
+    size = Decimal(abs(value) * 100 if parsed.type == "%" else abs(value))
+    suffix = parsed.type if parsed.type == "%" else ""
+    if parsed.type in {"f", "%"} and size >= _PLAIN_BELOW:
+        text, _, power = repr(float(size)).partition("e")
+        suffix = f"e{power}{suffix}"
+    elif parsed.type in {"f", "%"}:
+        text = f"{_round_at(size, -parsed.digits):f}"
+    elif parsed.type == "e":
+        size = _round_at(size, _exponent(size) - parsed.digits)
+        exponent = _exponent(size)
+        text, suffix = f"{_round_at(_EXACT.scaleb(size, -exponent), -parsed.digits):f}", f"e{exponent:+d}"
+    else:
+        size = _round_at(size, _exponent(size) - parsed.digits + 1)
+        thousands = max(-_NO_PREFIX, min(_NO_PREFIX, _exponent(size) // 3)) if parsed.type == "s" else 0
+        text, suffix = f"{_EXACT.scaleb(size, -3 * thousands):f}", _PREFIXES[_NO_PREFIX + thousands]
     if parsed.trim and "." in text:
         text = text.rstrip("0").rstrip(".")
     if parsed.comma:
@@ -88,25 +101,6 @@ def _format_exactly(value: float, parsed: _Specifier) -> str:
         text = f"{int(whole):,}{point}{rest}"
     minus = "\N{MINUS SIGN}" if value < 0 and text.strip("0.,") else ""
     return f"{minus}{text}{suffix}"
-
-
-def _write_digits(size: Decimal, parsed: _Specifier) -> tuple[str, str]:
-    """The digits of a number that is not negative, and what stands after them."""
-    if parsed.type in {"f", "%"}:
-        sign = parsed.type.strip("f")
-        if size >= _PLAIN_BELOW:
-            digits, _, power = repr(float(size)).partition("e")
-            return digits, f"e{power}{sign}"
-        return f"{_round_at(size, -parsed.digits):f}", sign
-    if parsed.type == "e":
-        size = _round_at(size, _exponent(size) - parsed.digits)
-        exponent = _exponent(size)
-        return f"{_round_at(_EXACT.scaleb(size, -exponent), -parsed.digits):f}", f"e{exponent:+d}"
-    size = _round_at(size, _exponent(size) - parsed.digits + 1)
-    if parsed.type == "r":
-        return f"{size:f}", ""
-    thousands = max(-_NO_PREFIX, min(_NO_PREFIX, _exponent(size) // 3))
-    return f"{_EXACT.scaleb(size, -3 * thousands):f}", _PREFIXES[_NO_PREFIX + thousands]
 
 
 def _exponent(size: Decimal) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import Plot, SeriesLine
+    from reportgen.figures.plot import Plot
 
 
 PIXELS_WIDE = 600
@@ -134,11 +134,6 @@ class LinePaths:
     line: str
 
 
-def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
-    """The path data of each line of a plot, in its order: the same for both kinds of picture."""
-    return tuple(_make_paths(plot, line) for line in plot.lines)
-
-
 def positions(axis: Axis, values: FloatArray) -> FloatArray:
     """Where values stand on an axis, 0 to 1 over its domain; not positive on a log axis is NaN."""
     low, high = axis.domain
@@ -151,37 +146,33 @@ def positions(axis: Axis, values: FloatArray) -> FloatArray:
     return placed
 
 
-def _make_paths(plot: Plot, line: SeriesLine) -> LinePaths:
-    x, y = _place_points(plot, line.steps, line.values)
-    band = ""
-    if plot.band != "none" and np.isfinite(line.low).any():
-        # A band that reaches below what a log axis can show is drawn from its foot.
-        low = np.where(line.low <= 0, plot.y.domain[0], line.low) if plot.y.scale == "log" else line.low
-        band = write_band_path(x, *(_place_points(plot, line.steps, end)[1] for end in (low, line.high)))
-    return LinePaths(
-        band=band,
-        runs=_make_runs_path(plot, line),
-        raw="" if line.raw is None else write_line_path(*thin(*_place_points(plot, line.steps, line.raw))),
-        line=write_line_path(*thin(x, y)),
-    )
-
-
-def _make_runs_path(plot: Plot, line: SeriesLine) -> str:
-    """All runs of a series in one path; runs that share even steps are thinned and written together."""
-    if not line.runs:
-        return ""
-    steps = line.runs[0].steps
-    if all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs):
-        x, y = _place_points(plot, steps, np.stack([run.values for run in line.runs]))
-        if x.size > _RUN_POINTS and np.isfinite(y).all() and is_even(x):
-            thinned = np.stack(thin_rows(x, y, _RUN_POINTS), axis=2)
-            points = np.rint(thinned.clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
-            starts = points[:, 0].tolist()
-            moves = np.diff(points, axis=1).reshape(len(points), -1).tolist()
-            parts = (f"M{h} {v}l{' '.join(map(str, row))}" for (h, v), row in zip(starts, moves, strict=True))
-            return "".join(parts).replace(" -", "-")
-    placed = (_place_points(plot, run.steps, run.values) for run in line.runs)
-    return "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
+def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
+    """The path data of each line of a plot, in its order: the same for both kinds of picture."""
+    paths = []
+    for line in plot.lines:
+        x, y = _place_points(plot, line.steps, line.values)
+        band = runs = ""
+        if plot.band != "none" and np.isfinite(line.low).any():
+            # A band that reaches below what a log axis can show is drawn from its foot.
+            low = np.where(line.low <= 0, plot.y.domain[0], line.low) if plot.y.scale == "log" else line.low
+            band = write_band_path(x, *(_place_points(plot, line.steps, end)[1] for end in (low, line.high)))
+        steps = line.runs[0].steps if line.runs else line.steps
+        if line.runs and all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs):
+            across, down = _place_points(plot, steps, np.stack([run.values for run in line.runs]))
+            if across.size > _RUN_POINTS and np.isfinite(down).all() and is_even(across):
+                # Runs that share even steps are thinned and written together.
+                thinned = np.stack(thin_rows(across, down, _RUN_POINTS), axis=2)
+                points = np.rint(thinned.clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
+                moves = np.diff(points, axis=1).reshape(len(points), -1).tolist()
+                rows = zip(points[:, 0].tolist(), moves, strict=True)
+                parts = (f"M{h} {v}l{' '.join(map(str, row))}" for (h, v), row in rows)
+                runs = "".join(parts).replace(" -", "-")
+        if not runs:
+            placed = (_place_points(plot, run.steps, run.values) for run in line.runs)
+            runs = "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
+        raw = "" if line.raw is None else write_line_path(*thin(*_place_points(plot, line.steps, line.raw)))
+        paths.append(LinePaths(band, runs, raw, write_line_path(*thin(x, y))))
+    return tuple(paths)
 
 
 def _place_points(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:

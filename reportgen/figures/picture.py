@@ -9,6 +9,7 @@ security policy allows no style attribute. The live view draws at the same place
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from reportgen.figures.axis import position
@@ -26,13 +27,15 @@ from reportgen.figures.style import (
 from reportgen.figures.text import cut_text, escape_text, measure_text, wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.paths import LinePaths
     from reportgen.figures.plot import Margins, Mark, Plot, SeriesLine
 
 
+SPARK_ACROSS, SPARK_DOWN = 600, 200
+"""Drawing units of a small picture."""
 _EDGE = 24
 _TITLE_SIZE, _SOURCE_SIZE = 17, 11
 _TITLE_LINE, _TEXT_LINE, _LEGEND_ROW = 22, 16, 20
@@ -85,17 +88,13 @@ def set_into_page(drawing: str, height: int, labelled_by: str) -> str:
 
 def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     """The picture's elements, as wide as their place or ``PIXELS_WIDE`` pixels."""
-    return "".join(
-        [
-            *_draw_y_grid(plot),
-            *_draw_references(plot, fluid=fluid),
-            *_draw_lines(plot, paths, fluid=fluid),
-            *_draw_symbols(plot),
-            *draw_x_axis(plot.x, plot.height),
-            *_draw_annotations(plot, fluid=fluid),
-            *_draw_ends(plot),
-        ]
+    parts = (
+        _draw_ground(plot, fluid=fluid),
+        _draw_lines(plot, paths, fluid=fluid),
+        draw_x_axis(plot.x, plot.height),
+        _draw_names(plot, fluid=fluid),
     )
+    return "".join(chain.from_iterable(parts))
 
 
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
@@ -103,7 +102,8 @@ def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
     return () if plot.symbols or line.slot is None else DASHES[line.slot]
 
 
-def _draw_y_grid(plot: Plot) -> Iterator[str]:
+def _draw_ground(plot: Plot, *, fluid: bool) -> Iterator[str]:
+    """The y axis with its grid, and reference lines."""
     yield '<g class="rg-grid" stroke="var(--rg-grid)">'
     for tick in plot.y.ticks:
         y = _format_pixel(plot, tick)
@@ -113,10 +113,20 @@ def _draw_y_grid(plot: Plot) -> Iterator[str]:
         yield f'<text x="-8" y="{_format_pixel(plot, tick)}" dy="4">{escape_text(label)}</text>'
     yield f'</g><text class="rg-y-title" x="{-plot.margins.left}" y="-14" fill="var(--rg-text)">'
     yield f"{escape_text(plot.y.title)}</text>"
+    line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
+    for mark in plot.references:
+        if mark.y is not None:
+            y = _format_pixel(plot, mark.y)
+            yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
+            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape_text(mark.text)}</text></g>'
+        elif mark.x is not None:
+            x = format_position(plot.x, mark.x)
+            yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
+            yield f"{_draw_label(mark, x, 0, 'var(--rg-muted)', fluid=fluid)}</g>"
 
 
 def _draw_lines(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> Iterator[str]:
-    """Bands, runs and means; strokes are in drawing units, and in the fluid picture they do not scale."""
+    """Bands, runs, means and symbols; strokes are in drawing units, or do not scale."""
     scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if fluid else (UNITS_A_PIXEL, "")
     stretch = ' preserveAspectRatio="none"' if fluid else ""
     yield (
@@ -139,9 +149,6 @@ def _draw_lines(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> Ite
                 size = f'stroke-width="{width * scale}"'
                 yield f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{path}"{attribute}/>'
     yield "</svg>"
-
-
-def _draw_symbols(plot: Plot) -> Iterator[str]:
     for number, line in enumerate(plot.lines if plot.symbols else ()):
         name = f"{plot.id}-symbol-{number}"
         yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
@@ -153,20 +160,8 @@ def _draw_symbols(plot: Plot) -> Iterator[str]:
         yield "</g>"
 
 
-def _draw_references(plot: Plot, *, fluid: bool) -> Iterator[str]:
-    line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
-    for mark in plot.references:
-        if mark.y is not None:
-            y = _format_pixel(plot, mark.y)
-            yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
-            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape_text(mark.text)}</text></g>'
-        elif mark.x is not None:
-            x = format_position(plot.x, mark.x)
-            yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
-            yield f"{_draw_label(mark, x, 0, 'var(--rg-muted)', fluid=fluid)}</g>"
-
-
-def _draw_annotations(plot: Plot, *, fluid: bool) -> Iterator[str]:
+def _draw_names(plot: Plot, *, fluid: bool) -> Iterator[str]:
+    """Annotations, and the names at the line ends."""
     for mark in plot.annotations:
         if mark.x is None or mark.y is None:
             continue
@@ -177,6 +172,12 @@ def _draw_annotations(plot: Plot, *, fluid: bool) -> Iterator[str]:
             start, end = (f"{y + shift:.4g}" for shift in mark.label.leader)
             yield f'<line x1="{x}" x2="{x}" y1="{start}" y2="{end}" stroke="var(--rg-muted)"/>'
         yield f"{_draw_label(mark, x, y, 'var(--rg-text)', fluid=fluid)}</g>"
+    if plot.ends:
+        yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
+        for label in plot.ends:
+            place = f'x="100%" dx="10" y="{label.y:g}" dy="4" fill="{get_colour(label.slot)}"'
+            yield f"<text {place}>{escape_text(label.text)}</text>"
+        yield "</g>"
 
 
 def _draw_label(mark: Mark, x: str, y: float, ink: str, *, fluid: bool) -> str:
@@ -191,15 +192,6 @@ def _draw_label(mark: Mark, x: str, y: float, ink: str, *, fluid: bool) -> str:
     both = ((' class="rg-wide"', label.text), (' class="rg-narrow"', label.short))
     words = "".join(f"<text{which} {at}>{escape_text(text)}</text>" for which, text in both)
     return f"<title>{escape_text(mark.text)}</title>{words}"
-
-
-def _draw_ends(plot: Plot) -> Iterator[str]:
-    if plot.ends:
-        yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
-        for end in plot.ends:
-            ink = get_colour(end.slot)
-            yield f'<text x="100%" dx="10" y="{end.y:g}" dy="4" fill="{ink}">{escape_text(end.text)}</text>'
-        yield "</g>"
 
 
 def _format_pixel(plot: Plot, value: float) -> str:
@@ -281,6 +273,15 @@ def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
         parts.append(_draw_text(x + 30, here, font, "text", name))
         x += wide
     return parts, rows
+
+
+def draw_spark(words: str, strokes: Iterable[str], ends: str) -> str:
+    """A small fluid picture without axes, of paths in 600 x 200 units; ``ends`` says how strokes end."""
+    return (
+        f'<svg class="rg-spark" role="img" aria-label="{escape_text(words)}" width="100%" height="56" '
+        f'viewBox="0 0 {SPARK_ACROSS} {SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '
+        f'fill="none" {ends}>{"".join(strokes)}</svg>'
+    )
 
 
 def draw_card(picture: str) -> str:

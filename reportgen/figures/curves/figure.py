@@ -34,6 +34,8 @@ from reportgen.figures.style import pick_slots
 from reportgen.figures.text import isolate_names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reportgen.core.model import Curve, CurveSet
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
     from reportgen.settings.blocks import PanelsSettings
@@ -62,9 +64,6 @@ _GIVEN_BANDS = {
 }
 _MOST_NAMES = 6
 _MOST_TABLE_ROWS = 40
-
-
-# ---- words --------------------------------------------------------------------------------------
 
 
 def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
@@ -160,41 +159,29 @@ def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
 
 def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> str:
     """The author's words, then n, band and level, smoothing, alignment, what was dropped, and source."""
-    level = _format_level(curve_set)
-    extremes = any(curve.extremes is not None for curve in curve_set.curves)
-    aligned = (
-        "All runs share their steps."
-        if curve_set.exact
-        else "Steps differ between runs: each run is interpolated linearly within its own range."
-    )
+    curves, counts = curve_set.curves, [len(curve.runs) for curve in curve_set.curves]
+    centre = "median" if curve_set.band == "iqr" else "mean"
+    listed = ", ".join(f"{curve.series} {len(curve.runs)}" for curve in curves)
+    runs = f"Each line is the {centre} of n runs: {listed}."
+    if all(curve.given for curve in curves):
+        runs = f"Each line is as given by the input{describe_given_n(curves)}."
+    elif set(counts) == {1}:
+        runs = "Each line is one run."
+    elif len(set(counts)) == 1:
+        runs = f"Each line is the {centre} of n = {counts[0]} runs."
+    chosen = f"The interval of the best value ({_format_level(curve_set)}) allows for the choice of its step"
+    smoothed = f"Smoothed by a time-weighted exponential average, {curve_set.smooth:g}"
+    aligned = "Steps differ between runs: each run is interpolated linearly within its own range."
     sentences = [
         spec.caption or "",
-        _describe_runs(curve_set),
+        runs,
         *_describe_band(curve_set),
-        f"The interval of the best value ({level}) allows for the choice of its step among all."
-        if extremes
-        else "",
-        "Smoothed by a time-weighted exponential average, "
-        f"{curve_set.smooth:g}; the faint line is not smoothed."
-        if curve_set.smooth
-        else "Not smoothed.",
-        aligned if any(len(curve.runs) != 1 for curve in curve_set.curves) else "",
+        f"{chosen} among all." if any(curve.extremes is not None for curve in curves) else "",
+        f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "Not smoothed.",
+        ("All runs share their steps." if curve_set.exact else aligned) if set(counts) != {1} else "",
         *_describe_dropped(curve_set),
     ]
     return join_caption(sentences, context)
-
-
-def _describe_runs(curve_set: CurveSet) -> str:
-    counts = [len(curve.runs) for curve in curve_set.curves]
-    if all(curve.given for curve in curve_set.curves):
-        return f"Each line is as given by the input{describe_given_n(curve_set.curves)}."
-    if set(counts) == {1}:
-        return "Each line is one run."
-    centre = "median" if curve_set.band == "iqr" else "mean"
-    if len(set(counts)) == 1:
-        return f"Each line is the {centre} of n = {counts[0]} runs."
-    listed = ", ".join(f"{curve.series} {len(curve.runs)}" for curve in curve_set.curves)
-    return f"Each line is the {centre} of n runs: {listed}."
 
 
 def _describe_band(curve_set: CurveSet) -> list[str]:
@@ -213,7 +200,16 @@ def _describe_band(curve_set: CurveSet) -> list[str]:
     lone = [curve.series for curve in curve_set.curves if len(curve.runs) == 1 and not curve.given]
     sentences += [f"{join_names(lone)}: 1 run, no band."] if lone else []
     sentences += [f"{join_names(given)}: {by_input}."] if given else []
-    sentences += [_describe_equal_runs(curve_set)] if several else []
+    equal = [(curve.equal, curve.series) for curve in curve_set.curves if curve.equal]
+    if several and equal:
+        # A band without width would look like certainty.
+        half = curve_set.band == "iqr"
+        what = "an equal middle half of the runs" if half else "equal readings in all runs"
+        count = sum(number for number, _ in equal)
+        where = join_names([f"{format_count(number, 'step')} of {series}" for number, series in equal])
+        if len(curve_set.curves) == 1 or len(equal) > _MOST_NAMES:
+            where = format_count(count, "step")
+        sentences.append(f"{where} {'has' if count == 1 else 'have'} {what}: no band there.")
     if any(len(set(curve.n.tolist())) > 1 and not curve.given for curve in curve_set.curves):
         sentences.append("Where fewer runs reach, the band is drawn from those that do.")
     if curve_set.given_ignored:
@@ -221,36 +217,19 @@ def _describe_band(curve_set: CurveSet) -> list[str]:
     return sentences
 
 
-def _describe_equal_runs(curve_set: CurveSet) -> str:
-    """Where all runs are equal, and a band without width would look like certainty."""
-    steps = [(curve.equal, curve.series) for curve in curve_set.curves if curve.equal]
-    if not steps:
-        return ""
-    what = "an equal middle half of the runs" if curve_set.band == "iqr" else "equal readings in all runs"
-    count = sum(number for number, _ in steps)
-    if len(curve_set.curves) == 1 or len(steps) > _MOST_NAMES:
-        where = format_count(count, "step")
-    else:
-        where = join_names([f"{format_count(number, 'step')} of {series}" for number, series in steps])
-    return f"{where} {'has' if count == 1 else 'have'} {what}: no band there."
-
-
-def _describe_dropped(curve_set: CurveSet) -> list[str]:
+def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:
     """What is not drawn as it was read, and the series and runs without a finite value."""
-    sentences = [f"Steps are averaged in {curve_set.bins} bins."] if curve_set.bins else []
+    if curve_set.bins:
+        yield f"Steps are averaged in {curve_set.bins} bins."
     if curve_set.replaced:
         rows = "row was" if curve_set.replaced == 1 else "rows were"
-        sentences.append(f"{curve_set.replaced:,} {rows} replaced by a later row of the same run and step.")
+        yield f"{curve_set.replaced:,} {rows} replaced by a later row of the same run and step."
     if curve_set.dropped:
         values = "value was" if curve_set.dropped == 1 else "values were"
-        sentences.append(f"{curve_set.dropped:,} missing or non-finite {values} left out.")
+        yield f"{curve_set.dropped:,} missing or non-finite {values} left out."
     names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
     if names:
-        sentences.append(f"Without a finite value, and not drawn: {join_names(names, most=_MOST_NAMES)}.")
-    return sentences
-
-
-# ---- figures ------------------------------------------------------------------------------------
+        yield f"Without a finite value, and not drawn: {join_names(names, most=_MOST_NAMES)}."
 
 
 def draw_curve(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
@@ -354,7 +333,23 @@ def _build_table(plot: Plot) -> Table:
 
 def _collect_numbers(curve_set: CurveSet, spec: PlotSpec) -> dict[str, Any]:
     """What ``report.json`` holds of a figure: how it was made, who leads, and each series' ends."""
-    lead = get_lead(curve_set, lowest=spec.higher_is_better is False)
+    lower = spec.higher_is_better is False
+    lead, rows = get_lead(curve_set, lowest=lower), []
+    picks = {"highest": False, "lowest": True} if spec.higher_is_better is None else {"best": lower}
+    for curve in curve_set.curves:
+        known = np.flatnonzero(np.isfinite(get_unsmoothed(curve)))
+        row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
+        if known.size:
+            row["first"] = _make_point(curve, int(known[0]))
+            for kind, lowest in picks.items():
+                best = find_best(curve, lowest=lowest)
+                point = _make_point(curve, int(np.flatnonzero(curve.steps == best.step)[0]))
+                sure = math.isfinite(best.low) and math.isfinite(best.high)
+                ends = {"low": best.low if sure else None, "high": best.high if sure else None}
+                # Picked for its value, from so many points.
+                row[kind] = point | ends | {"of": int(known.size)}
+            row["last"] = _make_point(curve, int(known[-1]))
+        rows.append(row)
     return {
         "metric": curve_set.metric,
         "band": curve_set.band,
@@ -366,26 +361,8 @@ def _collect_numbers(curve_set: CurveSet, spec: PlotSpec) -> dict[str, Any]:
         "dropped": curve_set.dropped,
         "higher_is_better": spec.higher_is_better,
         "leader": lead.series if lead.tested else None,
-        "series": [_summarize_series(curve, spec) for curve in curve_set.curves],
+        "series": rows,
     }
-
-
-def _summarize_series(curve: Curve, spec: PlotSpec) -> dict[str, Any]:
-    known = np.flatnonzero(np.isfinite(get_unsmoothed(curve)))
-    row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
-    if known.size:
-        row["first"] = _make_point(curve, int(known[0]))
-        ranked = {"best": spec.higher_is_better is False}
-        picks = {"highest": False, "lowest": True} if spec.higher_is_better is None else ranked
-        for kind, lowest in picks.items():
-            best = find_best(curve, lowest=lowest)
-            point = _make_point(curve, int(np.flatnonzero(curve.steps == best.step)[0]))
-            sure = math.isfinite(best.low) and math.isfinite(best.high)
-            ends = {"low": best.low if sure else None, "high": best.high if sure else None}
-            # Picked for its value, from so many points.
-            row[kind] = point | ends | {"of": int(known.size)}
-        row["last"] = _make_point(curve, int(known[-1]))
-    return row
 
 
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:

@@ -16,9 +16,10 @@ from reportgen.figures.axis import DAY, format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
 from reportgen.figures.number_format import choose_step_format, format_d3, format_time
 from reportgen.figures.paths import positions, thin, write_line_path
+from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark
 from reportgen.figures.plot import join_caption, make_curve_spec
 from reportgen.figures.style import get_colour
-from reportgen.figures.text import escape_text, write_table_csv
+from reportgen.figures.text import write_table_csv
 from reportgen.settings.blocks import CurveSettings, Statistic
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 
 _HEADS = {Statistic.FINAL: "final", Statistic.PEAK: "best", Statistic.MEAN: "mean over steps"}
-_SPARK_ACROSS, _SPARK_DOWN, _SPARK_PIXELS = 600, 200, 56
+_NUMBERS = {"final": "final", "best": "peak"}
+_THIN, _ROUND = 'stroke-width="1.75" vector-effect="non-scaling-stroke"', 'stroke-linejoin="round"'
 
 
 class Reading(NamedTuple):
@@ -89,10 +91,6 @@ def _read_at(curve: Curve, index: int) -> Reading:
     return Reading(curve.series, float(curve.steps[index]), float(get_unsmoothed(curve)[index]))
 
 
-def _count_readings(curve: Curve) -> int:
-    return int(np.count_nonzero(np.isfinite(get_unsmoothed(curve))))
-
-
 def describe_checkpoints(
     counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str = "best"
 ) -> str:
@@ -110,8 +108,8 @@ def describe_checkpoints(
 
 def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most: str = "best") -> str:
     """From how many values the best was picked, those of ``names`` first."""
-    counts = [(curve.series not in names, _count_readings(curve)) for curve in list_known_curves(curve_set)]
-    ordered = [count for _, count in sorted(counts, key=lambda pair: pair[0])]
+    curves = sorted(list_known_curves(curve_set), key=lambda curve: curve.series not in names)
+    ordered = [int(np.count_nonzero(np.isfinite(get_unsmoothed(curve)))) for curve in curves]
     is_time, binned = plot.x.scale == "time", curve_set.bins is not None
     return describe_checkpoints(ordered, is_time=is_time, binned=binned, most=most)
 
@@ -149,9 +147,6 @@ def describe_given_n(curves: Sequence[Curve]) -> str:
     return f", n {'=' if len(counts) == 1 else 'from'} {format_ends(counts)}"
 
 
-# ---- table --------------------------------------------------------------------------------------
-
-
 class _Metric(NamedTuple):
     """One metric of a table: who ends where, and who leads by the test."""
 
@@ -159,7 +154,26 @@ class _Metric(NamedTuple):
     endings: tuple[Ending, ...]
     better: bool | None
     lead: Lead
-    decimals: dict[Statistic, int | None]
+
+    def write_head(self, column: Statistic, context: DrawContext) -> str:
+        """A column's head; that of best values says from how many they were picked, if that is the same."""
+        if column is not Statistic.PEAK:
+            return _HEADS[column]
+        most = "best" if self.better is not None else "highest"
+        counts = {ending.readings for ending in self.endings}
+        if len(counts) > 1:
+            return most
+        return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
+
+    def choose_decimals(self, column: Statistic) -> int | None:
+        """The decimal places that four significant digits of any value need: a column shares them.
+
+        None where a value is too large or small to be written without an exponent.
+        """
+        texts = [f"{_choose_number(ending, column)[0].value:.4g}" for ending in self.endings]
+        if any("e" in text for text in texts):
+            return None
+        return max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
 def build_result_table(
@@ -179,15 +193,21 @@ def build_result_table(
     """
     columns, several = settings.columns, len(metrics) > 1
     shown = [
-        _Metric(name, ends, way, lead, {column: _choose_column_decimals(ends, column) for column in columns})
-        for (name, ends), way, lead in zip(metrics, better, leads, strict=True)
+        _Metric(name, ends, way, lead) for (name, ends), way, lead in zip(metrics, better, leads, strict=True)
     ]
     header = ["series", "runs"]
     for metric in shown:
-        heads = [_write_head(column, metric, context) for column in columns]
+        heads = [metric.write_head(column, context) for column in columns]
         header += [f"{metric.name}: {head}" if several else head for head in heads]
+    names = list(dict.fromkeys(end.series for metric in shown for end in metric.endings))
+    if settings.order in {"final", "best"}:
+        sign, number = 1 if shown[0].better is False else -1, _NUMBERS[settings.order]
+        ranks = {end.series: sign * getattr(end, number).value for end in shown[0].endings}
+        names.sort(key=lambda name: ranks.get(name, float("inf")))
+    elif settings.order == "name":
+        names.sort(key=str.casefold)
     rows = []
-    for name in _order_names(settings.order, shown):
+    for name in names:
         own = [next((end for end in metric.endings if end.series == name), None) for metric in shown]
         runs = max((ending.runs for ending in own if ending), default=0)
         cells = [Cell(name), Cell(str(runs), float(runs))]
@@ -204,17 +224,6 @@ def build_result_table(
     )
 
 
-def _choose_column_decimals(endings: tuple[Ending, ...], column: Statistic) -> int | None:
-    """The decimal places that four significant digits of any value need: a column shares them.
-
-    None where a value is too large or small to be written without an exponent.
-    """
-    texts = [f"{_choose_number(ending, column)[0].value:.4g}" for ending in endings]
-    if any("e" in text for text in texts):
-        return None
-    return max((len(text.partition(".")[2]) for text in texts), default=0)
-
-
 def _choose_number(ending: Ending, column: Statistic) -> tuple[Estimate, float | None]:
     """The number of a column, and the step it stands at."""
     if column is Statistic.FINAL:
@@ -222,28 +231,6 @@ def _choose_number(ending: Ending, column: Statistic) -> tuple[Estimate, float |
     if column is Statistic.PEAK:
         return ending.peak, ending.peak_step
     return ending.mean, None
-
-
-def _write_head(column: Statistic, metric: _Metric, context: DrawContext) -> str:
-    """A column's head; that of best values says from how many they were picked, where that is the same."""
-    if column is not Statistic.PEAK:
-        return _HEADS[column]
-    most = "best" if metric.better is not None else "highest"
-    counts = {ending.readings for ending in metric.endings}
-    return (
-        describe_checkpoints([*counts], is_time=context.step_is_time, most=most) if len(counts) == 1 else most
-    )
-
-
-def _order_names(order: str, metrics: list[_Metric]) -> list[str]:
-    names = list(dict.fromkeys(ending.series for metric in metrics for ending in metric.endings))
-    if order == "name":
-        return sorted(names, key=str.casefold)
-    if order in {"final", "best"}:
-        sign = 1 if metrics[0].better is False else -1
-        numbers = {e.series: (e.final if order == "final" else e.peak).value for e in metrics[0].endings}
-        return sorted(names, key=lambda name: sign * numbers[name] if name in numbers else float("inf"))
-    return names
 
 
 def _build_cell(ending: Ending | None, column: Statistic, metric: _Metric, context: DrawContext) -> Cell:
@@ -259,7 +246,7 @@ def _build_cell(ending: Ending | None, column: Statistic, metric: _Metric, conte
         at += f", of {ending.readings:,}"
     if estimate.low is not None and estimate.high is not None:
         return Cell(f"{format_estimate(estimate)}{at}", estimate.value)
-    final, decimals = ending.final, metric.decimals[column]
+    final, decimals = ending.final, metric.choose_decimals(column)
     if final.low is not None and final.high is not None and decimals is not None:
         # A value without an interval has no more digits than one that has it.
         decimals = choose_decimals((final.high - final.low) / 2)
@@ -277,42 +264,31 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
         if metric.lead.tested and result:
             leaders.append(f"{metric.name}: {result}" if len(metrics) > 1 else result)
     tested = f"At the end {'; '.join(leaders)} (Welch's t over runs, Holm over all pairs)." if leaders else ""
+    endings = [ending for metric in metrics for ending in metric.endings]
+    # Where neither way is better the highest value stands for the best.
+    highest = [metric.name for metric in metrics if metric.better is None]
+    which = "highest" if len(highest) == len(metrics) else "best"
+    of = f" (of {join_names(highest)} the highest)" if highest and which == "best" else ""
+    known = any(ending.peak.low is not None for ending in endings)
+    interval = "its interval allows for the choice" if known else "it has no interval"
+    peak = f"{which.capitalize()}: the {which} value of the mean curve{of}, picked by looking; {interval}."
+    half = f"half the {settings.level * 100:g} % confidence interval across runs (Student t)"
+    single = all(ending.runs == 1 for ending in endings)
+    equal = list(dict.fromkeys(e.series for e in endings if e.final.n > 1 and e.final.low is None))
+    if any(ending.final.low is not None for ending in endings):
+        single, how = False, f"± is {half}, at each step by itself."
+    else:
+        how = "One run per series: no interval." if single else ""
+    none = f"{join_names(equal, most=6)}: all runs are equal at the last step, so no interval."
     sentences = (
         settings.caption or "",
         tested,
-        _describe_peak(metrics) if Statistic.PEAK in settings.columns else "",
-        _describe_intervals([ending for metric in metrics for ending in metric.endings], settings.level),
+        peak if Statistic.PEAK in settings.columns else "",
+        how,
+        none if equal and not single else "",
         f"Lower is better{some}." if lower else "",
     )
     return join_caption(sentences, context)
-
-
-def _describe_peak(metrics: list[_Metric]) -> str:
-    """Which value of each metric is its best: the highest where neither way is better; and its interval."""
-    highest = [metric.name for metric in metrics if metric.better is None]
-    which = "highest" if len(highest) == len(metrics) else "best"
-    some = f" (of {join_names(highest)} the highest)" if highest and which == "best" else ""
-    known = any(ending.peak.low is not None for metric in metrics for ending in metric.endings)
-    interval = "its interval allows for the choice" if known else "it has no interval"
-    value = f"the {which} value of the mean curve{some}"
-    return f"{which.capitalize()}: {value}, picked by looking; {interval}."
-
-
-def _describe_intervals(endings: list[Ending], level: float) -> str:
-    how = ""
-    if any(ending.final.low is not None for ending in endings):
-        interval = f"half the {level * 100:g} % confidence interval across runs (Student t)"
-        how = f"± is {interval}, at each step by itself."
-    elif all(ending.runs == 1 for ending in endings):
-        return "One run per series: no interval."
-    equal = dict.fromkeys(end.series for end in endings if end.final.n > 1 and end.final.low is None)
-    if not equal:
-        return how
-    names = join_names(list(equal), most=6)
-    return f"{how} {names}: all runs are equal at the last step, so no interval.".strip()
-
-
-# ---- benchmarks ---------------------------------------------------------------------------------
 
 
 def summarize_benchmark(
@@ -344,6 +320,11 @@ def summarize_benchmark(
         ("Protocol", benchmark.protocol or ""),
         ("Caution", context.approximate or ""),
     ]
+    strokes = []
+    for line in plot.lines:
+        x, y = positions(plot.x, line.steps), 1 - positions(plot.y, line.values)
+        data = write_line_path(*thin(x * SPARK_ACROSS, y * SPARK_DOWN, 120))
+        strokes.append(f'<path stroke="{get_colour(line.slot)}" {_THIN} d="{data}"/>')
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -351,7 +332,7 @@ def summarize_benchmark(
         leader=leader,
         score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
-        spark=_draw_spark(plot, benchmark),
+        spark=draw_spark(f"{benchmark.name}: {plot.y.title} by {plot.x.title}", strokes, _ROUND),
         legend=tuple((line.name, line.slot) for line in plot.lines),
     )
 
@@ -370,24 +351,6 @@ def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: st
     kind = f"{'lowest' if lowest else 'highest'} {'mean' if lead.tested else 'reading'}"
     unclear = "no clear winner; " if lead.tested and ranked else ""
     return "", f"{unclear}{kind} {value}{what} ({names})"
-
-
-def _draw_spark(plot: Plot, benchmark: Benchmark) -> str:
-    """A small fluid picture of the mean lines, without axes."""
-    lines = []
-    for line in plot.lines:
-        x = positions(plot.x, line.steps) * _SPARK_ACROSS
-        y = (1 - positions(plot.y, line.values)) * _SPARK_DOWN
-        lines.append(
-            f'<path stroke="{get_colour(line.slot)}" stroke-width="1.75" vector-effect="non-scaling-stroke" '
-            f'd="{write_line_path(*thin(x, y, 120))}"/>'
-        )
-    words = escape_text(f"{benchmark.name}: {plot.y.title} by {plot.x.title}")
-    return (
-        f'<svg class="rg-spark" role="img" aria-label="{words}" width="100%" height="{_SPARK_PIXELS}" '
-        f'viewBox="0 0 {_SPARK_ACROSS} {_SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '
-        f'fill="none" stroke-linejoin="round">{"".join(lines)}</svg>'
-    )
 
 
 def collect_overview(

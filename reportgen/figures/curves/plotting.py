@@ -62,7 +62,15 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
         messages = (f'"{name}" is not a series of this figure' for name in unknown)
         raise ReportError(*(make_diagnostic(context, message, f"It has {known}") for message in messages))
     slots = pick_slots(names, context.slots, spec.highlight)
-    lines = tuple(_make_line(curve, slots[curve.series], spec) for curve in curves)
+    lines = []
+    for curve in curves:
+        few = len(curve.runs) <= _MOST_RUN_LINES if spec.runs is None else spec.runs
+        runs = [
+            RunLine(run.run, run.steps, run.values if run.smoothed is None else run.smoothed)
+            for run in (curve.runs if len(curve.runs) > 1 and few else ())
+        ]
+        band, name = (curve.values, curve.low, curve.high, curve.n), curve.series
+        lines.append(SeriesLine(name, slots[name], curve.steps, *band, tuple(runs), curve.raw))
     x, y = _make_x_axis(lines, spec, context), _make_y_axis(lines, spec, context)
     references, annotations = _make_marks(lines, spec, (x, y), context)
     ends = place_end_labels(lines, y, spec.height)
@@ -71,7 +79,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
         id=spec.id,
         x=x,
         y=y,
-        lines=lines,
+        lines=tuple(lines),
         margins=compute_margins(y, ends),
         height=spec.height,
         symbols=symbols,
@@ -116,22 +124,7 @@ def get_unsmoothed(curve: Curve) -> FloatArray:
     return curve.values if curve.raw is None else curve.raw
 
 
-def _make_line(curve: Curve, slot: int | None, spec: PlotSpec) -> SeriesLine:
-    several = len(curve.runs) > 1
-    show = several and (spec.runs if spec.runs is not None else len(curve.runs) <= _MOST_RUN_LINES)
-    runs = tuple(
-        RunLine(run.run, run.steps, run.values if run.smoothed is None else run.smoothed)
-        for run in (curve.runs if show else ())
-    )
-    return SeriesLine(
-        curve.series, slot, curve.steps, curve.values, curve.low, curve.high, curve.n, runs, curve.raw
-    )
-
-
-# ---- axes ---------------------------------------------------------------------------------------
-
-
-def _make_x_axis(lines: tuple[SeriesLine, ...], spec: PlotSpec, context: DrawContext) -> Axis:
+def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawContext) -> Axis:
     steps = np.concatenate([line.steps for line in lines])
     marked = [mark.x for mark in spec.references if mark.x is not None]
     shown = np.concatenate([steps, np.array(marked, dtype=np.float64)])
@@ -166,7 +159,7 @@ def _fit_axis(make_axis: Callable[[int], Axis]) -> Axis:
     return axis
 
 
-def _make_y_axis(lines: tuple[SeriesLine, ...], spec: PlotSpec, context: DrawContext) -> Axis:
+def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawContext) -> Axis:
     parts = [part for line in lines for part in (line.values, line.low, line.high)]
     parts += [run.values for line in lines for run in line.runs]
     parts += [line.raw for line in lines if line.raw is not None]
@@ -188,9 +181,6 @@ def _check_positive(low: float, high: float, axis: str, context: DrawContext) ->
         message = f"the {axis} axis is a log axis and starts at {low:g}"
         raise ReportError(make_diagnostic(context, message, "Start above 0"))
     return low, high
-
-
-# ---- marks --------------------------------------------------------------------------------------
 
 
 def _make_marks(
@@ -255,9 +245,6 @@ def _find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> I
 
 def _is_inside(axis: Axis, value: float) -> bool:
     return -_ROUNDING <= position(axis, value) <= 1 + _ROUNDING
-
-
-# ---- margins and names at line ends -------------------------------------------------------------
 
 
 def compute_margins(y: Axis, ends: Sequence[EndLabel]) -> Margins:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
@@ -36,7 +37,7 @@ from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Comparison, Power
+    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Power
     from reportgen.core.outcomes import OutcomeNotes
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.blocks import ComparisonSettings
@@ -68,21 +69,18 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     known, ``contexts`` the protocols and notes, and ``found`` what was found in the outcomes; ``context`` is
     of the block.
     """
+    isolate = partial(isolate_names, names=across.series)
     # Rows by their average; those without one last, in the order of the data.
     sign = -1 if context.higher_is_better else 1
     averages = [cell.score.estimate for cell in across.macro]
     ranks = [float("inf") if value is None else sign * value for value in averages]
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    power = [
-        describe_power(
-            name,
-            powers.get(name),
-            contexts.get(name, context),
-            together="comparisons",
-            reported=all(row[index].score.samples is None for row in across.cells),
-        )
-        for index, name in enumerate(across.benchmarks)
-    ]
+    power = []
+    for index, name in enumerate(across.benchmarks):
+        reported = all(row[index].score.samples is None for row in across.cells)
+        own = contexts.get(name, context)
+        words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
+        power.append(isolate(words))
     sentences = (
         settings.caption or "",
         *_describe_method(across, context),
@@ -92,14 +90,13 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         f"Source: {describe_source(context)}.",
     )
     against = f"held against {across.baseline}" if across.baseline else "no baseline to hold them against"
-    table = _build_table(block_id, across, order, context)
-    parts: list[Any] = [_write_answer(across, order, context), table, *power]
+    answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, context)
     return Stack(
         id=block_id,
         title=settings.title or f"{format_count(len(across.benchmarks), 'benchmark')} side by side",
         subtitle=f"{name_metric(settings.metric, context)}, {against}",
-        parts=tuple(isolate_names(part, across.series) if isinstance(part, str) else part for part in parts),
-        caption=isolate_names(" ".join(filter(None, sentences)), across.series),
+        parts=(isolate(answer), table, *power),
+        caption=isolate(" ".join(filter(None, sentences))),
     )
 
 
@@ -146,27 +143,24 @@ def _build_table(
         )
         for place in order
     )
+    # Every number behind the table, the average first; what is not known is empty.
+    columns = ((AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True))
+    records = []
+    for benchmark, cells in columns:
+        for cell in cells:
+            score, pair = cell.score, cell.against
+            fields = list_pair_fields(pair) if pair else (None,) * len(PAIR_COLUMNS)
+            own = (benchmark, score.series, score.metric, score.estimate, score.low, score.high, score.level)
+            how = (score.problems, score.estimand, score.method, score.reason or cell.reason)
+            records.append((*own, *how, *fields))
     return ResultTable(
         id=f"{block_id}-table",
         title=f"Score and interval{against}",
         header=("series", AVERAGE, *across.benchmarks),
         rows=rows,
         caption="Best average first.",
-        csv=write_table_csv(_CSV_COLUMNS, _list_csv_rows(across)),
+        csv=write_table_csv(_CSV_COLUMNS, records),
     )
-
-
-def _list_csv_rows(across: AcrossBenchmarks) -> Iterator[tuple[object, ...]]:
-    """Every number behind the table, the average first; what is not known is empty."""
-    columns = ((AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True))
-    for benchmark, cells in columns:
-        for cell in cells:
-            score, pair = cell.score, cell.against
-            yield (
-                *(benchmark, score.series, score.metric, score.estimate, score.low, score.high, score.level),
-                *(score.problems, score.estimand, score.method, score.reason or cell.reason),
-                *(list_pair_fields(pair) if pair else (None,) * len(PAIR_COLUMNS)),
-            )
 
 
 def _build_cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreContext) -> Cell:
@@ -178,22 +172,20 @@ def _build_cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreCon
     if score.series == across.baseline:
         lines, mark = [*lines, "baseline"], "self"
     elif pair is not None:
-        lines, mark = [*lines, *_describe_verdict(pair, context)], VERDICT_MARKS[pair.verdict]
+        mark = VERDICT_MARKS[pair.verdict]
+        size = f"{pair.reason or 'no shared problem'}"
+        if pair.difference is not None:
+            size = format_plain_difference(pair, context)
+        lines.append(f"{VERDICT_WORDS[pair.verdict]}: {size}")
+        if pair.difference is not None:
+            ends = format_interval(pair.low, pair.high, context, signed=True) or "no interval"
+            few = pair.verdict is Verdict.TOO_FEW
+            lines.append(f"{ends}, {f'{pair.shared} shared' if few else format_p_text(pair.adjusted_p)}")
     elif not across.baseline and score.method == REPORTED:
         lines.append(score.method)
     elif cell.reason:
         lines, mark = [*lines, wrap_cell(f"not compared: {cell.reason}")], "missing"
     return Cell("\n".join(lines), score.estimate, mark)
-
-
-def _describe_verdict(pair: Comparison, context: ScoreContext) -> tuple[str, ...]:
-    verdict = VERDICT_WORDS[pair.verdict]
-    if pair.difference is None:
-        return (f"{verdict}: {pair.reason or 'no shared problem'}",)
-    ends = format_interval(pair.low, pair.high, context, signed=True) or "no interval"
-    few = pair.verdict is Verdict.TOO_FEW
-    last = f"{pair.shared} shared" if few else format_p_text(pair.adjusted_p)
-    return (f"{verdict}: {format_plain_difference(pair, context)}", f"{ends}, {last}")
 
 
 def _describe_method(across: AcrossBenchmarks, context: ScoreContext) -> Iterator[str]:

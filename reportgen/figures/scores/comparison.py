@@ -76,6 +76,7 @@ _VERDICTS = (
     "Better or worse: adjusted p below 0.05 and an interval without 0. Cannot tell: anything else. "
     "Too few: under 6 shared problems, not tested."
 )
+_LEFT_OUT = "what only one side answered is left out and named in the data table."
 _HEADER = (
     *("series", "minus", "difference", "interval", "p", "adjusted p", "verdict", "shared problems"),
     *("answered by one side only", "test", "remark"),
@@ -85,9 +86,6 @@ _SUMMARY = (
     "comparisons decides."
 )
 _MOST_SERIES, _MOST_PROBLEMS, _MOST_REASONS = 8, 6, 4
-
-
-# ---- pairs, each seen from either side ----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +152,6 @@ def list_pair_fields(pair: Comparison) -> tuple[object, ...]:
         *("; ".join(pair.only_a), "; ".join(pair.only_b), VERDICT_WORDS[pair.verdict]),
         *(pair.method, pair.interval_method, pair.reason),
     )
-
-
-# ---- their words --------------------------------------------------------------------------------
 
 
 def write_answer(compared: Sequence[Comparison], introduced: str, context: ScoreContext) -> str:
@@ -267,9 +262,6 @@ def describe_power(
     return f"{found} {among} it takes {whole}; {half} are found {describe_chance(power.family_half)}."
 
 
-# ---- the block ----------------------------------------------------------------------------------
-
-
 def draw_comparison(
     block_id: str, settings: ComparisonSettings, scored: BenchmarkScores, context: ScoreContext
 ) -> Stack:
@@ -292,14 +284,16 @@ def draw_comparison(
         parts += [_build_matrix(f"{block_id}-pairs", pairs, scored, context)]
         parts += [_draw_differences(f"{block_id}-differences", pairs, scored, context)]
     parts.append(isolate_names(describe_power(context.benchmark, scored.power, context), pairs.series))
-    how: tuple[str, ...] = ()
+    how: list[str] = []
     if scored.comparisons:
-        how = (
-            *describe_comparisons(scored.comparisons, context, "pair"),
-            _describe_shared(scored.comparisons),
-            *list_reasons(scored.comparisons),
-            FOUND_NOTE if scored.power and scored.power.difference else "",
-        )
+        counts = sorted({pair.shared for pair in scored.comparisons})
+        who = "both" if len(scored.comparisons) == 1 else "every pair"
+        shared = f"n = {counts[0]} problems shared by {who}."
+        if len(counts) > 1:
+            shared = f"n = {counts[0]} to {counts[-1]} problems shared by a pair; {_LEFT_OUT}"
+        how = [*describe_comparisons(scored.comparisons, context, "pair"), shared]
+        how += list_reasons(scored.comparisons)
+        how.append(FOUND_NOTE if scored.power and scored.power.difference else "")
     notes = list_found_notes(scored.problems.notes, pairs.series)
     sentences = [settings.caption or "", *how, *notes, *list_protocol_notes(context, pairs.series)]
     return Stack(
@@ -311,52 +305,39 @@ def draw_comparison(
     )
 
 
-def _describe_shared(compared: Sequence[Comparison]) -> str:
-    """How many problems stand behind the differences."""
-    counts = sorted({pair.shared for pair in compared})
-    if len(counts) == 1:
-        return f"n = {counts[0]} problems shared by {'both' if len(compared) == 1 else 'every pair'}."
-    return (
-        f"n = {counts[0]} to {counts[-1]} problems shared by a pair; "
-        "what only one side answered is left out and named in the data table."
-    )
-
-
 def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> ResultTable:
+    """Verdict, difference, interval and adjusted p of each pair, a line each; the title has the unit."""
     whole = len(pairs.series) <= MOST_WHOLE
     unit = "points" if is_percent(context) else "difference"
-    lines = f"verdict, {unit}, interval, adjusted p" if whole else f"verdict, {unit}"
+    rows = []
+    for row in pairs.series:
+        cells = [Cell(row)]
+        for column in pairs.series:
+            pair = pairs.by_pair.get((row, column))
+            mark, lines = "missing", ["missing", "not compared"]
+            if row == column:
+                mark, lines = "self", ["–"]
+            elif pair and pair.difference is None:
+                lines = ["missing", *wrap_cell(pair.reason or "no shared problem").split("\n")]
+            elif pair:
+                mark = VERDICT_MARKS[pair.verdict]
+                ends = format_interval(pair.low, pair.high, context, signed=True) or "no interval"
+                lines = [VERDICT_WORDS[pair.verdict], format_plain_difference(pair, context), ends]
+                few = pair.verdict is Verdict.TOO_FEW
+                count = f"{format_count(pair.shared, 'problem')} shared"
+                lines.append(count if few else format_p_text(pair.adjusted_p))
+            text = "\n".join(lines if whole else lines[:2])
+            cells.append(Cell(text, pair.difference if pair else None, mark))
+        rows.append(tuple(cells))
     elsewhere = "" if whole else " Interval and p of every pair stand in the data table below the picture."
     return ResultTable(
         id=table_id,
-        title=f"Row minus column: {lines}",
+        title=f"Row minus column: verdict, {unit}{', interval, adjusted p' if whole else ''}",
         header=("row minus column", *pairs.series),
-        rows=tuple(
-            (Cell(row), *(_build_cell(pairs, row, column, context, whole=whole) for column in pairs.series))
-            for row in pairs.series
-        ),
+        rows=tuple(rows),
         caption=f"Best first. A row that says better throughout is better than all others.{elsewhere}",
         csv=write_pairs_csv(scored.comparisons),
     )
-
-
-def _build_cell(pairs: Pairs, row: str, column: str, context: ScoreContext, *, whole: bool) -> Cell:
-    """Verdict, difference, interval and adjusted p, a line each; the unit stands elsewhere."""
-    if row == column:
-        return Cell("–", None, "self")
-    pair = pairs.by_pair.get((row, column))
-    if pair is None:
-        return Cell("missing\nnot compared", None, "missing")
-    if pair.difference is None:
-        lines = ["missing", *wrap_cell(pair.reason or "no shared problem").split("\n")]
-    else:
-        few = pair.verdict is Verdict.TOO_FEW
-        shared = f"{format_count(pair.shared, 'problem')} shared"
-        ends = format_interval(pair.low, pair.high, context, signed=True) or "no interval"
-        lines = [VERDICT_WORDS[pair.verdict], format_plain_difference(pair, context), ends]
-        lines.append(shared if few else format_p_text(pair.adjusted_p))
-    mark = "missing" if pair.difference is None else VERDICT_MARKS[pair.verdict]
-    return Cell("\n".join(lines if whole else lines[:2]), pair.difference, mark)
 
 
 def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> Figure:

@@ -40,6 +40,13 @@ _CENTRE = 18
 _HEAD, _GAP = 22, 6
 _LINE = 15
 _DOTS_AT, _LANE, _LANES, _DOT_ROOM = 12, 6, 3, 7.0
+# Marks of the specification.
+_SHADE = {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08}
+_HEADING = {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"}
+_RULE = {"type": "rule", "color": "var(--rg-muted)"}
+_INTERVAL = {"type": "rule", "strokeWidth": 2}
+_POINT = {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1}
+_DOT = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +216,18 @@ def _write_series_attribute(row: Row) -> str:
 
 def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[str]:
     """The dot of a row with its interval, and its small dots."""
-    ink = get_colour(row.slot)
-    drawn = [(row.tip, "".join(_draw_interval(row, axis, middle)))]
+    ink, hollow = get_colour(row.slot), row.hollow or row.low is None
+    mark = f'<text x="8" y="{middle + 4.5}" fill="var(--rg-muted)">{escape_text(row.text)}</text>'
+    if row.value is not None:
+        fill, edge = ("var(--rg-bg)", ink) if hollow else (ink, "var(--rg-bg)")
+        size = 'r="4.5" stroke-width="2"' if hollow else 'r="5.5" stroke-width="1.5"'
+        centre = f'cx="{format_position(axis, row.value)}" cy="{middle}"'
+        mark = f'<circle {centre} {size} fill="{fill}" stroke="{edge}"/>'
+    if row.value is not None and row.low is not None and row.high is not None:
+        ends = f'x1="{format_position(axis, row.low)}" x2="{format_position(axis, row.high)}"'
+        stroke = f'y1="{middle}" y2="{middle}" stroke="{ink}" stroke-width="2"'
+        mark = f'<line class="rg-interval" {ends} {stroke}/>{mark}'
+    marks = [(row.tip, mark)]
     # Which of a few lanes each dot takes, so that dots at nearly one value stay apart.
     lanes, last = [0] * len(row.dots), [-math.inf] * _LANES
     for place in sorted(range(len(row.dots)), key=lambda place: row.dots[place].value):
@@ -220,24 +237,11 @@ def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[s
         last[lanes[place]] = x
     for dot, lane in zip(row.dots, lanes, strict=True):
         centre = f'cx="{format_position(axis, dot.value)}" cy="{middle + _DOTS_AT + lane * _LANE}"'
-        drawn.append((dot.tip, f'<circle {centre} r="3" fill="{ink}" fill-opacity=".65"/>'))
-    for tip, mark in drawn:
+        marks.append((dot.tip, f'<circle {centre} r="3" fill="{ink}" fill-opacity=".65"/>'))
+    for tip, drawn in marks:
         lines = "&#10;".join(escape_text(" ".join(line.split())) for line in tip)
-        series = _write_series_attribute(row)
-        yield f'<g class="rg-mark rg-drawn" data-rg-tip="{lines}"{series}>{mark}</g>' if alive else mark
-
-
-def _draw_interval(row: Row, axis: Axis, y: int) -> Iterator[str]:
-    if row.value is None:
-        yield f'<text x="8" y="{y + 4.5}" fill="var(--rg-muted)">{escape_text(row.text)}</text>'
-        return
-    ink, hollow = get_colour(row.slot), row.hollow or row.low is None
-    if row.low is not None and row.high is not None:
-        ends = f'x1="{format_position(axis, row.low)}" x2="{format_position(axis, row.high)}"'
-        yield f'<line class="rg-interval" {ends} y1="{y}" y2="{y}" stroke="{ink}" stroke-width="2"/>'
-    fill, edge = ("var(--rg-bg)", ink) if hollow else (ink, "var(--rg-bg)")
-    size = 'r="4.5" stroke-width="2"' if hollow else 'r="5.5" stroke-width="1.5"'
-    yield f'<circle cx="{format_position(axis, row.value)}" cy="{y}" {size} fill="{fill}" stroke="{edge}"/>'
+        data = f'data-rg-tip="{lines}"{_write_series_attribute(row)}'
+        yield f'<g class="rg-mark rg-drawn" {data}>{drawn}</g>' if alive else drawn
 
 
 def write_rows_spec(
@@ -247,94 +251,7 @@ def write_rows_spec(
 
     The names of the rows differ.
     """
-    spec = {
-        "title": {"text": title, "subtitle": subtitle, "anchor": "start"},
-        "width": PIXELS_WIDE,
-        "height": {"step": max((_measure_row(row) for row in rows), default=_ROW)},
-        "background": "var(--rg-bg)",
-        "data": {"name": "rows"},
-        "layer": _make_layers(rows, axis, rule),
-        "datasets": {
-            "rows": _list_rows(rows),
-            "dots": [
-                {"name": row.name, "value": dot.value, "text": ", ".join(dot.tip)}
-                for row in rows
-                for dot in row.dots
-            ],
-        },
-    }
-    return json.dumps(resolve_specification(apply_house_style(spec)), ensure_ascii=False) + "\n"
-
-
-def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
-    """Bands behind groups, their words, the rule, intervals, hollow and full dots, and runs."""
-    names, colours = [row.name for row in rows], [get_colour(row.slot) for row in rows]
-    nominal: dict[str, Any] = {"field": "name", "type": "nominal"}
-    outline = {"labelLimit": 320, "ticks": False, "domain": False}
-    x = _encode_x(axis)
-    y = nominal | {"title": None, "scale": {"domain": names}, "axis": outline}
-    ink = nominal | {"legend": None, "scale": {"domain": names, "range": colours}}
-    muted = {"color": "var(--rg-muted)"}
-    layers: list[dict[str, Any]] = [
-        {
-            "name": "shades",
-            "transform": [{"filter": "datum.shaded"}],
-            "mark": {"type": "rect", **muted, "opacity": 0.08},
-            "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": y},
-        },
-        {
-            "name": "heads",
-            "mark": {"type": "text", "align": "left", "dx": 4, "dy": -10, **muted},
-            "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "head"}},
-        },
-        {"name": "rule", "mark": {"type": "rule", **muted}, "encoding": {"x": x | {"datum": rule}}},
-        {
-            "name": "intervals",
-            "transform": [{"filter": "isValid(datum.low)"}],
-            "mark": {"type": "rule", "strokeWidth": 2},
-            "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}, "y": y, "color": ink},
-        },
-        _make_point_layer(x, y, ink),
-    ]
-    if rule is None:
-        layers = [layer for layer in layers if layer["name"] != "rule"]
-    if any(row.dots for row in rows):
-        dot = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
-        placed = {"x": x | {"field": "value"}, "y": y, "color": ink, "tooltip": [{"field": "text"}]}
-        layers.append({"name": "dots", "data": {"name": "dots"}, "mark": dot, "encoding": placed})
-    return layers
-
-
-def _encode_x(axis: Axis) -> dict[str, Any]:
-    """The axis with the picture's own labels: Vega numbers its ticks from 0 to 1."""
-    labels = json.dumps(list(axis.labels), ensure_ascii=False)
-    index = f"round(datum.index * {max(0, len(axis.ticks) - 1)})"
-    return {
-        "type": "quantitative",
-        "title": axis.title,
-        "scale": {"domain": list(axis.domain), "nice": False, "zero": False},
-        "axis": {"values": list(axis.ticks), "labelExpr": f"{labels}[{index}]"},
-    }
-
-
-def _make_point_layer(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": "points",
-        "transform": [{"filter": "isValid(datum.value)"}],
-        "mark": {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1},
-        "encoding": {
-            "x": x | {"field": "value"},
-            "y": y,
-            "stroke": ink,
-            "fill": {"condition": {"test": "datum.hollow", "value": "var(--rg-bg)"}, **ink},
-            "tooltip": [{"field": name} for name in ("name", "text", "value", "low", "high", "group")],
-        },
-    }
-
-
-def _list_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows of data, each band's word at its first."""
-    return [
+    data = [
         {
             "name": row.name,
             "value": row.value,
@@ -349,3 +266,49 @@ def _list_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
         for band in _list_bands(rows)
         for index, row in enumerate(band.rows)
     ]
+    dots = [
+        {"name": row.name, "value": dot.value, "text": ", ".join(dot.tip)} for row in rows for dot in row.dots
+    ]
+    spec = {
+        "title": {"text": title, "subtitle": subtitle, "anchor": "start"},
+        "width": PIXELS_WIDE,
+        "height": {"step": max((_measure_row(row) for row in rows), default=_ROW)},
+        "background": "var(--rg-bg)",
+        "data": {"name": "rows"},
+        "layer": _make_layers(rows, axis, rule),
+        "datasets": {"rows": data, "dots": dots},
+    }
+    return json.dumps(resolve_specification(apply_house_style(spec)), ensure_ascii=False) + "\n"
+
+
+def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
+    """Bands behind groups, their words, the rule, intervals, hollow and full dots, and runs."""
+    # The axis has the picture's own labels: Vega numbers its ticks from 0 to 1.
+    labels, last = json.dumps(list(axis.labels), ensure_ascii=False), max(0, len(axis.ticks) - 1)
+    ticks = {"values": list(axis.ticks), "labelExpr": f"{labels}[round(datum.index * {last})]"}
+    scale = {"domain": list(axis.domain), "nice": False, "zero": False}
+    x: dict[str, Any] = {"type": "quantitative", "title": axis.title, "scale": scale, "axis": ticks}
+    names, colours = [row.name for row in rows], [get_colour(row.slot) for row in rows]
+    nominal: dict[str, Any] = {"field": "name", "type": "nominal"}
+    outline = {"labelLimit": 320, "ticks": False, "domain": False}
+    y = nominal | {"title": None, "scale": {"domain": names}, "axis": outline}
+    ink = nominal | {"legend": None, "scale": {"domain": names, "range": colours}}
+    fill = {"condition": {"test": "datum.hollow", "value": "var(--rg-bg)"}, **ink}
+    tip = [{"field": name} for name in ("name", "text", "value", "low", "high", "group")]
+
+    def layer(name: str, mark: dict[str, Any], known: str = "", **encoding: object) -> dict[str, Any]:
+        only = {"transform": [{"filter": known}]} if known else {}
+        return {"name": name, **only, "mark": mark, "encoding": encoding}
+
+    low, value = x | {"field": "low"}, x | {"field": "value"}
+    layers = [
+        layer("shades", _SHADE, "datum.shaded", x={"value": 0}, x2={"value": "width"}, y=y),
+        layer("heads", _HEADING, x={"value": 0}, y=y, text={"field": "head"}),
+        *([layer("rule", _RULE, x=x | {"datum": rule})] if rule is not None else []),
+        layer("intervals", _INTERVAL, "isValid(datum.low)", x=low, x2={"field": "high"}, y=y, color=ink),
+        layer("points", _POINT, "isValid(datum.value)", x=value, y=y, stroke=ink, fill=fill, tooltip=tip),
+    ]
+    if any(row.dots for row in rows):
+        runs = layer("dots", _DOT, x=value, y=y, color=ink, tooltip=[{"field": "text"}])
+        layers.append({"name": "dots", "data": {"name": "dots"}} | runs)
+    return layers

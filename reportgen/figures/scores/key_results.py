@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from reportgen.core.comparisons import TARGET_POWER, Verdict
 from reportgen.core.model import BenchmarkResult, Cell, ResultTable
 from reportgen.core.words import describe_chance, format_count, format_number, join_names
+from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark
 from reportgen.figures.scores.wording import (
     describe_intervals,
     find_protocol_differences,
     format_difference,
     format_level,
+    format_range,
     format_rank,
     format_score,
     format_score_estimate,
@@ -19,7 +21,7 @@ from reportgen.figures.scores.wording import (
     name_metric,
 )
 from reportgen.figures.style import get_colour
-from reportgen.figures.text import escape_text, wrap_cell, write_table_csv
+from reportgen.figures.text import wrap_cell, write_table_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,11 +45,7 @@ _BEST_IN = "Best in: share of resampled sets of problems (and runs) on which it 
 _SPREAD = "SD between runs: standard deviation of the runs' own scores."
 _UNKNOWN = Cell("not known", None, "missing")
 _NONE = Cell("none", None, "missing")
-_ACROSS, _DOWN, _PIXELS = 600, 200, 56
 _MOST_NAMED = 4
-
-
-# ---- tables -------------------------------------------------------------------------------------
 
 
 class _Column(NamedTuple):
@@ -73,10 +71,13 @@ def build_score_table(
     ]
     columns = [
         _Column(name, values),
-        *_build_rank_columns(shown, scored),
-        *_build_size_columns(shown, context),
-        *_build_protocol_columns(shown, context),
+        *_build_columns(shown, scored, context),
     ]
+    # A column for everything that was not measured in the same way.
+    names = [score.series for score in shown]
+    for label, texts in find_protocol_differences(context, names, dated=True).items():
+        by_series = {series: text for text, those in texts.items() for series in those}
+        columns.append(_Column(label, [Cell(by_series.get(series, "not stated")) for series in names]))
     rows = zip(*(column.cells for column in columns), strict=True)
     return ResultTable(
         id=table_id,
@@ -104,35 +105,31 @@ def write_score_csv(shown: Sequence[Score], scored: BenchmarkScores) -> str:
     return write_table_csv(_CSV_HEADER, rows)
 
 
-def _build_rank_columns(shown: Sequence[Score], scored: BenchmarkScores) -> list[_Column]:
-    """The ranks that the verdicts leave open, and how often each series is the best."""
-    by_name = {rank.series: rank for rank in scored.ranks}
-    if len(by_name) < 2:  # noqa: PLR2004 - one alone has no rank
-        return []
-    ranks = [by_name.get(score.series) for score in shown]
-    cells = [Cell(format_rank(rank), float(rank.best)) if rank else _NONE for rank in ranks]
-    columns = [_Column("rank", cells)]
-    shares = [rank.best_probability if rank else None for rank in ranks]
-    if all(share is not None for share, rank in zip(shares, ranks, strict=True) if rank):
-        cells = [_NONE if share is None else Cell(format_share(share), share) for share in shares]
-        columns.append(_Column("best in", cells, _BEST_IN))
-    return columns
-
-
-def _build_size_columns(shown: Sequence[Score], context: ScoreContext) -> Iterator[_Column]:
-    """Problems, samples, runs and their spread, and what a sample costs."""
+def _build_columns(
+    shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
+) -> Iterator[_Column]:
+    """The ranks that the verdicts leave open, how often a series is the best, sizes, spread, and costs."""
 
     def count(number: int) -> Cell:
         return Cell(f"{number:,}", float(number)) if number else _UNKNOWN
 
+    by_name = {rank.series: rank for rank in scored.ranks}
+    if len(by_name) > 1:
+        ranks = [by_name.get(score.series) for score in shown]
+        yield _Column(
+            "rank", [Cell(format_rank(rank), float(rank.best)) if rank else _NONE for rank in ranks]
+        )
+        shares = [rank.best_probability if rank else None for rank in ranks]
+        if all(share is not None for share, rank in zip(shares, ranks, strict=True) if rank):
+            cells = [_NONE if share is None else Cell(format_share(share), share) for share in shares]
+            yield _Column("best in", cells, _BEST_IN)
     yield _Column("problems", [count(score.problems) for score in shown])
     # The samples of totals are never known.
     if not shown or any(score.samples for score in shown):
         cells = []
         for score in shown:
-            fewest, most = score.samples or (0, 0)
-            text = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-            cells.append(Cell(text, float(fewest)) if score.samples else _UNKNOWN)
+            known = score.samples
+            cells.append(Cell(format_range(known), float(known[0])) if known else _UNKNOWN)
         yield _Column("samples", cells)
     yield _Column("runs", [count(score.runs) for score in shown])
     if any(score.between_runs is not None for score in shown):
@@ -149,14 +146,6 @@ def _build_size_columns(shown: Sequence[Score], context: ScoreContext) -> Iterat
             cells = [_UNKNOWN if v is None else Cell(format_number(v, significant=3), v) for v in values]
             note = f"{what.capitalize()} a sample: mean over samples, then over problems."
             yield _Column(f"{what} a sample", cells, note)
-
-
-def _build_protocol_columns(shown: Sequence[Score], context: ScoreContext) -> Iterator[_Column]:
-    """A column for everything that was not measured in the same way."""
-    names = [score.series for score in shown]
-    for label, texts in find_protocol_differences(context, names, dated=True).items():
-        by_series = {name: text for text, those in texts.items() for name in those}
-        yield _Column(label, [Cell(by_series.get(name, "not stated")) for name in names])
 
 
 def build_slice_table(
@@ -209,9 +198,6 @@ def _build_slice_cell(score: Score | None, value: str, context: ScoreContext) ->
     return Cell(f"{format_score_estimate(score, context)}{without}", score.estimate)
 
 
-# ---- the head of a page and its card ------------------------------------------------------------
-
-
 def summarize_score_benchmark(
     benchmark: Benchmark, page: str, scored: BenchmarkScores, context: ScoreContext
 ) -> BenchmarkResult:
@@ -230,18 +216,20 @@ def summarize_score_benchmark(
     card = f"{value} {name_metric(known[0].metric, context)}"
     if not lead.series:
         card = f"{f'No clear winner; {first.lower()}' if lead.tested else first}: {names} {card}"
-    mixed = list(find_protocol_differences(context))
-    verb = "differs" if len(mixed) == 1 else "differ"
-    flagged = f"mixed protocols: {join_names(mixed)} {verb}" if mixed else ""
-    facts = [
+    # Whom the test of all pairs leaves as good as the best.
+    undecided = {
+        name
+        for pair in scored.comparisons
+        if leaders[0].series in {pair.a, pair.b} and pair.verdict not in {Verdict.BETTER, Verdict.WORSE}
+        for name in (pair.a, pair.b)
+    } - {score.series for score in leaders}
+    rest = [score.series for score in scored.scores if score.series in undecided]
+    level = f"no clear difference from {join_names(rest, most=_MOST_NAMED)}" if rest else ""
+    facts = (
         ("Best" if lead.series else first, f"{names} {value}"),
-        ("No clear winner", "" if lead.series else _describe_level(leaders, scored)),
-        ("Problems", _describe_problems(known)),
-        ("Power", _describe_power(scored, context)),
-        ("Date", benchmark.date or ""),
-        ("Protocol", benchmark.protocol or _describe_protocol(context)),
-        ("Caution", "; ".join(filter(None, [context.approximate, flagged]))),
-    ]
+        ("No clear winner", "" if lead.series else level),
+        *_list_facts(benchmark, known, scored, context),
+    )
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -254,77 +242,57 @@ def summarize_score_benchmark(
     )
 
 
-def _describe_level(leaders: list[Score], scored: BenchmarkScores) -> str:
-    """Whom the test of all pairs leaves as good as the best."""
-    first = leaders[0].series
-    undecided = {
-        name
-        for pair in scored.comparisons
-        if first in {pair.a, pair.b} and pair.verdict not in {Verdict.BETTER, Verdict.WORSE}
-        for name in (pair.a, pair.b)
-    }
-    undecided -= {score.series for score in leaders}
-    rest = [score.series for score in scored.scores if score.series in undecided]
-    return f"no clear difference from {join_names(rest, most=_MOST_NAMED)}" if rest else ""
-
-
-def _describe_problems(known: list[Score]) -> str:
-    series = format_count(len(known), "series", "series")
-    problems = sorted({score.problems for score in known if score.problems})
-    if not problems:
-        return f"not known, {series}"
-    samples = sorted({count for score in known for count in score.samples or ()})
-    each = f" × {_format_range(samples)} {'sample' if samples == [1] else 'samples'}" if samples else ""
-    return f"{_format_range(problems)}{each}, {series}"
-
-
-def _format_range(counts: list[int]) -> str:
-    return f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
-
-
-def _describe_power(scored: BenchmarkScores, context: ScoreContext) -> str:
-    """The difference that is found, among all pairs where there are several."""
-    power = scored.power
-    if power is None or power.difference is None:
-        return ""
-    size = format_difference(power.family_difference or power.difference, context, signed=False)
-    among = f" among {power.together:,} pairs" if power.family_difference is not None else ""
-    return f"a true difference of {size} is found {describe_chance(TARGET_POWER)}{among}"
-
-
-def _describe_protocol(context: ScoreContext) -> str:
-    """What the source says of all series, without the hash of its problems."""
-    each = [dict(pairs) for _, pairs in context.protocol]
-    return ", ".join(
+def _list_facts(
+    benchmark: Benchmark, known: list[Score], scored: BenchmarkScores, context: ScoreContext
+) -> tuple[tuple[str, str], ...]:
+    """Problems, power, date, protocol and cautions."""
+    problems = [score.problems for score in known if score.problems]
+    samples = [count for score in known for count in score.samples or ()]
+    size = format_range(problems) or "not known"
+    each = f" × {format_range(samples, 'sample')}" if problems and samples else ""
+    power, found = scored.power, ""
+    if power and power.difference is not None:
+        least = format_difference(power.family_difference or power.difference, context, signed=False)
+        among = f" among {power.together:,} pairs" if power.family_difference is not None else ""
+        found = f"a true difference of {least} is found {describe_chance(TARGET_POWER)}{among}"
+    # What the source says of all series, without the hash of its problems.
+    protocols = [dict(pairs) for _, pairs in context.protocol]
+    shared = (
         f"{label} {text}"
-        for label, text in (each[0] if each else {}).items()
-        if label != "problem set" and all(one.get(label) == text for one in each)
+        for label, text in (protocols[0] if protocols else {}).items()
+        if label != "problem set" and all(one.get(label) == text for one in protocols)
+    )
+    mixed = list(find_protocol_differences(context))
+    verb = "differs" if len(mixed) == 1 else "differ"
+    flagged = f"mixed protocols: {join_names(mixed)} {verb}" if mixed else ""
+    return (
+        ("Problems", f"{size}{each}, {format_count(len(known), 'series', 'series')}"),
+        ("Power", found),
+        ("Date", benchmark.date or ""),
+        ("Protocol", benchmark.protocol or ", ".join(shared)),
+        ("Caution", "; ".join(filter(None, [context.approximate, flagged]))),
     )
 
 
 def _draw_spark(known: list[Score], benchmark: Benchmark, context: ScoreContext) -> str:
-    """A small fluid picture of the scores with their intervals, the best series on top, without axes."""
+    """The scores with their intervals, the best series on top."""
     ends = [end for score in known for end in (score.estimate, score.low, score.high) if end is not None]
     low, high = min(ends), max(ends)
     if low == high:
         low, high = low - 1, high + 1
 
     def x(value: float) -> str:
-        return f"{(value - low) / (high - low) * _ACROSS:.5g}"
+        return f"{(value - low) / (high - low) * SPARK_ACROSS:.5g}"
 
     sign = -1 if context.higher_is_better else 1
-    rows = []
+    strokes = []
     for place, score in enumerate(sorted(known, key=lambda score: sign * (score.estimate or 0.0))):
-        y = f"{(place + 0.5) / len(known) * _DOWN:.5g}"
-        stroke = f'stroke="{get_colour(context.slots.get(score.series))}" vector-effect="non-scaling-stroke"'
+        y = f"{(place + 0.5) / len(known) * SPARK_DOWN:.5g}"
+        ink = f'stroke="{get_colour(context.slots.get(score.series))}" vector-effect="non-scaling-stroke"'
         if score.low is not None and score.high is not None:
-            rows.append(f'<path {stroke} stroke-width="1.75" d="M{x(score.low)} {y}H{x(score.high)}"/>')
+            strokes.append(f'<path {ink} stroke-width="1.75" d="M{x(score.low)} {y}H{x(score.high)}"/>')
         # A line of no length with round ends is a dot, and stays round however the picture is stretched.
-        rows.append(f'<path {stroke} stroke-width="7" d="M{x(score.estimate or 0.0)} {y}h0"/>')
+        strokes.append(f'<path {ink} stroke-width="7" d="M{x(score.estimate or 0.0)} {y}h0"/>')
     series = format_count(len(known), "series", "series")
-    words = escape_text(f"{benchmark.name}: scores of {series} with intervals")
-    return (
-        f'<svg class="rg-spark" role="img" aria-label="{words}" width="100%" height="{_PIXELS}" '
-        f'viewBox="0 0 {_ACROSS} {_DOWN}" preserveAspectRatio="none" overflow="visible" fill="none" '
-        f'stroke-linecap="round">{"".join(rows)}</svg>'
-    )
+    words = f"{benchmark.name}: scores of {series} with intervals"
+    return draw_spark(words, strokes, 'stroke-linecap="round"')

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from reportgen.core.comparisons import Plan, PlannedDesign
-    from reportgen.core.model import Figure, FloatArray
+    from reportgen.core.model import Figure
     from reportgen.core.outcomes import ProblemScores, Score
     from reportgen.figures.plot import ChartShape, Plot, ScoreContext
     from reportgen.settings.blocks import PasskSettings, PlanSettings
@@ -58,9 +58,6 @@ _PARTS = {
 }
 
 
-# ---- passk --------------------------------------------------------------------------------------
-
-
 def draw_passk(
     block_id: str,
     settings: PasskSettings,
@@ -81,75 +78,79 @@ def draw_passk(
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
     percent = is_percent(context)
+    spec = _make_pass_spec(block_id, settings, context)
+    better = bool(spec.higher_is_better)
+    own = tuple(_make_pass_curve(scores, 100 if percent else 1) for scores in drawn)
+    curve_set = CurveSet(metric=spec.y_title, curves=own, band="ci", level=settings.level)
+    if get_chart_spec is None:
+        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+
+        get_chart_spec = write_chart_spec
+    plot_context = make_step_context(context, "k", get_chart_spec, higher_is_better=better)
+    plot = _use_units(make_plot(curve_set, spec, plot_context), percent=percent)
+    text = FigureText(
+        id=spec.id,
+        kind=spec.kind,
+        title=spec.title,
+        subtitle=_write_pass_subtitle(drawn, name_band(curve_set), better=better),
+        caption=_write_pass_caption(settings.caption, drawn, context, problems),
+        summary=_write_pass_summary(own, plot, better=better),
+        source=describe_source(context),
+        numbers={"metric": "pass@k", "estimator": ESTIMATOR}
+        | {"largest_k": {line.name: int(line.steps[-1]) for line in plot.lines}},
+        band=name_band(curve_set),
+    )
+    return draw_plot_figure(plot, curve_set, text, plot_context, spec.highlight)
+
+
+def _make_pass_spec(block_id: str, settings: PasskSettings, context: ScoreContext) -> PlotSpec:
     better = context.higher_is_better if settings.higher_is_better is None else settings.higher_is_better
-    spec = PlotSpec(
+    return PlotSpec(
         id=block_id,
         kind="passk",
         title=settings.title or f"pass@k on {context.benchmark}".removesuffix(" on "),
         metric="pass@k",
         x_title="k",
-        y_title="pass@k (%)" if percent else "pass@k",
+        y_title="pass@k (%)" if is_percent(context) else "pass@k",
         height=settings.height,
         higher_is_better=better,
         caption=settings.caption,
         x_scale="log2",
         highlight=settings.highlight,
     )
-    own = tuple(_make_pass_curve(scores, 100 if percent else 1) for scores in drawn)
-    curve_set = CurveSet(metric=spec.y_title, curves=own, band="ci", level=settings.level)
-    plot_context = make_step_context(
-        context, "k", get_chart_spec or _make_chart_spec, higher_is_better=better
-    )
-    plot = _use_units(make_plot(curve_set, spec, plot_context), percent=percent)
-    band = name_band(curve_set)
-    size = _describe_size([score for curve in drawn for score in curve])
+
+
+def _write_pass_subtitle(curves: Sequence[Sequence[Score]], band: str, *, better: bool) -> str:
+    size = _describe_size([score for curve in curves for score in curve])
     how = (
         "unbiased pass@k",
         f"mean of {size}",
         band and f"band: {band}",
         "" if better else "lower is better",
     )
-    text = FigureText(
-        id=spec.id,
-        kind=spec.kind,
-        title=spec.title,
-        subtitle=", ".join(filter(None, how)),
-        caption=_write_pass_caption(settings.caption, drawn, context, problems),
-        summary=_write_pass_summary(curve_set.curves, plot, better=better),
-        source=describe_source(context),
-        numbers={
-            "metric": "pass@k",
-            "estimator": ESTIMATOR,
-            "largest_k": {line.name: int(line.steps[-1]) for line in plot.lines},
-        },
-        band=band,
-    )
-    return draw_plot_figure(plot, curve_set, text, plot_context, spec.highlight)
-
-
-def _make_chart_spec(shape: ChartShape) -> str:
-    from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
-
-    return write_chart_spec(shape)
+    return ", ".join(filter(None, how))
 
 
 def _make_pass_curve(scores: Sequence[Score], scale: int) -> Curve:
-    """One series with step = k, in percent where ``scale`` is 100; its n is the number of problems."""
+    """One series with step = k; its n is the number of problems."""
+    steps = [int(score.metric.removeprefix("pass@")) for score in scores]
+    ends = [(score.estimate, score.low, score.high) for score in scores]
+    curve = _make_curve(scores[0].series, steps, [score.problems for score in scores], ends, scale)
+    return replace(curve, given=True)
 
-    def convert(values: Sequence[float | None]) -> FloatArray:
-        known = [np.nan if value is None else value for value in values]
-        numbers: FloatArray = np.array(known, dtype=np.float64)
-        return numbers * scale
 
-    return Curve(
-        series=scores[0].series,
-        steps=np.array([int(score.metric.removeprefix("pass@")) for score in scores], dtype=np.float64),
-        values=convert([score.estimate for score in scores]),
-        low=convert([score.low for score in scores]),
-        high=convert([score.high for score in scores]),
-        n=np.array([score.problems for score in scores], dtype=np.int64),
-        given=True,
-    )
+def _make_curve(
+    series: str,
+    steps: Sequence[int],
+    n: Sequence[int],
+    shares: Sequence[tuple[float | None, ...]],
+    scale: int,
+) -> Curve:
+    """One series; ``shares`` are a value and the ends of its interval at each step, drawn ``scale`` times."""
+    known = [[np.nan if share is None else share for share in row] for row in shares]
+    values, low, high = np.array(known, dtype=np.float64).T * scale
+    counts = np.array(n, dtype=np.int64)
+    return Curve(series, np.array(steps, dtype=np.float64), values, low, high, counts)
 
 
 def _use_units(plot: Plot, *, percent: bool) -> Plot:
@@ -286,9 +287,6 @@ def _format_reading(plot: Plot, curve: Curve, k: float) -> tuple[str, str]:
     return centre, f"{centre} [{format_value(plot.y, low)}, {format_value(plot.y, high)}]"
 
 
-# ---- plan ---------------------------------------------------------------------------------------
-
-
 def draw_plan(
     block_id: str,
     settings: PlanSettings,
@@ -321,37 +319,26 @@ def draw_plan(
 
 def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
     """What is found now, what the standard error is made of, and what would halve it."""
-    return (
-        describe_power(context.benchmark, plan.power, context),
-        " ".join(_describe_components(plan, context)),
-        " ".join(_describe_halvings(plan)),
-    )
-
-
-def _describe_components(plan: Plan, context: ScoreContext) -> Iterator[str]:
     known = [(_PARTS[part.name], part.stderr) for part in plan.components if part.stderr]
     whole = format_difference(plan.power.stderr or 0.0, context, signed=False)
-    if len(known) == 1:
-        yield f"The standard error of a difference is {whole}, all of it {known[0][0]}."
-    else:
-        parts = [f"{format_difference(stderr, context, signed=False)} {origin}" for origin, stderr in known]
-        yield f"The standard error of a difference is {whole}: {join_names(parts)}; their squares add up."
-    for reason in dict.fromkeys(part.reason for part in plan.components if part.reason):
-        yield f"{reason[:1].upper()}{reason[1:]}."
-
-
-def _describe_halvings(plan: Plan) -> Iterator[str]:
-    """What can do it by itself, and what cannot."""
+    parts = [f"{format_difference(stderr, context, signed=False)} {origin}" for origin, stderr in known]
+    made = (
+        f", all of it {known[0][0]}." if len(known) == 1 else f": {join_names(parts)}; their squares add up."
+    )
+    components = [f"The standard error of a difference is {whole}{made}"]
+    reasons = dict.fromkeys(part.reason for part in plan.components if part.reason)
+    components += [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons]
     now = {"problems": plan.power.problems, "samples": plan.samples, "runs": plan.runs}
     able = [f"{one.needed:,} {one.what} instead of {now[one.what]:,}" for one in plan.halvings if one.needed]
     unable = [one.what for one in plan.halvings if one.needed is None and not one.reason]
     unknown = [one.what for one in plan.halvings if one.reason]
-    if able:
-        yield f"Half the width of an interval takes {' or '.join(able)}."
-    if unable:
-        yield f"No number of {' or '.join(unable)} alone can halve it."
-    if unknown:
-        yield f"What more {' or '.join(unknown)} would do is not known."
+    halvings = (
+        f"Half the width of an interval takes {' or '.join(able)}." if able else "",
+        f"No number of {' or '.join(unable)} alone can halve it." if unable else "",
+        f"What more {' or '.join(unknown)} would do is not known." if unknown else "",
+    )
+    found = describe_power(context.benchmark, plan.power, context)
+    return found, " ".join(components), " ".join(filter(None, halvings))
 
 
 def build_plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:
@@ -405,8 +392,7 @@ def _draw_plan_figure(
     context: ScoreContext,
     get_chart_spec: Callable[[ChartShape], str],
 ) -> Figure:
-    designs = dict.fromkeys((design.samples, design.runs) for design in plan.designs)
-    curves = tuple(_make_plan_curve(plan, samples, runs) for samples, runs in designs)
+    curves = tuple(_make_plan_curves(plan))
     curve_set = CurveSet(metric="probability (%)", curves=curves, band="none", level=settings.level)
     own = replace(context, slots=assign_slots([tuple(curve.series for curve in curves)]))
     plot_context = make_step_context(own, "problems", get_chart_spec, higher_is_better=True)
@@ -441,15 +427,9 @@ def _draw_plan_figure(
     return draw_plot_figure(plot, curve_set, text, plot_context)
 
 
-def _make_plan_curve(plan: Plan, samples: int, runs: int) -> Curve:
-    points = [design for design in plan.designs if (design.samples, design.runs) == (samples, runs)]
-    nothing = np.full(len(points), np.nan)
-    shares = [point.alone if point.together is None else point.together for point in points]
-    return Curve(
-        series=_name_design(plan, samples, runs),
-        steps=np.array([point.problems for point in points], dtype=np.float64),
-        values=np.array([100 * share for share in shares]),
-        low=nothing,
-        high=nothing,
-        n=np.array([point.problems for point in points], dtype=np.int64),
-    )
+def _make_plan_curves(plan: Plan) -> Iterator[Curve]:
+    for samples, runs in dict.fromkeys((design.samples, design.runs) for design in plan.designs):
+        points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
+        sizes = [point.problems for point in points]
+        shares = [(_build_cell(point).sort, None, None) for point in points]
+        yield _make_curve(_name_design(plan, samples, runs), sizes, sizes, shares, 100)

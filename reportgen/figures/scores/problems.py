@@ -71,6 +71,10 @@ _CELL = 10
 # Up to so many columns a gap stands between cells.
 _SEPARATE = 120
 _MOST_ROWS, _MOST_NAMED = 60, 12
+_SHARED = (
+    "A column is the mean of {} problems that are next to each other in difficulty; the CSV file has every "
+    "problem."
+)
 
 
 def draw_problems(
@@ -135,9 +139,6 @@ def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
     )
 
 
-# ---- the heat map -------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class HeatMap:
     """A row for each of ``series`` and a column for each of ``columns``, the hardest problem last."""
@@ -198,26 +199,17 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
     widest = max((measure_text(cut_label(name, WIDEST_NAME), LABEL_SIZE) for name in heat.series), default=0)
     left = min(200, max(16, 8 * math.ceil((widest + 12) / 8)))
     margins = Margins(top=8, right=16, bottom=_BELOW, left=left)
-    shared = (
-        f"A column is the mean of {heat.shared} problems that are next to each other in difficulty; "
-        "the CSV file has every problem."
-    )
     labels = escape_text(f"{figure_id}-title {figure_id}-summary")
     file_title, body = (
         f"{context.benchmark}: {lower_axis_title(title)}",
         _draw_body(heat, context, alive=False),
     )
-    starts = [
-        f"{escape_field(problem)},{format_field(difficulty)}"
-        for problem, difficulty in zip(grid.problems, grid.difficulty.tolist(), strict=True)
-    ]
-    cells = _list_csv_rows(starts, grid, with_missing=True)
     return Figure(
         id=figure_id,
         kind="problems",
         title=title,
         subtitle=how,
-        caption=shared if heat.shared > 1 else "",
+        caption=_SHARED.format(heat.shared) if heat.shared > 1 else "",
         summary=isolate_names(_write_summary(grid, context), grid.series),
         inline_svg=(
             f'<svg class="rg-picture rg-heat" role="img" aria-labelledby="{labels}" width="100%" '
@@ -229,7 +221,7 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
             body, heat.height, margins, title=file_title, subtitle=how, source=context.source
         ),
         table=_build_table(grid, context),
-        csv="problem,difficulty,series,score,samples\n" + "".join(cells),
+        csv=_write_csv(grid),
         spec=write_compact_json(_build_spec(heat, context, title=title, subtitle=how)) + "\n",
         view="",
         payload=write_compact_json(_build_payload(heat, context)),
@@ -280,6 +272,16 @@ def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
     if len(grid.problems) > _MOST_ROWS:
         note += f" The hardest {_MOST_ROWS} of {len(grid.problems):,} problems; the CSV file has them all."
     return Table(("problem, hardest first", *grid.series), tuple(rows), note)
+
+
+def _write_csv(grid: ProblemGrid) -> str:
+    """A row a cell, every problem by itself."""
+    starts = [
+        f"{escape_field(problem)},{format_field(difficulty)}"
+        for problem, difficulty in zip(grid.problems, grid.difficulty.tolist(), strict=True)
+    ]
+    rows = _list_csv_rows(starts, grid, with_missing=True)
+    return "problem,difficulty,series,score,samples\n" + "".join(rows)
 
 
 def _list_csv_rows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import format_count, join_names
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.core.model import Figure
-    from reportgen.core.outcomes import RunScore, RunSpread
+    from reportgen.core.outcomes import RunSpread
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.blocks import RunsSettings
 
@@ -99,6 +99,11 @@ def _draw_figure(
     figure_id: str, title: str, words: str | None, spreads: Sequence[RunSpread], context: ScoreContext
 ) -> Figure:
     metric, level = (spreads[0].metric, spreads[0].level) if spreads else (None, None)
+    numbers: dict[str, Any] = {"metric": metric, "level": level, "higher_is_better": context.higher_is_better}
+    numbers["series"] = [
+        {"name": one.series, "runs": len(one.runs), "mean": one.mean, "low": one.low, "high": one.high}
+        for one in spreads
+    ]
     text = FigureText(
         id=figure_id,
         kind="runs",
@@ -107,21 +112,7 @@ def _draw_figure(
         caption=_write_caption(words, spreads, context),
         summary=_write_summary(spreads, context),
         source=describe_source(context),
-        numbers={
-            "metric": metric,
-            "level": level,
-            "higher_is_better": context.higher_is_better,
-            "series": [
-                {
-                    "name": one.series,
-                    "runs": len(one.runs),
-                    "mean": one.mean,
-                    "low": one.low,
-                    "high": one.high,
-                }
-                for one in spreads
-            ],
-        },
+        numbers=numbers,
     )
     slots = pick_slots(tuple(spread.series for spread in spreads), context.slots)
     pairs = [(spread, run) for spread in spreads for run in spread.runs]
@@ -156,16 +147,14 @@ def _make_row(spread: RunSpread, slot: int | None, context: ScoreContext) -> Row
         format_count(spread.problems, "problem"),
         spread.reason,
     ]
+    dots = []
     # A lone run is its own mean: it is drawn once.
-    dots = tuple(_make_dot(spread, run, context) for run in spread.runs) if len(spread.runs) > 1 else ()
+    for run in spread.runs if len(spread.runs) > 1 else ():
+        seed = "" if run.seed in {None, run.run} else f", seed {run.seed}"
+        score = format_score(run.score, context, half=half_width(spread))
+        dots.append(RowDot(run.score, (spread.series, f"run {run.run}{seed}: {score}")))
     lines = tuple(filter(None, tip))
-    return Row(spread.series, slot, mean, spread.mean, spread.low, spread.high, lines, dots=dots)
-
-
-def _make_dot(spread: RunSpread, run: RunScore, context: ScoreContext) -> RowDot:
-    name = f"run {run.run}" if run.seed in {None, run.run} else f"run {run.run}, seed {run.seed}"
-    score = format_score(run.score, context, half=half_width(spread))
-    return RowDot(run.score, (spread.series, f"{name}: {score}"))
+    return Row(spread.series, slot, mean, spread.mean, spread.low, spread.high, lines, dots=tuple(dots))
 
 
 def _write_subtitle(spreads: Sequence[RunSpread], context: ScoreContext) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Stack, Table
@@ -39,7 +39,6 @@ from reportgen.figures.style import pick_slots
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.comparisons import RankRange
     from reportgen.core.model import Figure
     from reportgen.core.outcomes import Score
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
@@ -59,6 +58,12 @@ def draw_scores(
     named = metric if shown and shown[0].method == REPORTED else f"{metric[:1].upper()}{metric[1:]}"
     title = settings.title or f"{named} on {context.benchmark}"
     table = build_score_table(f"{block_id}-table", title, shown, scored, context)
+    groups = {name: group.rank for group in scored.groups for name in group.series}
+    numbers = [
+        {"name": score.series, "score": score.estimate, "low": score.low, "high": score.high}
+        | {"group": groups.get(score.series)}
+        for score in shown
+    ]
     text = FigureText(
         id=block_id,
         kind="scores",
@@ -67,7 +72,13 @@ def draw_scores(
         caption=_write_caption(settings.caption, shown, scored, context),
         summary=_write_summary(_sort_scores(shown, "best", context), scored, context),
         source=describe_source(context),
-        numbers=_collect_numbers(shown, scored, context),
+        numbers={
+            "metric": shown[0].metric if shown else None,
+            "estimand": shown[0].estimand if shown else None,
+            "level": shown[0].level if shown else None,
+            "higher_is_better": context.higher_is_better,
+            "series": numbers,
+        },
     )
     return Stack(block_id, title, "", (_draw_figure(text, shown, scored, context), table), "")
 
@@ -90,15 +101,26 @@ def _draw_figure(
     several = len(scored.groups) > 1
     groups = {name: f"Group {group.rank}" for group in scored.groups for name in group.series if several}
     ranks = {rank.series: rank for rank in scored.ranks}
+    differs = find_protocol_differences(context, dated=True)
     rows, cells = [], []
     for score in shown:
         rank = ranks.get(score.series)
         # The score in the digits of the table.
         value = format_score_estimate(score, context).partition(" [")[0]
         interval = format_interval(score.low, score.high, context)
-        tip = _write_tip(score, value, interval, rank, context)
+        measured = dict(next((pairs for name, pairs in context.protocol if name == score.series), ()))
+        tip = (
+            score.series,
+            value if score.estimate is None else f"{name_metric(score.metric, context)} {value}",
+            f"{format_level(score.level)} interval {interval}" if interval else "",
+            f"rank {format_rank(rank)}" if rank and rank.count > 1 else "",
+            _describe_counts([score]),
+            score.reason,
+            *(f"{label}: {measured.get(label) or 'not stated'}" for label in differs),
+        )
+        interval_ends, lines = (score.low, score.high), tuple(filter(None, tip))
         name, group = score.series, groups.get(score.series, "")
-        rows.append(Row(name, slots[name], value, score.estimate, score.low, score.high, tip, group=group))
+        rows.append(Row(name, slots[name], value, score.estimate, *interval_ends, lines, group=group))
         cells.append((score.series, value, interval, format_rank(rank) if rank else ""))
     level = f"{format_level(shown[0].level)} interval" if shown else "interval"
     metric = name_metric(shown[0].metric if shown else "mean", context)
@@ -106,24 +128,6 @@ def _draw_figure(
     axis = make_score_axis(ends, context, title=metric)
     table = Table(("series", metric if shown else "score", level, "rank"), tuple(cells))
     return draw_dot_plot(rows, axis, text, table=table, csv=write_score_csv(shown, scored))
-
-
-def _write_tip(
-    score: Score, value: str, interval: str, rank: RankRange | None, context: ScoreContext
-) -> tuple[str, ...]:
-    """What is shown at the pointer: the score, its interval, what it is made of, and how it was measured."""
-    differs = find_protocol_differences(context, dated=True)
-    measured = dict(next((pairs for name, pairs in context.protocol if name == score.series), ()))
-    lines = [
-        score.series,
-        value if score.estimate is None else f"{name_metric(score.metric, context)} {value}",
-        f"{format_level(score.level)} interval {interval}" if interval else "",
-        f"rank {format_rank(rank)}" if rank and rank.count > 1 else "",
-        _describe_counts([score]),
-        score.reason,
-        *(f"{label}: {measured.get(label) or 'not stated'}" for label in differs),
-    ]
-    return tuple(filter(None, lines))
 
 
 def _write_subtitle(scores: Sequence[Score], context: ScoreContext) -> str:
@@ -176,22 +180,6 @@ def _write_summary(ranked: Sequence[Score], scored: BenchmarkScores, context: Sc
     return f"{unclear}{first.series} has the {best} score, {value}{follows}"
 
 
-def _describe_sureness(first: Score, second: Score, scored: BenchmarkScores, context: ScoreContext) -> str:
-    """What the paired comparison of the first two says."""
-    pair = next((c for c in scored.comparisons if {c.a, c.b} == {first.series, second.series}), None)
-    if pair is None or pair.difference is None:
-        return ": the two were not compared problem by problem"
-    if pair.verdict is Verdict.TOO_FEW:
-        return f": {format_count(pair.shared, 'shared problem')} cannot decide"
-    pair = pair if pair.a == first.series else swap_sides(pair)
-    size = format_difference(pair.difference or 0.0, context, half=half_width(pair))
-    ends = format_interval(pair.low, pair.high, context, signed=True)
-    adjusted = "adjusted " if pair.tested_together > 1 else ""
-    numbers = f"{' '.join(filter(None, [size, ends]))}, {adjusted}{format_p_text(pair.adjusted_p)}"
-    finding = "no difference is clear" if pair.verdict is Verdict.UNCLEAR else "the two differ"
-    return f": on {format_count(pair.shared, 'problem')} {finding} ({numbers})"
-
-
 def _write_caption(
     words: str | None, shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
 ) -> str:
@@ -200,12 +188,23 @@ def _write_caption(
     The author's ``words`` come first.
     """
     names = [score.series for score in shown]
-    sentences = [
-        words or "",
-        _describe_dots(shown, context) if shown else "",
-        explain_metric(shown[0].metric) if shown else "",
-        *_describe_intervals(shown),
-        _describe_runs(shown, context),
+    ways: dict[str, list[str]] = {}
+    for score in shown:
+        if score.low is not None:
+            way = f"{describe_estimand(score)} ({describe_method(score.method)})"
+            ways.setdefault(way, []).append(score.series)
+    sentences = [words or ""]
+    if shown:
+        level = format_level(shown[0].level)
+        sentences += [_describe_dots(shown, context), explain_metric(shown[0].metric)]
+        # Several sentences where intervals were not all made in one way.
+        sentences += [
+            f"Line{f' of {join_names(those, most=MOST_NAMES)}' if len(ways) > 1 else ''}: "
+            f"{level} interval for {way}."
+            for way, those in ways.items()
+        ] or ["No interval is known."]
+        sentences.append(_describe_runs(shown, context))
+    sentences += [
         *group_reasons((score.series, score.reason) for score in shown),
         _describe_groups(shown, scored),
         "" if context.higher_is_better else "Lower is better.",
@@ -229,24 +228,6 @@ def _describe_dots(shown: Sequence[Score], context: ScoreContext) -> str:
     counts = _describe_counts(shown)
     over = f" over {counts}{averaged}" if counts else ""
     return f"Dot: {metric}{over}; every problem counts the same."
-
-
-def _describe_intervals(shown: Sequence[Score]) -> list[str]:
-    """What the lines are; several sentences where they were not all made in one way."""
-    ways: dict[str, list[str]] = {}
-    for score in shown:
-        if score.low is not None:
-            way = f"{describe_estimand(score)} ({describe_method(score.method)})"
-            ways.setdefault(way, []).append(score.series)
-    if not ways:
-        return ["No interval is known."] if shown else []
-    level = format_level(shown[0].level)
-    if len(ways) == 1:
-        return [f"Line: {level} interval for {next(iter(ways))}."]
-    return [
-        f"Line of {join_names(names, most=MOST_NAMES)}: {level} interval for {way}."
-        for way, names in ways.items()
-    ]
 
 
 def _describe_groups(shown: Sequence[Score], scored: BenchmarkScores) -> str:
@@ -273,7 +254,7 @@ def _describe_runs(shown: Sequence[Score], context: ScoreContext) -> str:
         score for score in shown if score.run_stderr is not None and score.stderr and score.low is not None
     ]
     if not several:
-        single = shown and all(score.runs == 1 and score.estimand == "problems like these" for score in shown)
+        single = all(score.runs == 1 and score.estimand == "problems like these" for score in shown)
         return "One run each: about these checkpoints, not about training again." if single else ""
     widest = max(several, key=lambda score: score.stderr or 0.0)
     half, stderr, of_runs = half_width(widest) or 0.0, widest.stderr or 1.0, widest.run_stderr or 0.0
@@ -288,19 +269,17 @@ def _describe_runs(shown: Sequence[Score], context: ScoreContext) -> str:
     )
 
 
-def _collect_numbers(
-    shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
-) -> dict[str, Any]:
-    """What ``report.json`` keeps of the figure itself."""
-    groups = {name: group.rank for group in scored.groups for name in group.series}
-    return {
-        "metric": shown[0].metric if shown else None,
-        "estimand": shown[0].estimand if shown else None,
-        "level": shown[0].level if shown else None,
-        "higher_is_better": context.higher_is_better,
-        "series": [
-            {"name": score.series, "score": score.estimate, "low": score.low, "high": score.high}
-            | {"group": groups.get(score.series)}
-            for score in shown
-        ],
-    }
+def _describe_sureness(first: Score, second: Score, scored: BenchmarkScores, context: ScoreContext) -> str:
+    """What the paired comparison of the first two says."""
+    pair = next((c for c in scored.comparisons if {c.a, c.b} == {first.series, second.series}), None)
+    if pair is None or pair.difference is None:
+        return ": the two were not compared problem by problem"
+    if pair.verdict is Verdict.TOO_FEW:
+        return f": {format_count(pair.shared, 'shared problem')} cannot decide"
+    pair = pair if pair.a == first.series else swap_sides(pair)
+    size = format_difference(pair.difference or 0.0, context, half=half_width(pair))
+    ends = format_interval(pair.low, pair.high, context, signed=True)
+    adjusted = "adjusted " if pair.tested_together > 1 else ""
+    numbers = f"{' '.join(filter(None, [size, ends]))}, {adjusted}{format_p_text(pair.adjusted_p)}"
+    finding = "no difference is clear" if pair.verdict is Verdict.UNCLEAR else "the two differ"
+    return f": on {format_count(pair.shared, 'problem')} {finding} ({numbers})"

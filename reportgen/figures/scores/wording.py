@@ -53,9 +53,6 @@ _METRIC_NOTES = {
 }
 
 
-# ---- numbers ------------------------------------------------------------------------------------
-
-
 def is_percent(context: ScoreContext) -> bool:
     """Whether scores are shown in percent and differences in points: those from 0 to 1 are."""
     return (context.lowest, context.highest) == (0, 1)
@@ -138,12 +135,13 @@ def format_level(level: float) -> str:
     return f"{level * 100:.10g} %"
 
 
-def format_range(counts: Sequence[int], noun: str) -> str:
+def format_range(counts: Sequence[int], noun: str = "") -> str:
     """``30 problems``, or ``28 to 30 problems``; empty without any count."""
     if not counts:
         return ""
     low, high = min(counts), max(counts)
-    return format_count(low, noun) if low == high else f"{low:,} to {format_count(high, noun)}"
+    last = format_count(high, noun) if noun else f"{high:,}"
+    return last if low == high else f"{low:,} to {last}"
 
 
 def format_rank(ranks: RankRange) -> str:
@@ -156,9 +154,6 @@ def format_share(share: float) -> str:
     if share <= _LEAST_SHARE:
         return "< 1 %"
     return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"
-
-
-# ---- what was measured, and how -----------------------------------------------------------------
 
 
 def name_metric(metric: str, context: ScoreContext) -> str:
@@ -297,9 +292,6 @@ def _collect_protocols(
         for name in names:
             texts.setdefault(given.get(name, {}).get(label) or "not stated", []).append(name)
     return protocol
-
-
-# ---- axes ---------------------------------------------------------------------------------------
 
 
 def make_score_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
