@@ -75,8 +75,7 @@ class _Encodings:
 
     def __init__(self, shape: ChartShape) -> None:
         inks = alt.Scale(domain=["0"], range=["black"])
-        temporal = shape.x_scale == "time"
-        kind: Any = "temporal" if temporal else "quantitative"
+        kind: Any = "temporal" if shape.x_scale == "time" else "quantitative"
         self.x = alt.X(
             "step",
             type=kind,
@@ -107,12 +106,12 @@ class _Encodings:
             alt.Y(name, type="quantitative", scale=_make_scale(shape.y_scale), axis=down)
             for name in ("value", "low", "raw")
         )
-        self.color = alt.Color("series", type="nominal", scale=inks, legend=None)
-        self.fill = alt.Fill("series", type="nominal", scale=inks, legend=None)
-        dashes = alt.Scale(domain=["0"], range=[[1, 0]])
-        self.dash = alt.StrokeDash("series", type="nominal", scale=dashes, legend=None)
-        shapes = alt.Scale(domain=["0"], range=["circle"])
-        self.shape = alt.Shape("series", type="nominal", scale=shapes, legend=None)
+        nominal: dict[str, Any] = {"type": "nominal", "legend": None}
+        dashes, shapes = (alt.Scale(domain=["0"], range=[first]) for first in ([1, 0], "circle"))
+        self.color = alt.Color("series", scale=inks, **nominal)
+        self.fill = alt.Fill("series", scale=inks, **nominal)
+        self.dash = alt.StrokeDash("series", scale=dashes, **nominal)
+        self.shape = alt.Shape("series", scale=shapes, **nominal)
 
 
 def _make_scale(kind: ScaleKind) -> alt.Scale:

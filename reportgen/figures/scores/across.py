@@ -81,14 +81,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
         own = contexts.get(name, context)
         words = describe_power(name, powers.get(name), own, together="comparisons", reported=reported)
         power.append(isolate(words))
-    sentences = (
-        settings.caption or "",
-        *_describe_method(across, context),
-        FOUND_NOTE if any(one.difference for one in powers.values()) else "",
-        *_list_notes(across, contexts, found or {}),
-        *dict.fromkeys(note for each in (context, *contexts.values()) for note in each.notes),
-        f"Source: {describe_source(context)}.",
-    )
+    sentences = (settings.caption or "", *_list_sentences(across, powers, contexts, context, found or {}))
     against = f"held against {across.baseline}" if across.baseline else "no baseline to hold them against"
     answer, table = _write_answer(across, order, context), _build_table(block_id, across, order, context)
     return Stack(
@@ -188,8 +181,14 @@ def _build_cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreCon
     return Cell("\n".join(lines), score.estimate, mark)
 
 
-def _describe_method(across: AcrossBenchmarks, context: ScoreContext) -> Iterator[str]:
-    """How scores, the average and the comparisons came about."""
+def _list_sentences(
+    across: AcrossBenchmarks,
+    powers: Mapping[str, Power],
+    contexts: Mapping[str, ScoreContext],
+    context: ScoreContext,
+    found: Mapping[str, OutcomeNotes],
+) -> Iterator[str]:
+    """How scores, the average and the comparisons came about, and what to know of each benchmark."""
     cells = [cell for row in across.cells for cell in row]
     known = [cell.score for cell in cells if cell.score.low is not None]
     yield f"Brackets behind a score: {describe_intervals(known)}." if known else ""
@@ -204,14 +203,11 @@ def _describe_method(across: AcrossBenchmarks, context: ScoreContext) -> Iterato
     if compared:
         yield from describe_comparisons(compared, context, "comparison")
         yield from list_reasons(compared)
-
-
-def _list_notes(
-    across: AcrossBenchmarks, contexts: Mapping[str, ScoreContext], found: Mapping[str, OutcomeNotes]
-) -> Iterator[str]:
-    """What readers should know of each benchmark's outcomes and protocols."""
+    yield FOUND_NOTE if any(power.difference for power in powers.values()) else ""
     for name in across.benchmarks:
         notes = list_found_notes(found[name], across.series) if name in found else ()
         # Of those that have the benchmark alone: who was not measured has no protocol to differ.
         protocols = list_protocol_notes(contexts[name]) if name in contexts else ()
         yield from (f"{name}: {note}" for note in (*notes, *protocols))
+    yield from dict.fromkeys(note for each in (context, *contexts.values()) for note in each.notes)
+    yield f"Source: {describe_source(context)}."

@@ -80,8 +80,14 @@ def draw_passk(
     percent = is_percent(context)
     spec = _make_pass_spec(block_id, settings, context)
     better = bool(spec.higher_is_better)
-    own = tuple(_make_pass_curve(scores, 100 if percent else 1) for scores in drawn)
-    curve_set = CurveSet(metric=spec.y_title, curves=own, band="ci", level=settings.level)
+    own = []
+    for scores in drawn:
+        # One series with step = k; its n is the number of problems.
+        steps = [int(score.metric.removeprefix("pass@")) for score in scores]
+        sizes, ends = zip(*((s.problems, (s.estimate, s.low, s.high)) for s in scores), strict=True)
+        curve = _make_curve(scores[0].series, steps, sizes, ends, 100 if percent else 1)
+        own.append(replace(curve, given=True))
+    curve_set = CurveSet(metric=spec.y_title, curves=tuple(own), band="ci", level=settings.level)
     if get_chart_spec is None:
         from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
 
@@ -129,14 +135,6 @@ def _write_pass_subtitle(curves: Sequence[Sequence[Score]], band: str, *, better
         "" if better else "lower is better",
     )
     return ", ".join(filter(None, how))
-
-
-def _make_pass_curve(scores: Sequence[Score], scale: int) -> Curve:
-    """One series with step = k; its n is the number of problems."""
-    steps = [int(score.metric.removeprefix("pass@")) for score in scores]
-    ends = [(score.estimate, score.low, score.high) for score in scores]
-    curve = _make_curve(scores[0].series, steps, [score.problems for score in scores], ends, scale)
-    return replace(curve, given=True)
 
 
 def _make_curve(
@@ -392,8 +390,13 @@ def _draw_plan_figure(
     context: ScoreContext,
     get_chart_spec: Callable[[ChartShape], str],
 ) -> Figure:
-    curves = tuple(_make_plan_curves(plan))
-    curve_set = CurveSet(metric="probability (%)", curves=curves, band="none", level=settings.level)
+    curves = []
+    for samples, runs in dict.fromkeys((design.samples, design.runs) for design in plan.designs):
+        points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
+        sizes = [point.problems for point in points]
+        shares = [(_build_cell(point).sort, None, None) for point in points]
+        curves.append(_make_curve(_name_design(plan, samples, runs), sizes, sizes, shares, 100))
+    curve_set = CurveSet(metric="probability (%)", curves=tuple(curves), band="none", level=settings.level)
     own = replace(context, slots=assign_slots([tuple(curve.series for curve in curves)]))
     plot_context = make_step_context(own, "problems", get_chart_spec, higher_is_better=True)
     spec = PlotSpec(
@@ -411,25 +414,21 @@ def _draw_plan_figure(
     )
     plot = make_plot(curve_set, spec, plot_context)
     plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
-    now = (plan.power.problems, plan.samples, plan.runs)
-    present = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
-    size = format_difference(plan.difference, context, signed=False)
-    found = f"is found in {_build_cell(present).text} of cases"
     text = FigureText(
         id=figure_id,
         kind=spec.kind,
         title=spec.title,
         subtitle="by number of problems, a line for other numbers of samples and runs",
-        summary=f"With the data as they are a true difference of {size} {found}.",
+        summary=_write_plan_summary(plan, context),
         source=describe_source(context),
         numbers={"difference": plan.difference},
     )
     return draw_plot_figure(plot, curve_set, text, plot_context)
 
 
-def _make_plan_curves(plan: Plan) -> Iterator[Curve]:
-    for samples, runs in dict.fromkeys((design.samples, design.runs) for design in plan.designs):
-        points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
-        sizes = [point.problems for point in points]
-        shares = [(_build_cell(point).sort, None, None) for point in points]
-        yield _make_curve(_name_design(plan, samples, runs), sizes, sizes, shares, 100)
+def _write_plan_summary(plan: Plan, context: ScoreContext) -> str:
+    now = (plan.power.problems, plan.samples, plan.runs)
+    present = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
+    size = format_difference(plan.difference, context, signed=False)
+    found = f"is found in {_build_cell(present).text} of cases"
+    return f"With the data as they are a true difference of {size} {found}."

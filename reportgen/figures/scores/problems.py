@@ -46,8 +46,6 @@ from reportgen.figures.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
     from reportgen.core.comparisons import ProblemGrid
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.core.outcomes import Score
@@ -353,23 +351,21 @@ def _draw_body(heat: HeatMap, context: ScoreContext, *, alive: bool) -> str:
 
 def _draw_cells(levels: IntArray) -> Iterator[str]:
     """One path a level; a stroke as wide as the row is a third of the text of a rectangle."""
-    gap = 1 if levels.size <= _SEPARATE else 0
-    for level in range(LEVELS):
-        data = _write_cells_path(levels == level, gap)
+    for level in (*range(LEVELS), -1):
+        if levels.size <= _SEPARATE:
+            places = np.flatnonzero(levels == level).tolist()
+            data = "".join(f"M{_CELL * place} 5h{_CELL - 1}" for place in places)
+        else:
+            # Neighbours without a gap between them are one line.
+            chosen = np.concatenate([[0], (levels == level).view(np.int8), [0]])
+            edges = np.flatnonzero(np.diff(chosen)).reshape(-1, 2).tolist()
+            data = "".join(f"M{_CELL * start} 5h{_CELL * (stop - start)}" for start, stop in edges)
+        # A thin line where a score is missing: it is not drawn as if it were one.
+        pen = 'stroke="var(--rg-series-muted)" stroke-width="0.8"'
+        if level >= 0:
+            pen = f'stroke-opacity="{OPACITIES[level]:g}" stroke-width="{_CELL}"'
         if data:
-            yield f'<path stroke-opacity="{OPACITIES[level]:g}" stroke-width="{_CELL}" d="{data}"/>'
-    missing = _write_cells_path(levels < 0, gap)
-    if missing:
-        # A thin line where a cell would be: it is not drawn as if it were a score.
-        yield f'<path stroke="var(--rg-series-muted)" stroke-width="0.8" d="{missing}"/>'
-
-
-def _write_cells_path(chosen: npt.NDArray[np.bool_], gap: int) -> str:
-    """Path data of the chosen cells; neighbours without a gap between them are one line."""
-    if gap:
-        return "".join(f"M{_CELL * place} 5h{_CELL - gap}" for place in np.flatnonzero(chosen).tolist())
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], chosen.view(np.int8), [0]]))).reshape(-1, 2)
-    return "".join(f"M{_CELL * start} 5h{_CELL * (stop - start)}" for start, stop in edges.tolist())
+            yield f'<path {pen} d="{data}"/>'
 
 
 def _draw_key(heat: HeatMap, context: ScoreContext) -> Iterator[str]:

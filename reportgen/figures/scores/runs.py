@@ -104,13 +104,14 @@ def _draw_figure(
         {"name": one.series, "runs": len(one.runs), "mean": one.mean, "low": one.low, "high": one.high}
         for one in spreads
     ]
+    subtitle, summary = _write_headline(spreads, context)
     text = FigureText(
         id=figure_id,
         kind="runs",
         title=title,
-        subtitle=_write_subtitle(spreads, context) if spreads else "",
+        subtitle=subtitle,
         caption=_write_caption(words, spreads, context),
-        summary=_write_summary(spreads, context),
+        summary=summary,
         source=describe_source(context),
         numbers=numbers,
     )
@@ -157,40 +158,33 @@ def _make_row(spread: RunSpread, slot: int | None, context: ScoreContext) -> Row
     return Row(spread.series, slot, mean, spread.mean, spread.low, spread.high, lines, dots=tuple(dots))
 
 
-def _write_subtitle(spreads: Sequence[RunSpread], context: ScoreContext) -> str:
-    """Metric, runs and level, in a few words."""
+def _write_headline(spreads: Sequence[RunSpread], context: ScoreContext) -> tuple[str, str]:
+    """Metric, runs and level in a few words, and which series moves most from run to run in a sentence."""
+    if not spreads:
+        return "", "No series has a run."
     counts = sorted({len(spread.runs) for spread in spreads})
-    runs = f"{format_count(counts[0], 'run')} of a series"
+    count = f"{format_count(counts[0], 'run')} of a series"
     if len(counts) > 1:
-        runs = f"{counts[0]} to {counts[-1]} runs of each series"
+        count = f"{counts[0]} to {counts[-1]} runs of each series"
     interval = f"{format_level(spreads[0].level)} interval of the mean over runs"
-    parts = [
-        name_metric(spreads[0].metric, context),
-        runs,
-        interval if any(spread.low is not None for spread in spreads) else "no interval",
-        "" if context.higher_is_better else "lower is better",
-    ]
-    return ", ".join(filter(None, parts))
-
-
-def _write_summary(spreads: Sequence[RunSpread], context: ScoreContext) -> str:
-    """One sentence: which series moves most from run to run, and within what each one's runs lie."""
+    if all(spread.low is None for spread in spreads):
+        interval = "no interval"
+    lower = "" if context.higher_is_better else "lower is better"
+    subtitle = ", ".join(filter(None, (name_metric(spreads[0].metric, context), count, interval, lower)))
     known = [(spread.sd, spread) for spread in spreads if spread.sd is not None]
     if not known:
-        if not spreads:
-            return "No series has a run."
-        return "With one run of each series, nothing can be said about how much runs vary."
+        return subtitle, "With one run of each series, nothing can be said about how much runs vary."
     sd, widest = max(known, key=lambda pair: pair[0])
     runs = [run.score for run in widest.runs]
     ends = " to ".join(format_score(end, context) for end in (min(runs), max(runs)))
     reach = f"{format_count(len(runs), 'run')} of {widest.series} reach {ends}"
     lead = f"{reach}, a standard deviation of {format_difference(sd, context, signed=False)}"
+    around = format_interval(widest.low, widest.high, context)
     if len(known) > 1:
-        return f"{lead}, the largest of {format_count(len(known), 'series', 'series')} with several runs."
-    interval = format_interval(widest.low, widest.high, context)
-    if widest.mean is None or not interval:
-        return f"{lead}."
-    return f"{lead} about their mean of {_format_mean(widest, context)} {interval}."
+        lead += f", the largest of {format_count(len(known), 'series', 'series')} with several runs"
+    elif widest.mean is not None and around:
+        lead += f" about their mean of {_format_mean(widest, context)} {around}"
+    return subtitle, f"{lead}."
 
 
 def _write_caption(words: str | None, spreads: Sequence[RunSpread], context: ScoreContext) -> str:
