@@ -9,7 +9,7 @@ security policy allows no style attribute. The live view draws at the same place
 from __future__ import annotations
 
 import re
-from itertools import chain
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.figures.axis import position
@@ -86,116 +86,118 @@ def set_into_page(drawing: str, height: int, labelled_by: str) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """A plot on a page, as wide as its place, or else ``PIXELS_WIDE`` pixels wide."""
+
+    plot: Plot
+    fluid: bool
+
+    def draw_ground(self) -> Iterator[str]:
+        """The y axis with its grid, and reference lines."""
+        yield '<g class="rg-grid" stroke="var(--rg-grid)">'
+        for tick in self.plot.y.ticks:
+            y = self.format_pixel(tick)
+            yield f'<line x2="100%" y1="{y}" y2="{y}"/>'
+        yield '</g><g class="rg-y-labels" text-anchor="end" fill="var(--rg-muted)">'
+        for tick, label in zip(self.plot.y.ticks, self.plot.y.labels, strict=True):
+            yield f'<text x="-8" y="{self.format_pixel(tick)}" dy="4">{escape_text(label)}</text>'
+        yield f'</g><text class="rg-y-title" x="{-self.plot.margins.left}" y="-14" fill="var(--rg-text)">'
+        yield f"{escape_text(self.plot.y.title)}</text>"
+        line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
+        for mark in self.plot.references:
+            if mark.y is not None:
+                y = self.format_pixel(mark.y)
+                yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
+                yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">'
+                yield f"{escape_text(mark.text)}</text></g>"
+            elif mark.x is not None:
+                x = format_position(self.plot.x, mark.x)
+                yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{self.plot.height}" {line}/>'
+                yield f"{self.draw_label(mark, x, 0, 'var(--rg-muted)')}</g>"
+
+    def draw_lines(self, paths: tuple[LinePaths, ...]) -> Iterator[str]:
+        """Bands, runs, means and symbols; strokes are in drawing units, or do not scale."""
+        scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if self.fluid else (UNITS_A_PIXEL, "")
+        stretch = ' preserveAspectRatio="none"' if self.fluid else ""
+        yield (
+            f'<svg class="rg-marks" width="{"100%" if self.fluid else PIXELS_WIDE}" '
+            f'height="{self.plot.height}" '
+            f'viewBox="0 0 {PIXELS_WIDE * UNITS_A_PIXEL} {self.plot.height * UNITS_A_PIXEL}"{stretch} '
+            f'overflow="{"hidden" if self.plot.clip else "visible"}" fill="none" stroke-linejoin="round">'
+        )
+        for line, data in sorted(
+            zip(self.plot.lines, paths, strict=True), key=lambda pair: pair[0].slot is not None
+        ):
+            ink = get_colour(line.slot)
+            if data.band:
+                yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
+            pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
+            dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+            for kind, width, extra, path in (
+                ("run", 1, ' stroke-opacity=".32"', data.runs),
+                ("raw", 1, ' stroke-opacity=".4"', data.raw),
+                ("line", 2, dashed, data.line),
+            ):
+                if path or kind == "line":
+                    size = f'stroke-width="{width * scale}"'
+                    yield f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{path}"{attribute}/>'
+        yield "</svg>"
+        for number, line in enumerate(self.plot.lines if self.plot.symbols else ()):
+            name = f"{self.plot.id}-symbol-{number}"
+            yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
+            yield f'd="{SYMBOL_PATHS[SYMBOLS[line.slot or 0]]}"/></defs>'
+            for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
+                if 0 <= position(self.plot.x, step) <= 1 and 0 <= position(self.plot.y, value) <= 1:
+                    place = f'x="{format_position(self.plot.x, step)}" y="{self.format_pixel(value)}"'
+                    yield f'<use href="#{name}" {place}/>'
+            yield "</g>"
+
+    def draw_names(self) -> Iterator[str]:
+        """Annotations, and the names at the line ends."""
+        for mark in self.plot.annotations:
+            if mark.x is None or mark.y is None:
+                continue
+            x, y = format_position(self.plot.x, mark.x), self.plot.find_pixel(mark.y)
+            yield f'<g class="rg-annotation"><svg x="{x}" y="{y:.4g}" overflow="visible">'
+            yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
+            if mark.label and mark.label.leader:
+                start, end = (f"{y + shift:.4g}" for shift in mark.label.leader)
+                yield f'<line x1="{x}" x2="{x}" y1="{start}" y2="{end}" stroke="var(--rg-muted)"/>'
+            yield f"{self.draw_label(mark, x, y, 'var(--rg-text)')}</g>"
+        if self.plot.ends:
+            yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
+            for label in self.plot.ends:
+                place = f'x="100%" dx="10" y="{label.y:g}" dy="4" fill="{get_colour(label.slot)}"'
+                yield f"<text {place}>{escape_text(label.text)}</text>"
+            yield "</g>"
+
+    def draw_label(self, mark: Mark, x: str, y: float, ink: str) -> str:
+        """The words at a mark; where they are cut or find no room, all of them when it is pointed at."""
+        label = mark.label
+        if label is None:
+            return f"<title>{escape_text(mark.text)}</title>"
+        shift = f' dx="{label.dx:g}"' if label.dx else ""
+        at = f'x="{x}"{shift} y="{y + label.dy:.4g}" text-anchor="{label.anchor}" fill="{ink}"'
+        if not self.fluid or label.short == label.text:
+            return f"<text {at}>{escape_text(label.text)}</text>"
+        both = ((' class="rg-wide"', label.text), (' class="rg-narrow"', label.short))
+        words = "".join(f"<text{which} {at}>{escape_text(text)}</text>" for which, text in both)
+        return f"<title>{escape_text(mark.text)}</title>{words}"
+
+    def format_pixel(self, value: float) -> str:
+        return f"{self.plot.find_pixel(value):.4g}"
+
+
 def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     """The picture's elements, as wide as their place or ``PIXELS_WIDE`` pixels."""
-    parts = (
-        _draw_ground(plot, fluid=fluid),
-        _draw_lines(plot, paths, fluid=fluid),
-        draw_x_axis(plot.x, plot.height),
-        _draw_names(plot, fluid=fluid),
-    )
-    return "".join(chain.from_iterable(parts))
+    drawing, axis = _Drawing(plot, fluid), draw_x_axis(plot.x, plot.height)
+    return "".join([*drawing.draw_ground(), *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
 
 
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
     """The dash of a line: solid where symbols tell the series apart, and for muted series."""
     return () if plot.symbols or line.slot is None else DASHES[line.slot]
-
-
-def _draw_ground(plot: Plot, *, fluid: bool) -> Iterator[str]:
-    """The y axis with its grid, and reference lines."""
-    yield '<g class="rg-grid" stroke="var(--rg-grid)">'
-    for tick in plot.y.ticks:
-        y = _format_pixel(plot, tick)
-        yield f'<line x2="100%" y1="{y}" y2="{y}"/>'
-    yield '</g><g class="rg-y-labels" text-anchor="end" fill="var(--rg-muted)">'
-    for tick, label in zip(plot.y.ticks, plot.y.labels, strict=True):
-        yield f'<text x="-8" y="{_format_pixel(plot, tick)}" dy="4">{escape_text(label)}</text>'
-    yield f'</g><text class="rg-y-title" x="{-plot.margins.left}" y="-14" fill="var(--rg-text)">'
-    yield f"{escape_text(plot.y.title)}</text>"
-    line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
-    for mark in plot.references:
-        if mark.y is not None:
-            y = _format_pixel(plot, mark.y)
-            yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
-            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape_text(mark.text)}</text></g>'
-        elif mark.x is not None:
-            x = format_position(plot.x, mark.x)
-            yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
-            yield f"{_draw_label(mark, x, 0, 'var(--rg-muted)', fluid=fluid)}</g>"
-
-
-def _draw_lines(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> Iterator[str]:
-    """Bands, runs, means and symbols; strokes are in drawing units, or do not scale."""
-    scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if fluid else (UNITS_A_PIXEL, "")
-    stretch = ' preserveAspectRatio="none"' if fluid else ""
-    yield (
-        f'<svg class="rg-marks" width="{"100%" if fluid else PIXELS_WIDE}" height="{plot.height}" '
-        f'viewBox="0 0 {PIXELS_WIDE * UNITS_A_PIXEL} {plot.height * UNITS_A_PIXEL}"{stretch} '
-        f'overflow="{"hidden" if plot.clip else "visible"}" fill="none" stroke-linejoin="round">'
-    )
-    for line, data in sorted(zip(plot.lines, paths, strict=True), key=lambda pair: pair[0].slot is not None):
-        ink = get_colour(line.slot)
-        if data.band:
-            yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
-        pattern = " ".join(f"{length * scale:g}" for length in get_dash(plot, line))
-        dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
-        for kind, width, extra, path in (
-            ("run", 1, ' stroke-opacity=".32"', data.runs),
-            ("raw", 1, ' stroke-opacity=".4"', data.raw),
-            ("line", 2, dashed, data.line),
-        ):
-            if path or kind == "line":
-                size = f'stroke-width="{width * scale}"'
-                yield f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{path}"{attribute}/>'
-    yield "</svg>"
-    for number, line in enumerate(plot.lines if plot.symbols else ()):
-        name = f"{plot.id}-symbol-{number}"
-        yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
-        yield f'd="{SYMBOL_PATHS[SYMBOLS[line.slot or 0]]}"/></defs>'
-        for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
-            if 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1:
-                place = f'x="{format_position(plot.x, step)}" y="{_format_pixel(plot, value)}"'
-                yield f'<use href="#{name}" {place}/>'
-        yield "</g>"
-
-
-def _draw_names(plot: Plot, *, fluid: bool) -> Iterator[str]:
-    """Annotations, and the names at the line ends."""
-    for mark in plot.annotations:
-        if mark.x is None or mark.y is None:
-            continue
-        x, y = format_position(plot.x, mark.x), plot.find_pixel(mark.y)
-        yield f'<g class="rg-annotation"><svg x="{x}" y="{y:.4g}" overflow="visible">'
-        yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
-        if mark.label and mark.label.leader:
-            start, end = (f"{y + shift:.4g}" for shift in mark.label.leader)
-            yield f'<line x1="{x}" x2="{x}" y1="{start}" y2="{end}" stroke="var(--rg-muted)"/>'
-        yield f"{_draw_label(mark, x, y, 'var(--rg-text)', fluid=fluid)}</g>"
-    if plot.ends:
-        yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
-        for label in plot.ends:
-            place = f'x="100%" dx="10" y="{label.y:g}" dy="4" fill="{get_colour(label.slot)}"'
-            yield f"<text {place}>{escape_text(label.text)}</text>"
-        yield "</g>"
-
-
-def _draw_label(mark: Mark, x: str, y: float, ink: str, *, fluid: bool) -> str:
-    """The words at a mark; where they are cut or find no room, all of them when it is pointed at."""
-    label = mark.label
-    if label is None:
-        return f"<title>{escape_text(mark.text)}</title>"
-    shift = f' dx="{label.dx:g}"' if label.dx else ""
-    at = f'x="{x}"{shift} y="{y + label.dy:.4g}" text-anchor="{label.anchor}" fill="{ink}"'
-    if not fluid or label.short == label.text:
-        return f"<text {at}>{escape_text(label.text)}</text>"
-    both = ((' class="rg-wide"', label.text), (' class="rg-narrow"', label.short))
-    words = "".join(f"<text{which} {at}>{escape_text(text)}</text>" for which, text in both)
-    return f"<title>{escape_text(mark.text)}</title>{words}"
-
-
-def _format_pixel(plot: Plot, value: float) -> str:
-    return f"{plot.find_pixel(value):.4g}"
 
 
 def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +66,97 @@ _MOST_NAMES = 6
 _MOST_TABLE_ROWS = 40
 
 
+@dataclass(frozen=True, slots=True)
+class _CurveWords:
+    """The words and numbers of a figure of curves."""
+
+    curve_set: CurveSet
+    spec: PlotSpec
+
+    def describe_best(self, centre: str, plot: Plot) -> str:
+        """Where the best value stands, and from how many it was picked; all that reach it are named."""
+        curves, lowest = list_known_curves(self.curve_set), self.spec.higher_is_better is False
+        if self.spec.higher_is_better is None:
+            # Neither is better: the lowest value, where the highest is where curves start.
+            tops = [(find_best(curve, lowest=False), curve) for curve in curves]
+            highest = max(top.value for top, _ in tops)
+            lowest = all(
+                top.step == curve.steps[np.isfinite(get_unsmoothed(curve))][0]
+                for top, curve in tops
+                if top.value == highest
+            )
+        word = "lowest" if lowest else "highest"
+        what = " ".join(filter(None, (word, centre, self.spec.metric)))
+        bests = find_bests(curves, plot, lowest=lowest)
+        most = "best" if self.spec.higher_is_better is not None else word
+        picked = describe_pick(self.curve_set, plot, [best.series for best in bests], most=most)
+        places = [
+            f"at {lower_axis_title(self.spec.x_title)} {format_value(plot.x, best.step)}" for best in bests
+        ]
+        if len(bests) > 1:
+            reached = [f"{best.series} ({place})" for best, place in zip(bests, places, strict=True)]
+            return f"{join_names(reached)} reach the {what}, {read_out(plot, bests[0].value)}, {picked}."
+        best = bests[0]
+        verb, joint = ("reaches the", ",") if len(curves) > 1 else ("has its", " of")
+        return f"{best.series} {verb} {what}{joint} {read_out_estimate(plot, best)} {places[0]}, {picked}."
+
+    def describe_endings(self, centre: str, plot: Plot) -> str:
+        """Who ends best: as a claim where the test says so, otherwise as a reading."""
+        lowest = self.spec.higher_is_better is False
+        ends = rank_finals(list_known_curves(self.curve_set), lowest=lowest)
+        same_step = len({end.step for end in ends}) == 1
+        where = (
+            f"At the last step, {format_value(plot.x, ends[0].step)}," if same_step else "At their last steps"
+        )
+        first, second = ends[:2]
+        values = [read_out_estimate(plot, end) for end in (first, second)]
+        lead, ranked = get_lead(self.curve_set, lowest=lowest), self.spec.higher_is_better is not None
+        if lead.series == first.series:
+            verb = "leads" if ranked else "ends above all others"
+            return f"{where} {first.series} {verb} with {values[0]}, before {second.series} with {values[1]}."
+        if lead.tested:
+            where += f" there is no clear {'winner' if ranked else 'order'}:"
+        if read_out(plot, first.value) == read_out(plot, second.value):
+            return f"{where} {name_level_series(plot, ends)} stand at {read_out(plot, first.value)}."
+        if lead.tested:
+            return f"{where} {first.series} has {values[0]}, {second.series} {values[1]}."
+        which = f"{'lowest' if lowest else 'highest'} {centre or 'reading'}"
+        return f"{where} the {which} is {values[0]} ({first.series}), then {values[1]} ({second.series})."
+
+    def collect_numbers(self) -> dict[str, Any]:
+        """What ``report.json`` holds of a figure: how it was made, who leads, and each series' ends."""
+        lower = self.spec.higher_is_better is False
+        lead, rows = get_lead(self.curve_set, lowest=lower), []
+        picks = {"highest": False, "lowest": True} if self.spec.higher_is_better is None else {"best": lower}
+        for curve in self.curve_set.curves:
+            known = np.flatnonzero(np.isfinite(get_unsmoothed(curve)))
+            row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
+            if known.size:
+                row["first"] = _make_point(curve, int(known[0]))
+                for kind, lowest in picks.items():
+                    best = find_best(curve, lowest=lowest)
+                    point = _make_point(curve, int(np.flatnonzero(curve.steps == best.step)[0]))
+                    sure = math.isfinite(best.low) and math.isfinite(best.high)
+                    ends = {"low": best.low if sure else None, "high": best.high if sure else None}
+                    # Picked for its value, from so many points.
+                    row[kind] = point | ends | {"of": int(known.size)}
+                row["last"] = _make_point(curve, int(known[-1]))
+            rows.append(row)
+        return {
+            "metric": self.curve_set.metric,
+            "band": self.curve_set.band,
+            "level": self.curve_set.level,
+            "smooth": self.curve_set.smooth,
+            "aligned_exactly": self.curve_set.exact,
+            "bins": self.curve_set.bins,
+            "replaced": self.curve_set.replaced,
+            "dropped": self.curve_set.dropped,
+            "higher_is_better": self.spec.higher_is_better,
+            "leader": lead.series if lead.tested else None,
+            "series": rows,
+        }
+
+
 def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
     """Who ends best and whether a test says so, where the best value stands, and how sure that is."""
     curves = list_known_curves(curve_set)
@@ -73,59 +164,12 @@ def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
         return f"No series has a value of {spec.metric}."
     single = all(len(curve.runs) == 1 for curve in curves)
     centre = "" if single else "median" if curve_set.band == "iqr" else "mean"
-    sentences = [_describe_endings(curve_set, centre, plot, spec)] if len(curves) > 1 else []
-    sentences.append(_describe_best(curve_set, centre, plot, spec))
+    words = _CurveWords(curve_set, spec)
+    sentences = [words.describe_endings(centre, plot)] if len(curves) > 1 else []
+    sentences.append(words.describe_best(centre, plot))
     if plot.band == "none" and single:
         sentences.append("With one run per series, nothing can be said about how much runs vary.")
     return " ".join(sentences)
-
-
-def _describe_best(curve_set: CurveSet, centre: str, plot: Plot, spec: PlotSpec) -> str:
-    """Where the best value stands, and from how many it was picked; all that reach it are named."""
-    curves, lowest = list_known_curves(curve_set), spec.higher_is_better is False
-    if spec.higher_is_better is None:
-        # Neither is better: the lowest value, where the highest is where curves start.
-        tops = [(find_best(curve, lowest=False), curve) for curve in curves]
-        highest = max(top.value for top, _ in tops)
-        lowest = all(
-            top.step == curve.steps[np.isfinite(get_unsmoothed(curve))][0]
-            for top, curve in tops
-            if top.value == highest
-        )
-    word = "lowest" if lowest else "highest"
-    what = " ".join(filter(None, (word, centre, spec.metric)))
-    bests = find_bests(curves, plot, lowest=lowest)
-    most = "best" if spec.higher_is_better is not None else word
-    picked = describe_pick(curve_set, plot, [best.series for best in bests], most=most)
-    places = [f"at {lower_axis_title(spec.x_title)} {format_value(plot.x, best.step)}" for best in bests]
-    if len(bests) > 1:
-        reached = [f"{best.series} ({place})" for best, place in zip(bests, places, strict=True)]
-        return f"{join_names(reached)} reach the {what}, {read_out(plot, bests[0].value)}, {picked}."
-    best = bests[0]
-    verb, joint = ("reaches the", ",") if len(curves) > 1 else ("has its", " of")
-    return f"{best.series} {verb} {what}{joint} {read_out_estimate(plot, best)} {places[0]}, {picked}."
-
-
-def _describe_endings(curve_set: CurveSet, centre: str, plot: Plot, spec: PlotSpec) -> str:
-    """Who ends best: as a claim where the test says so, otherwise as a reading."""
-    lowest = spec.higher_is_better is False
-    ends = rank_finals(list_known_curves(curve_set), lowest=lowest)
-    same_step = len({end.step for end in ends}) == 1
-    where = f"At the last step, {format_value(plot.x, ends[0].step)}," if same_step else "At their last steps"
-    first, second = ends[:2]
-    values = [read_out_estimate(plot, end) for end in (first, second)]
-    lead, ranked = get_lead(curve_set, lowest=lowest), spec.higher_is_better is not None
-    if lead.series == first.series:
-        verb = "leads" if ranked else "ends above all others"
-        return f"{where} {first.series} {verb} with {values[0]}, before {second.series} with {values[1]}."
-    if lead.tested:
-        where += f" there is no clear {'winner' if ranked else 'order'}:"
-    if read_out(plot, first.value) == read_out(plot, second.value):
-        return f"{where} {name_level_series(plot, ends)} stand at {read_out(plot, first.value)}."
-    if lead.tested:
-        return f"{where} {first.series} has {values[0]}, {second.series} {values[1]}."
-    which = f"{'lowest' if lowest else 'highest'} {centre or 'reading'}"
-    return f"{where} the {which} is {values[0]} ({first.series}), then {values[1]} ({second.series})."
 
 
 def name_band(curve_set: CurveSet) -> str:
@@ -266,7 +310,7 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
         caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
         summary=write_summary(curve_set, plot, spec),
         source=describe_source(context),
-        numbers=_collect_numbers(curve_set, spec),
+        numbers=_CurveWords(curve_set, spec).collect_numbers(),
         band=name_band(curve_set),
     )
     return draw_plot_figure(plot, curve_set, text, context, spec.highlight)
@@ -329,40 +373,6 @@ def _build_table(plot: Plot) -> Table:
     note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
     header = (plot.x.title, *(line.name for line in plot.lines))
     return Table(header, tuple(zip(*columns, strict=True)), note)
-
-
-def _collect_numbers(curve_set: CurveSet, spec: PlotSpec) -> dict[str, Any]:
-    """What ``report.json`` holds of a figure: how it was made, who leads, and each series' ends."""
-    lower = spec.higher_is_better is False
-    lead, rows = get_lead(curve_set, lowest=lower), []
-    picks = {"highest": False, "lowest": True} if spec.higher_is_better is None else {"best": lower}
-    for curve in curve_set.curves:
-        known = np.flatnonzero(np.isfinite(get_unsmoothed(curve)))
-        row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
-        if known.size:
-            row["first"] = _make_point(curve, int(known[0]))
-            for kind, lowest in picks.items():
-                best = find_best(curve, lowest=lowest)
-                point = _make_point(curve, int(np.flatnonzero(curve.steps == best.step)[0]))
-                sure = math.isfinite(best.low) and math.isfinite(best.high)
-                ends = {"low": best.low if sure else None, "high": best.high if sure else None}
-                # Picked for its value, from so many points.
-                row[kind] = point | ends | {"of": int(known.size)}
-            row["last"] = _make_point(curve, int(known[-1]))
-        rows.append(row)
-    return {
-        "metric": curve_set.metric,
-        "band": curve_set.band,
-        "level": curve_set.level,
-        "smooth": curve_set.smooth,
-        "aligned_exactly": curve_set.exact,
-        "bins": curve_set.bins,
-        "replaced": curve_set.replaced,
-        "dropped": curve_set.dropped,
-        "higher_is_better": spec.higher_is_better,
-        "leader": lead.series if lead.tested else None,
-        "series": rows,
-    }
 
 
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,30 +77,24 @@ def draw_passk(
         ReportError: no series has a score, or a highlighted one is not among those that have.
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
-    percent = is_percent(context)
     spec = _make_pass_spec(block_id, settings, context)
     better = bool(spec.higher_is_better)
-    own = []
-    for scores in drawn:
-        # One series with step = k; its n is the number of problems.
-        steps = [int(score.metric.removeprefix("pass@")) for score in scores]
-        sizes, ends = zip(*((s.problems, (s.estimate, s.low, s.high)) for s in scores), strict=True)
-        curve = _make_curve(scores[0].series, steps, sizes, ends, 100 if percent else 1)
-        own.append(replace(curve, given=True))
-    curve_set = CurveSet(metric=spec.y_title, curves=tuple(own), band="ci", level=settings.level)
+    drawing = _PassCurves(drawn, context, better)
+    own = tuple(drawing.make_curves())
+    curve_set = CurveSet(metric=spec.y_title, curves=own, band="ci", level=settings.level)
     if get_chart_spec is None:
         from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
 
         get_chart_spec = write_chart_spec
     plot_context = make_step_context(context, "k", get_chart_spec, higher_is_better=better)
-    plot = _use_units(make_plot(curve_set, spec, plot_context), percent=percent)
+    plot = drawing.use_units(make_plot(curve_set, spec, plot_context))
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
-        subtitle=_write_pass_subtitle(drawn, name_band(curve_set), better=better),
-        caption=_write_pass_caption(settings.caption, drawn, context, problems),
-        summary=_write_pass_summary(own, plot, better=better),
+        subtitle=drawing.write_subtitle(name_band(curve_set)),
+        caption=drawing.write_caption(settings.caption, problems),
+        summary=drawing.write_summary(own, plot),
         source=describe_source(context),
         numbers={"metric": "pass@k", "estimator": ESTIMATOR}
         | {"largest_k": {line.name: int(line.steps[-1]) for line in plot.lines}},
@@ -126,17 +120,6 @@ def _make_pass_spec(block_id: str, settings: PasskSettings, context: ScoreContex
     )
 
 
-def _write_pass_subtitle(curves: Sequence[Sequence[Score]], band: str, *, better: bool) -> str:
-    size = _describe_size([score for curve in curves for score in curve])
-    how = (
-        "unbiased pass@k",
-        f"mean of {size}",
-        band and f"band: {band}",
-        "" if better else "lower is better",
-    )
-    return ", ".join(filter(None, how))
-
-
 def _make_curve(
     series: str,
     steps: Sequence[int],
@@ -151,50 +134,144 @@ def _make_curve(
     return Curve(series, np.array(steps, dtype=np.float64), values, low, high, counts)
 
 
-def _use_units(plot: Plot, *, percent: bool) -> Plot:
-    """One says "k = 8" and "84.2 %", with so many decimals that only 100 % itself is read as 100."""
-    plot = replace(plot, x=replace(plot.x, symbol=True))
-    if not percent:
-        return plot
-    shown = np.concatenate([part for line in plot.lines for part in (line.values, line.low, line.high)])
-    inside = shown[(shown > 0) & (shown < 100)].tolist()  # noqa: PLR2004 - percent
-    for decimals in range(1, _MOST_DECIMALS + 1):
-        texts = (format_number(value, decimals=decimals) for value in inside)
-        if not any(float(text) in {0.0, 100.0} for text in texts):
-            break
-    return replace(plot, y=replace(plot.y, unit=" %", read_format=f",.{decimals}f"))
+@dataclass(frozen=True, slots=True)
+class _PassCurves:
+    """The scores of each series that has any at rising k, as curves and in words."""
 
+    curves: tuple[tuple[Score, ...], ...]
+    context: ScoreContext
+    better: bool
 
-def _write_pass_caption(
-    words: str | None,
-    curves: Sequence[Sequence[Score]],
-    context: ScoreContext,
-    problems: ProblemScores | None,
-) -> str:
-    """The author's words, then estimator, n, interval and what it is about, what was found, and source."""
-    names = [curve[0].series for curve in curves]
-    requested = list(problems.series) if problems else names
-    missing = [name for name in requested if name not in names]
-    firsts = [curve[0] for curve in curves]
-    sizes = [_describe_size([score]) for score in firsts]
-    listed = [f"{score.series} {size}" for score, size in zip(firsts, sizes, strict=True)]
-    several = any(score.runs > 1 for score in firsts)
-    uneven = len({count for score in firsts for count in score.samples or ()}) > 1
-    sentences = [
-        words or "",
-        _EACH_POINT,
-        f"n = {sizes[0]}." if len(set(sizes)) == 1 else f"n: {join_names(listed, most=MOST_NAMES)}.",
-        "Samples are those of a run; the runs of a series are averaged within a problem." if several else "",
-        *_describe_band(curves),
-        "A line ends at the fewest samples that any of its problems has." if uneven else "",
-        "With one sample of some problem only pass@1 is known."
-        if all(len(curve) == 1 for curve in curves)
-        else "",
-        f"Without a score, and not drawn: {join_names(missing, most=MOST_NAMES)}." if missing else "",
-        *(list_found_notes(problems.notes, requested) if problems else ()),
-        *list_protocol_notes(context, names),
-    ]
-    return join_caption(sentences, context)
+    def make_curves(self) -> Iterator[Curve]:
+        """Each series with step = k; its n is the number of problems."""
+        scale = 100 if is_percent(self.context) else 1
+        for scores in self.curves:
+            steps = [int(score.metric.removeprefix("pass@")) for score in scores]
+            sizes, ends = zip(*((s.problems, (s.estimate, s.low, s.high)) for s in scores), strict=True)
+            yield replace(_make_curve(scores[0].series, steps, sizes, ends, scale), given=True)
+
+    def write_summary(self, curves: Sequence[Curve], plot: Plot) -> str:
+        """Who leads at k = 1 and at the largest k that all series reach, with intervals."""
+        common = sorted(set.intersection(*(set(curve.steps.tolist()) for curve in curves)))
+        ends = dict.fromkeys((common[0], common[-1]))
+        if len(curves) == 1:
+            points = [
+                f"pass@{format_value(plot.x, k)} of {_format_reading(plot, curves[0], k)[1]}" for k in ends
+            ]
+            return f"{curves[0].series} has {join_names(points)}."
+        sentences = []
+        for k in ends:
+            # Every series that reaches the same, to the digits shown, is named.
+            sign = -1 if self.better else 1
+            values = [sign * float(curve.values[curve.steps == k][0]) for curve in curves]
+            ranked = [curves[place] for place in sorted(range(len(curves)), key=values.__getitem__)]
+            readings = [_format_reading(plot, curve, k) for curve in ranked]
+            best = readings[0][0]
+            level = [
+                curve.series for curve, (value, _) in zip(ranked, readings, strict=True) if value == best
+            ]
+            what = f"the {'highest' if self.better else 'lowest'} pass@k"
+            further = k > 1 and any(curve.steps[-1] > k for curve in curves)
+            largest = ", the largest that all series reach" if further else ""
+            where = f"At k = {format_value(plot.x, k)}{largest},"
+            if len(level) > 1:
+                sentences.append(f"{where} {join_names(level, most=MOST_NAMES)} have {what}, {best}.")
+            else:
+                second = f"followed by {ranked[1].series} with {readings[1][1]}"
+                sentences.append(f"{where} {ranked[0].series} has {what}, {readings[0][1]}, {second}.")
+        return " ".join(sentences)
+
+    def use_units(self, plot: Plot) -> Plot:
+        """One says "k = 8" and "84.2 %", with so many decimals that only 100 % itself is read as 100."""
+        plot = replace(plot, x=replace(plot.x, symbol=True))
+        if not is_percent(self.context):
+            return plot
+        shown = np.concatenate([part for line in plot.lines for part in (line.values, line.low, line.high)])
+        inside = shown[(shown > 0) & (shown < 100)].tolist()  # noqa: PLR2004 - percent
+        for decimals in range(1, _MOST_DECIMALS + 1):
+            texts = (format_number(value, decimals=decimals) for value in inside)
+            if not any(float(text) in {0.0, 100.0} for text in texts):
+                break
+        return replace(plot, y=replace(plot.y, unit=" %", read_format=f",.{decimals}f"))
+
+    def write_subtitle(self, band: str) -> str:
+        size = _describe_size([score for curve in self.curves for score in curve])
+        how = (
+            "unbiased pass@k",
+            f"mean of {size}",
+            band and f"band: {band}",
+            "" if self.better else "lower is self.better",
+        )
+        return ", ".join(filter(None, how))
+
+    def write_caption(self, words: str | None, problems: ProblemScores | None) -> str:
+        """The author's words, then estimator, n, interval and its meaning, what was found, and source."""
+        names = [curve[0].series for curve in self.curves]
+        requested = list(problems.series) if problems else names
+        missing = [name for name in requested if name not in names]
+        firsts = [curve[0] for curve in self.curves]
+        sizes = [_describe_size([score]) for score in firsts]
+        listed = [f"{score.series} {size}" for score, size in zip(firsts, sizes, strict=True)]
+        several = any(score.runs > 1 for score in firsts)
+        uneven = len({count for score in firsts for count in score.samples or ()}) > 1
+        sentences = [
+            words or "",
+            _EACH_POINT,
+            f"n = {sizes[0]}." if len(set(sizes)) == 1 else f"n: {join_names(listed, most=MOST_NAMES)}.",
+            "Samples are those of a run; the runs of a series are averaged within a problem."
+            if several
+            else "",
+            *self.describe_band(),
+            "A line ends at the fewest samples that any of its problems has." if uneven else "",
+            "With one sample of some problem only pass@1 is known."
+            if all(len(curve) == 1 for curve in self.curves)
+            else "",
+            f"Without a score, and not drawn: {join_names(missing, most=MOST_NAMES)}." if missing else "",
+            *(list_found_notes(problems.notes, requested) if problems else ()),
+            *list_protocol_notes(self.context, names),
+        ]
+        return join_caption(sentences, self.context)
+
+    def describe_band(self) -> Iterator[str]:
+        """How the intervals were made, what they are about, and where there is something to say of one."""
+        scores = [score for curve in self.curves for score in curve]
+        known = [score for score in scores if score.low is not None]
+        if known:
+            methods: dict[str, list[Score]] = {}
+            for score in known:
+                methods.setdefault(score.method, []).append(score)
+            usual = max(methods, key=lambda method: len(methods[method]))
+            rest = [method for method in methods if method != usual]
+            ways = [describe_method(usual)]
+            ways += [f"{describe_method(way)} for {self.describe_points(methods[way])}" for way in rest]
+            level, estimand = format_level(known[0].level), describe_estimand(known[0])
+            yield f"Band: {level} interval for {estimand} ({'; '.join(ways)})."
+            also = "; lines share problems, so bands that overlap do not show two series to be equal"
+            yield (
+                "Points of a line rest on the same samples, so their intervals move together"
+                f"{also if len(self.curves) > 1 else ''}."
+            )
+        else:
+            yield "No band."
+        reasons: dict[str, list[Score]] = {}
+        for score in scores:
+            if score.reason:
+                reasons.setdefault(score.reason, []).append(score)
+        for reason, those in reasons.items():
+            what = "no interval, because " if those[0].low is None and "no interval" not in reason else ""
+            yield f"{self.describe_points(those)}: {what}{reason}."
+
+    def describe_points(self, scores: Sequence[Score]) -> str:
+        """Which points: ``A at k = 8 and 16``, ``all series at k = 16``."""
+        ks: dict[tuple[str, ...], list[str]] = {}
+        for name in dict.fromkeys(score.series for score in scores):
+            own = tuple(score.metric.removeprefix("pass@") for score in scores if score.series == name)
+            ks.setdefault(own, []).append(name)
+        every = len(self.curves) > 1 and [len(self.curves)] == [len(names) for names in ks.values()]
+        return "; ".join(
+            f"{'all series' if every else join_names(names, most=MOST_NAMES)} at k = {join_names(own)}"
+            for own, names in ks.items()
+        )
 
 
 def _describe_size(scores: Sequence[Score]) -> str:
@@ -202,78 +279,6 @@ def _describe_size(scores: Sequence[Score]) -> str:
     problems = [score.problems for score in scores]
     samples = [count for score in scores for count in score.samples or ()]
     return f"{format_range(problems, 'problem')} × {format_range(samples, 'sample')}"
-
-
-def _describe_band(curves: Sequence[Sequence[Score]]) -> Iterator[str]:
-    """How the intervals were made, what they are about, and where there is something to say of one."""
-    scores = [score for curve in curves for score in curve]
-    known = [score for score in scores if score.low is not None]
-    if known:
-        methods: dict[str, list[Score]] = {}
-        for score in known:
-            methods.setdefault(score.method, []).append(score)
-        usual = max(methods, key=lambda method: len(methods[method]))
-        rest = [method for method in methods if method != usual]
-        ways = [describe_method(usual)]
-        ways += [f"{describe_method(way)} for {_describe_points(methods[way], curves)}" for way in rest]
-        level, estimand = format_level(known[0].level), describe_estimand(known[0])
-        yield f"Band: {level} interval for {estimand} ({'; '.join(ways)})."
-        also = "; lines share problems, so bands that overlap do not show two series to be equal"
-        yield (
-            "Points of a line rest on the same samples, so their intervals move together"
-            f"{also if len(curves) > 1 else ''}."
-        )
-    else:
-        yield "No band."
-    reasons: dict[str, list[Score]] = {}
-    for score in scores:
-        if score.reason:
-            reasons.setdefault(score.reason, []).append(score)
-    for reason, those in reasons.items():
-        what = "no interval, because " if those[0].low is None and "no interval" not in reason else ""
-        yield f"{_describe_points(those, curves)}: {what}{reason}."
-
-
-def _describe_points(scores: Sequence[Score], curves: Sequence[Sequence[Score]]) -> str:
-    """Which points: ``A at k = 8 and 16``, ``all series at k = 16``."""
-    ks: dict[tuple[str, ...], list[str]] = {}
-    for name in dict.fromkeys(score.series for score in scores):
-        own = tuple(score.metric.removeprefix("pass@") for score in scores if score.series == name)
-        ks.setdefault(own, []).append(name)
-    every = len(curves) > 1 and [len(curves)] == [len(names) for names in ks.values()]
-    return "; ".join(
-        f"{'all series' if every else join_names(names, most=MOST_NAMES)} at k = {join_names(own)}"
-        for own, names in ks.items()
-    )
-
-
-def _write_pass_summary(curves: Sequence[Curve], plot: Plot, *, better: bool) -> str:
-    """Who leads at k = 1 and at the largest k that all series reach, with intervals."""
-    common = sorted(set.intersection(*(set(curve.steps.tolist()) for curve in curves)))
-    ends = dict.fromkeys((common[0], common[-1]))
-    if len(curves) == 1:
-        points = [f"pass@{format_value(plot.x, k)} of {_format_reading(plot, curves[0], k)[1]}" for k in ends]
-        return f"{curves[0].series} has {join_names(points)}."
-    sentences = []
-    for k in ends:
-        # Every series that reaches the same, to the digits shown, is named.
-        sign = -1 if better else 1
-        values = [sign * float(curve.values[curve.steps == k][0]) for curve in curves]
-        ranked = [curves[place] for place in sorted(range(len(curves)), key=values.__getitem__)]
-        readings = [_format_reading(plot, curve, k) for curve in ranked]
-        best = readings[0][0]
-        level = [curve.series for curve, (value, _) in zip(ranked, readings, strict=True) if value == best]
-        what = f"the {'highest' if better else 'lowest'} pass@k"
-        further = k > 1 and any(curve.steps[-1] > k for curve in curves)
-        where = (
-            f"At k = {format_value(plot.x, k)}{', the largest that all series reach,' if further else ','}"
-        )
-        if len(level) > 1:
-            sentences.append(f"{where} {join_names(level, most=MOST_NAMES)} have {what}, {best}.")
-        else:
-            second = f"followed by {ranked[1].series} with {readings[1][1]}"
-            sentences.append(f"{where} {ranked[0].series} has {what}, {readings[0][1]}, {second}.")
-    return " ".join(sentences)
 
 
 def _format_reading(plot: Plot, curve: Curve, k: float) -> tuple[str, str]:
@@ -390,15 +395,12 @@ def _draw_plan_figure(
     context: ScoreContext,
     get_chart_spec: Callable[[ChartShape], str],
 ) -> Figure:
-    curves = []
-    for samples, runs in dict.fromkeys((design.samples, design.runs) for design in plan.designs):
-        points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
-        sizes = [point.problems for point in points]
-        shares = [(_build_cell(point).sort, None, None) for point in points]
-        curves.append(_make_curve(_name_design(plan, samples, runs), sizes, sizes, shares, 100))
-    curve_set = CurveSet(metric="probability (%)", curves=tuple(curves), band="none", level=settings.level)
-    own = replace(context, slots=assign_slots([tuple(curve.series for curve in curves)]))
-    plot_context = make_step_context(own, "problems", get_chart_spec, higher_is_better=True)
+    curves = tuple(_make_plan_curves(plan))
+    curve_set = CurveSet(metric="probability (%)", curves=curves, band="none", level=settings.level)
+    slots = assign_slots([tuple(curve.series for curve in curves)])
+    plot_context = make_step_context(
+        replace(context, slots=slots), "problems", get_chart_spec, higher_is_better=True
+    )
     spec = PlotSpec(
         id=figure_id,
         kind="plan",
@@ -413,7 +415,6 @@ def _draw_plan_figure(
         references=(ReferenceLine(y=100 * TARGET_POWER, label="four times in five"),),
     )
     plot = make_plot(curve_set, spec, plot_context)
-    plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
     text = FigureText(
         id=figure_id,
         kind=spec.kind,
@@ -423,6 +424,7 @@ def _draw_plan_figure(
         source=describe_source(context),
         numbers={"difference": plan.difference},
     )
+    plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
     return draw_plot_figure(plot, curve_set, text, plot_context)
 
 
@@ -432,3 +434,11 @@ def _write_plan_summary(plan: Plan, context: ScoreContext) -> str:
     size = format_difference(plan.difference, context, signed=False)
     found = f"is found in {_build_cell(present).text} of cases"
     return f"With the data as they are a true difference of {size} {found}."
+
+
+def _make_plan_curves(plan: Plan) -> Iterator[Curve]:
+    for samples, runs in dict.fromkeys((design.samples, design.runs) for design in plan.designs):
+        points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
+        sizes = [point.problems for point in points]
+        shares = [(_build_cell(point).sort, None, None) for point in points]
+        yield _make_curve(_name_design(plan, samples, runs), sizes, sizes, shares, 100)

@@ -155,6 +155,137 @@ class HeatMap:
         """Height of the rows in pixels."""
         return PITCH * len(self.series)
 
+    def build_payload(self, context: ScoreContext) -> dict[str, Any]:
+        """What the browser needs to name a cell; see ``site/assets/live-marks.js`` for who reads it.
+
+        ``score`` and ``samples`` are lists by series, ``tags`` says how hard a problem is. A score is the
+        place of its words in ``words``, null where it is missing: no script rounds a number.
+        """
+        places: dict[str, int] = {}
+        scores = [
+            [
+                places.setdefault(format_score(value, context), len(places)) if math.isfinite(value) else None
+                for value in row
+            ]
+            for row in self.score.tolist()
+        ]
+        return {
+            "series": list(self.series),
+            "problems": list(self.columns),
+            "tags": [
+                f"on average {format_score(value, context)}" if math.isfinite(value) else "no score"
+                for value in self.difficulty.tolist()
+            ],
+            "score": scores,
+            "samples": self.samples.tolist(),
+            "words": list(places),
+        }
+
+    def draw_body(self, context: ScoreContext, *, alive: bool) -> str:
+        """The picture's elements, as wide as their place; ``alive`` lets a page isolate a series."""
+        parts: list[str] = []
+        for place, name in enumerate(self.series):
+            top, series = PITCH * place, f' data-rg-series="{escape_text(name)}"' if alive else ""
+            short = cut_label(" ".join(name.split()), WIDEST_NAME)
+            parts.append(
+                f"<g{series}>"
+                f'<text class="rg-heat-name" x="-10" y="{top + 22}" text-anchor="end" '
+                f'font-size="{LABEL_SIZE}" fill="var(--rg-text)">{escape_text(short)}</text>'
+                f'<svg y="{top}" width="100%" height="{PITCH}">'
+                f'<svg class="rg-heat-cells" y="1" width="100%" height="{PITCH - 2}" '
+                f'preserveAspectRatio="none" viewBox="0 0 {_CELL * len(self.columns)} {_CELL}" fill="none" '
+                f'stroke="{_INK}">{"".join(self.draw_cells(place))}</svg></svg></g>'
+            )
+        y, middle = self.height + 17, format_count(self.problems, "problem")
+        middle += f", {self.shared} a column" if self.shared > 1 else ""
+        parts.append('<g class="rg-x-labels" fill="var(--rg-muted)">')
+        for x, anchor, words in (
+            ("0", "", "easiest"),
+            ("50%", ' text-anchor="middle"', middle),
+            ("100%", ' text-anchor="end"', "hardest"),
+        ):
+            parts.append(f'<text x="{x}" y="{y}"{anchor}>{words}</text>')
+        return "".join([*parts, "</g>", *self.draw_key(context)])
+
+    def draw_cells(self, place: int) -> Iterator[str]:
+        """One path a level; a stroke as wide as the row is a third of the text of a rectangle."""
+        levels = self.level[place]
+        for level in (*range(LEVELS), -1):
+            if levels.size <= _SEPARATE:
+                places = np.flatnonzero(levels == level).tolist()
+                data = "".join(f"M{_CELL * place} 5h{_CELL - 1}" for place in places)
+            else:
+                # Neighbours without a gap between them are one line.
+                chosen = np.concatenate([[0], (levels == level).view(np.int8), [0]])
+                edges = np.flatnonzero(np.diff(chosen)).reshape(-1, 2).tolist()
+                data = "".join(f"M{_CELL * start} 5h{_CELL * (stop - start)}" for start, stop in edges)
+            # A thin line where a score is missing: it is not drawn as if it were one.
+            pen = 'stroke="var(--rg-series-muted)" stroke-width="0.8"'
+            if level >= 0:
+                pen = f'stroke-opacity="{OPACITIES[level]:g}" stroke-width="{_CELL}"'
+            if data:
+                yield f'<path {pen} d="{data}"/>'
+
+    def draw_key(self, context: ScoreContext) -> Iterator[str]:
+        """The steps of colour between the lowest and the highest score, those that are drawn."""
+        between = ((self.level > 0) & (self.level < LEVELS - 1)).any()
+        y = self.height + 34
+        high, low = _format_bounds(context)
+        x = measure_text(low, TICK_SIZE) + 6
+        yield '<g class="rg-heat-key" fill="var(--rg-muted)">'
+        yield f'<text x="0" y="{y + 10}">{escape_text(low)}</text>'
+        for level in range(LEVELS) if between else (0, LEVELS - 1):
+            yield f'<rect x="{x:.0f}" y="{y}" width="17" height="12" fill="{_INK}" '
+            yield f'fill-opacity="{OPACITIES[level]:g}"/>'
+            x += 18
+        yield f'<text x="{x + 5:.0f}" y="{y + 10}">{escape_text(high)}</text>'
+        if (self.level < 0).any():
+            x += measure_text(high, TICK_SIZE) + 26
+            yield f'<rect x="{x:.0f}" y="{y + 5}" width="17" height="2" fill="var(--rg-series-muted)"/>'
+            yield f'<text x="{x + 22:.0f}" y="{y + 10}">missing</text>'
+        yield "</g>"
+
+    def build_spec(self, context: ScoreContext, *, title: str, subtitle: str) -> dict[str, Any]:
+        """A rectangle a cell, the hardest problem last; cells without an answer are left out.
+
+        Columns are numbered, so that two problems never share one; the tooltip names them.
+        """
+        nominal, numeric = ("problem", "series"), ("score", "samples")
+        # The colour of the lowest score is not that of the ground: there stands no score.
+        pairs = zip(*(bytes.fromhex(resolve(name)[1:]) for name in ("var(--rg-bg)", _INK)), strict=True)
+        faintest = "".join(f"{round(ground + OPACITIES[0] * (ink - ground)):02x}" for ground, ink in pairs)
+        colours = {"range": [f"#{faintest}", resolve(_INK)], "interpolate": "rgb"}
+        names = {"title": None, "labelLimit": 320, "ticks": False, "domain": False}
+        spec = {
+            "width": PIXELS_WIDE,
+            "height": self.height,
+            "background": "var(--rg-bg)",
+            "mark": {"type": "rect"},
+            "encoding": {
+                "x": {"field": "column", "type": "ordinal", "axis": None},
+                "y": {"field": "series", "type": "nominal", "sort": None, "axis": names},
+                "color": {
+                    "field": "score",
+                    "type": "quantitative",
+                    "scale": {"domain": [context.lowest, context.highest], **colours},
+                    "legend": {"title": "score", "format": ".0%" if is_percent(context) else "~r"},
+                },
+                "tooltip": [
+                    *({"field": name, "type": "nominal"} for name in nominal),
+                    *({"field": name, "type": "quantitative"} for name in numeric),
+                ],
+            },
+        }
+        ours: dict[str, Any] = resolve_specification(apply_house_style(spec))
+        heading = {"text": title, "subtitle": subtitle, "anchor": "start"}
+        # Of its own accord Vega would read a name such as 007 as a number.
+        kinds = dict.fromkeys(("score", "samples", "column"), "number") | dict.fromkeys(nominal, "string")
+        starts = [f"{place},{escape_field(name)}" for place, name in enumerate(self.columns, start=1)]
+        csv = "column,problem,series,score,samples\n" + "".join(
+            _list_csv_rows(starts, self, with_missing=False)
+        )
+        return {**ours, "title": heading, "data": {"values": csv, "format": {"type": "csv", "parse": kinds}}}
+
 
 def build_heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
     """The heat map of a grid; neighbours by difficulty share a column where there are too many problems.
@@ -200,7 +331,7 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
     labels = escape_text(f"{figure_id}-title {figure_id}-summary")
     file_title, body = (
         f"{context.benchmark}: {lower_axis_title(title)}",
-        _draw_body(heat, context, alive=False),
+        heat.draw_body(context, alive=False),
     )
     return Figure(
         id=figure_id,
@@ -213,16 +344,16 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
             f'<svg class="rg-picture rg-heat" role="img" aria-labelledby="{labels}" width="100%" '
             f'height="{heat.height}" font-size="{TICK_SIZE}" data-rg-columns="problems">'
             f'<rect class="rg-cells" width="100%" height="{heat.height}" fill="none"/>'
-            f"{_draw_body(heat, context, alive=True)}</svg>"
+            f"{heat.draw_body(context, alive=True)}</svg>"
         ),
         file_svg=draw_framed(
             body, heat.height, margins, title=file_title, subtitle=how, source=context.source
         ),
         table=_build_table(grid, context),
         csv=_write_csv(grid),
-        spec=write_compact_json(_build_spec(heat, context, title=title, subtitle=how)) + "\n",
+        spec=write_compact_json(heat.build_spec(context, title=title, subtitle=how)) + "\n",
         view="",
-        payload=write_compact_json(_build_payload(heat, context)),
+        payload=write_compact_json(heat.build_payload(context)),
         numbers={"series": list(grid.series), "problems": len(grid.problems)},
         legend=tuple(pick_slots(grid.series, context.slots).items()),
         plot_class=f"rg-heat rg-left-{margins.left} rg-right-{margins.right}",
@@ -294,134 +425,3 @@ def _list_csv_rows(
         for name, value, count in zip(names, scores, counts, strict=True):
             if with_missing or math.isfinite(value):
                 yield f"{start},{name},{format_field(value)},{count}\n"
-
-
-def _build_payload(heat: HeatMap, context: ScoreContext) -> dict[str, Any]:
-    """What the browser needs to name a cell; see ``site/assets/live-marks.js`` for who reads it.
-
-    ``score`` and ``samples`` are lists by series, ``tags`` says how hard a problem is. A score is the place
-    of its words in ``words``, null where it is missing: no script rounds a number.
-    """
-    places: dict[str, int] = {}
-    scores = [
-        [
-            places.setdefault(format_score(value, context), len(places)) if math.isfinite(value) else None
-            for value in row
-        ]
-        for row in heat.score.tolist()
-    ]
-    return {
-        "series": list(heat.series),
-        "problems": list(heat.columns),
-        "tags": [
-            f"on average {format_score(value, context)}" if math.isfinite(value) else "no score"
-            for value in heat.difficulty.tolist()
-        ],
-        "score": scores,
-        "samples": heat.samples.tolist(),
-        "words": list(places),
-    }
-
-
-def _draw_body(heat: HeatMap, context: ScoreContext, *, alive: bool) -> str:
-    """The picture's elements, as wide as their place; ``alive`` lets a page isolate a series."""
-    parts: list[str] = []
-    for place, name in enumerate(heat.series):
-        top, series = PITCH * place, f' data-rg-series="{escape_text(name)}"' if alive else ""
-        parts.append(
-            f"<g{series}>"
-            f'<text class="rg-heat-name" x="-10" y="{top + 22}" text-anchor="end" font-size="{LABEL_SIZE}" '
-            f'fill="var(--rg-text)">{escape_text(cut_label(" ".join(name.split()), WIDEST_NAME))}</text>'
-            f'<svg y="{top}" width="100%" height="{PITCH}">'
-            f'<svg class="rg-heat-cells" y="1" width="100%" height="{PITCH - 2}" preserveAspectRatio="none" '
-            f'viewBox="0 0 {_CELL * len(heat.columns)} {_CELL}" fill="none" stroke="{_INK}">'
-            f"{''.join(_draw_cells(heat.level[place]))}</svg></svg></g>"
-        )
-    y, middle = heat.height + 17, format_count(heat.problems, "problem")
-    middle += f", {heat.shared} a column" if heat.shared > 1 else ""
-    parts.append('<g class="rg-x-labels" fill="var(--rg-muted)">')
-    for x, anchor, words in (
-        ("0", "", "easiest"),
-        ("50%", ' text-anchor="middle"', middle),
-        ("100%", ' text-anchor="end"', "hardest"),
-    ):
-        parts.append(f'<text x="{x}" y="{y}"{anchor}>{words}</text>')
-    return "".join([*parts, "</g>", *_draw_key(heat, context)])
-
-
-def _draw_cells(levels: IntArray) -> Iterator[str]:
-    """One path a level; a stroke as wide as the row is a third of the text of a rectangle."""
-    for level in (*range(LEVELS), -1):
-        if levels.size <= _SEPARATE:
-            places = np.flatnonzero(levels == level).tolist()
-            data = "".join(f"M{_CELL * place} 5h{_CELL - 1}" for place in places)
-        else:
-            # Neighbours without a gap between them are one line.
-            chosen = np.concatenate([[0], (levels == level).view(np.int8), [0]])
-            edges = np.flatnonzero(np.diff(chosen)).reshape(-1, 2).tolist()
-            data = "".join(f"M{_CELL * start} 5h{_CELL * (stop - start)}" for start, stop in edges)
-        # A thin line where a score is missing: it is not drawn as if it were one.
-        pen = 'stroke="var(--rg-series-muted)" stroke-width="0.8"'
-        if level >= 0:
-            pen = f'stroke-opacity="{OPACITIES[level]:g}" stroke-width="{_CELL}"'
-        if data:
-            yield f'<path {pen} d="{data}"/>'
-
-
-def _draw_key(heat: HeatMap, context: ScoreContext) -> Iterator[str]:
-    """The steps of colour between the lowest and the highest score, those that are drawn."""
-    between = ((heat.level > 0) & (heat.level < LEVELS - 1)).any()
-    y = heat.height + 34
-    high, low = _format_bounds(context)
-    x = measure_text(low, TICK_SIZE) + 6
-    yield f'<g class="rg-heat-key" fill="var(--rg-muted)"><text x="0" y="{y + 10}">{escape_text(low)}</text>'
-    for level in range(LEVELS) if between else (0, LEVELS - 1):
-        yield f'<rect x="{x:.0f}" y="{y}" width="17" height="12" fill="{_INK}" '
-        yield f'fill-opacity="{OPACITIES[level]:g}"/>'
-        x += 18
-    yield f'<text x="{x + 5:.0f}" y="{y + 10}">{escape_text(high)}</text>'
-    if (heat.level < 0).any():
-        x += measure_text(high, TICK_SIZE) + 26
-        yield f'<rect x="{x:.0f}" y="{y + 5}" width="17" height="2" fill="var(--rg-series-muted)"/>'
-        yield f'<text x="{x + 22:.0f}" y="{y + 10}">missing</text>'
-    yield "</g>"
-
-
-def _build_spec(heat: HeatMap, context: ScoreContext, *, title: str, subtitle: str) -> dict[str, Any]:
-    """A rectangle a cell, the hardest problem last; cells without an answer are left out.
-
-    Columns are numbered, so that two problems never share one; the tooltip names them.
-    """
-    nominal, numeric = ("problem", "series"), ("score", "samples")
-    # The colour of the lowest score is not that of the ground: there stands no score.
-    pairs = zip(*(bytes.fromhex(resolve(name)[1:]) for name in ("var(--rg-bg)", _INK)), strict=True)
-    faintest = "".join(f"{round(ground + OPACITIES[0] * (ink - ground)):02x}" for ground, ink in pairs)
-    colours = {"range": [f"#{faintest}", resolve(_INK)], "interpolate": "rgb"}
-    names = {"title": None, "labelLimit": 320, "ticks": False, "domain": False}
-    spec = {
-        "width": PIXELS_WIDE,
-        "height": heat.height,
-        "background": "var(--rg-bg)",
-        "mark": {"type": "rect"},
-        "encoding": {
-            "x": {"field": "column", "type": "ordinal", "axis": None},
-            "y": {"field": "series", "type": "nominal", "sort": None, "axis": names},
-            "color": {
-                "field": "score",
-                "type": "quantitative",
-                "scale": {"domain": [context.lowest, context.highest], **colours},
-                "legend": {"title": "score", "format": ".0%" if is_percent(context) else "~r"},
-            },
-            "tooltip": [
-                *({"field": name, "type": "nominal"} for name in nominal),
-                *({"field": name, "type": "quantitative"} for name in numeric),
-            ],
-        },
-    }
-    ours: dict[str, Any] = resolve_specification(apply_house_style(spec))
-    heading = {"text": title, "subtitle": subtitle, "anchor": "start"}
-    # Of its own accord Vega would read a name such as 007 as a number.
-    kinds = dict.fromkeys(("score", "samples", "column"), "number") | dict.fromkeys(nominal, "string")
-    starts = [f"{place},{escape_field(name)}" for place, name in enumerate(heat.columns, start=1)]
-    csv = "column,problem,series,score,samples\n" + "".join(_list_csv_rows(starts, heat, with_missing=False))
-    return {**ours, "title": heading, "data": {"values": csv, "format": {"type": "csv", "parse": kinds}}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core.model import Cell, ResultTable, Stack, Table
@@ -25,8 +26,6 @@ from reportgen.figures.style import pick_slots
 from reportgen.figures.text import write_table_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reportgen.core.model import Figure
     from reportgen.core.outcomes import RunSpread
     from reportgen.figures.plot import ScoreContext
@@ -55,170 +54,182 @@ def draw_runs(
         )
         for spread in spreads
     )
+    figure = _RunsFigure(spreads, context)
     table = ResultTable(
         id=f"{block_id}-table",
         title=title,
         header=(*header, "problems"),
-        rows=tuple(_build_row(spread, context) for spread in spreads),
+        rows=tuple(figure.build_row(spread) for spread in spreads),
         caption="",
         csv=write_table_csv(_SPREAD_COLUMNS, records),
     )
-    figure = _draw_figure(block_id, title, settings.caption, spreads, context)
-    return Stack(block_id, title, "", (figure, table), "")
+    return Stack(block_id, title, "", (figure.draw(block_id, title, settings.caption), table), "")
 
 
-def _build_row(spread: RunSpread, context: ScoreContext) -> tuple[Cell, ...]:
-    """A row a series: runs, mean and interval, spread, and from lowest to highest run."""
-    mean = f"{_format_mean(spread, context)} {format_interval(spread.low, spread.high, context)}".rstrip()
-    scores = [run.score for run in spread.runs]
-    ends = (min(scores), max(scores)) if scores else (None, None)
-    return (
-        Cell(spread.series),
-        Cell(f"{len(scores):,}", float(len(scores))),
-        Cell(mean, spread.mean, "missing" if spread.mean is None else ""),
-        Cell("not known", None, "missing")
-        if spread.sd is None
-        else Cell(format_difference(spread.sd, context, signed=False), spread.sd),
-        *(
+@dataclass(frozen=True, slots=True)
+class _RunsFigure:
+    """The figure of runs: a row for each series, in their order."""
+
+    spreads: tuple[RunSpread, ...]
+    context: ScoreContext
+
+    def draw(self, figure_id: str, title: str, words: str | None) -> Figure:
+        subtitle, summary = self.write_headline()
+        text = FigureText(
+            id=figure_id,
+            kind="runs",
+            title=title,
+            subtitle=subtitle,
+            caption=self.write_caption(words),
+            summary=summary,
+            source=describe_source(self.context),
+            numbers=self.collect_numbers(),
+        )
+        slots = pick_slots(tuple(spread.series for spread in self.spreads), self.context.slots)
+        pairs = [(spread, run) for spread in self.spreads for run in spread.runs]
+        scores = [format_score(run.score, self.context, half=half_width(spread)) for spread, run in pairs]
+        rows = zip(pairs, scores, strict=True)
+        cells = tuple((spread.series, run.run, run.seed or "", score) for (spread, run), score in rows)
+        # Downloads are in the unit of the input.
+        records = (
+            (spread.series, run.run, run.seed, spread.metric, run.score, spread.problems)
+            for spread, run in pairs
+        )
+        ends = [end for spread in self.spreads for end in (spread.mean, spread.low, spread.high)]
+        named = name_metric(self.spreads[0].metric if self.spreads else "mean", self.context)
+        return draw_dot_plot(
+            [self.make_row(spread, slots[spread.series]) for spread in self.spreads],
+            make_score_axis([*ends, *(run.score for _, run in pairs)], self.context, title=named),
+            text,
+            table=Table(("series", "run", "seed", named), cells),
+            csv=write_table_csv(_RUN_COLUMNS, records),
+        )
+
+    def collect_numbers(self) -> dict[str, Any]:
+        """What ``report.json`` keeps of the figure itself."""
+        metric, level = (self.spreads[0].metric, self.spreads[0].level) if self.spreads else (None, None)
+        series = [
+            {"name": one.series, "runs": len(one.runs), "mean": one.mean, "low": one.low, "high": one.high}
+            for one in self.spreads
+        ]
+        head = {"metric": metric, "level": level, "higher_is_better": self.context.higher_is_better}
+        return head | {"series": series}
+
+    def make_row(self, spread: RunSpread, slot: int | None) -> Row:
+        """The mean of a series with its interval, and its runs below."""
+        mean, ends = (
+            _format_mean(spread, self.context),
+            format_interval(spread.low, spread.high, self.context),
+        )
+        of = "mean of " if len(spread.runs) > 1 else ""
+        tip = [
+            spread.series,
+            f"{of}{format_count(len(spread.runs), 'run')}: {mean}",
+            f"{format_level(spread.level)} interval {ends}" if ends else "",
+            "" if spread.sd is None else f"SD {format_difference(spread.sd, self.context, signed=False)}",
+            format_count(spread.problems, "problem"),
+            spread.reason,
+        ]
+        dots = []
+        # A lone run is its own mean: it is drawn once.
+        for run in spread.runs if len(spread.runs) > 1 else ():
+            seed = "" if run.seed in {None, run.run} else f", seed {run.seed}"
+            score = format_score(run.score, self.context, half=half_width(spread))
+            dots.append(RowDot(run.score, (spread.series, f"run {run.run}{seed}: {score}")))
+        lines = tuple(filter(None, tip))
+        return Row(spread.series, slot, mean, spread.mean, spread.low, spread.high, lines, dots=tuple(dots))
+
+    def build_row(self, spread: RunSpread) -> tuple[Cell, ...]:
+        """A row a series: runs, mean and interval, spread, and from lowest to highest run."""
+        interval = format_interval(spread.low, spread.high, self.context)
+        mean = f"{_format_mean(spread, self.context)} {interval}".rstrip()
+        scores = [run.score for run in spread.runs]
+        ends = (min(scores), max(scores)) if scores else (None, None)
+        return (
+            Cell(spread.series),
+            Cell(f"{len(scores):,}", float(len(scores))),
+            Cell(mean, spread.mean, "missing" if spread.mean is None else ""),
             Cell("not known", None, "missing")
-            if end is None
-            else Cell(format_score(end, context, half=half_width(spread)), end)
-            for end in ends
-        ),
-        Cell(f"{spread.problems:,}", float(spread.problems)),
-    )
+            if spread.sd is None
+            else Cell(format_difference(spread.sd, self.context, signed=False), spread.sd),
+            *(
+                Cell("not known", None, "missing")
+                if end is None
+                else Cell(format_score(end, self.context, half=half_width(spread)), end)
+                for end in ends
+            ),
+            Cell(f"{spread.problems:,}", float(spread.problems)),
+        )
+
+    def write_headline(self) -> tuple[str, str]:
+        """Metric, runs and level in a few words, and which series moves most between runs in a sentence."""
+        if not self.spreads:
+            return "", "No series has a run."
+        counts = sorted({len(spread.runs) for spread in self.spreads})
+        count = f"{format_count(counts[0], 'run')} of a series"
+        if len(counts) > 1:
+            count = f"{counts[0]} to {counts[-1]} runs of each series"
+        interval = f"{format_level(self.spreads[0].level)} interval of the mean over runs"
+        if all(spread.low is None for spread in self.spreads):
+            interval = "no interval"
+        lower = "" if self.context.higher_is_better else "lower is better"
+        subtitle = ", ".join(
+            filter(None, (name_metric(self.spreads[0].metric, self.context), count, interval, lower))
+        )
+        known = [(spread.sd, spread) for spread in self.spreads if spread.sd is not None]
+        if not known:
+            return subtitle, "With one run of each series, nothing can be said about how much runs vary."
+        sd, widest = max(known, key=lambda pair: pair[0])
+        runs = [run.score for run in widest.runs]
+        ends = " to ".join(format_score(end, self.context) for end in (min(runs), max(runs)))
+        reach = f"{format_count(len(runs), 'run')} of {widest.series} reach {ends}"
+        lead = f"{reach}, a standard deviation of {format_difference(sd, self.context, signed=False)}"
+        around = format_interval(widest.low, widest.high, self.context)
+        if len(known) > 1:
+            lead += f", the largest of {format_count(len(known), 'series', 'series')} with several runs"
+        elif widest.mean is not None and around:
+            lead += f" about their mean of {_format_mean(widest, self.context)} {around}"
+        return subtitle, f"{lead}."
+
+    def write_caption(self, words: str | None) -> str:
+        """What dots and lines are, what was left out, protocol and source; the author's words first."""
+        by_count: dict[int, list[str]] = {}
+        for spread in self.spreads:
+            by_count.setdefault(len(spread.runs), []).append(spread.series)
+        counts = [
+            f"{format_count(n, 'run')} of {join_names(names, most=MOST_NAMES)}"
+            for n, names in by_count.items()
+        ]
+        size = f"n: {'; '.join(counts)}." if counts else ""
+        if len(by_count) == 1:
+            size = f"n = {format_count(len(self.spreads[0].runs), 'run')} of each series."
+        line = "Hollow dot: their mean, without an interval."
+        if any(spread.low is not None for spread in self.spreads):
+            line = (
+                f"Large dot and line: their mean with its {format_level(self.spreads[0].level)} interval "
+                "(Student's t over runs), for the mean of other runs like these on these problems; how much "
+                "problems vary is not in it."
+            )
+        sentences = [
+            words or "",
+            size,
+            "Small dot: the score of one run, on the problems that every run of its series answered.",
+            line,
+            explain_metric(self.spreads[0].metric) if self.spreads else "",
+            *group_reasons((spread.series, spread.reason) for spread in self.spreads),
+            *(
+                f"{spread.series}: {format_count(spread.left_out, 'problem')} that only some of its runs "
+                "answered left out."
+                for spread in self.spreads
+                if spread.left_out
+            ),
+            "" if self.context.higher_is_better else "Lower is better.",
+            *list_protocol_notes(self.context, [spread.series for spread in self.spreads]),
+        ]
+        return join_caption(sentences, self.context)
 
 
 def _format_mean(spread: RunSpread, context: ScoreContext) -> str:
     if spread.mean is None:
         return "no score"
     return format_score(spread.mean, context, half=half_width(spread))
-
-
-def _draw_figure(
-    figure_id: str, title: str, words: str | None, spreads: Sequence[RunSpread], context: ScoreContext
-) -> Figure:
-    metric, level = (spreads[0].metric, spreads[0].level) if spreads else (None, None)
-    numbers: dict[str, Any] = {"metric": metric, "level": level, "higher_is_better": context.higher_is_better}
-    numbers["series"] = [
-        {"name": one.series, "runs": len(one.runs), "mean": one.mean, "low": one.low, "high": one.high}
-        for one in spreads
-    ]
-    subtitle, summary = _write_headline(spreads, context)
-    text = FigureText(
-        id=figure_id,
-        kind="runs",
-        title=title,
-        subtitle=subtitle,
-        caption=_write_caption(words, spreads, context),
-        summary=summary,
-        source=describe_source(context),
-        numbers=numbers,
-    )
-    slots = pick_slots(tuple(spread.series for spread in spreads), context.slots)
-    pairs = [(spread, run) for spread in spreads for run in spread.runs]
-    cells = tuple(
-        (spread.series, run.run, run.seed or "", format_score(run.score, context, half=half_width(spread)))
-        for spread, run in pairs
-    )
-    # Downloads are in the unit of the input.
-    records = (
-        (spread.series, run.run, run.seed, spread.metric, run.score, spread.problems) for spread, run in pairs
-    )
-    ends = [end for spread in spreads for end in (spread.mean, spread.low, spread.high)]
-    named = name_metric(metric or "mean", context)
-    return draw_dot_plot(
-        [_make_row(spread, slots[spread.series], context) for spread in spreads],
-        make_score_axis([*ends, *(run.score for _, run in pairs)], context, title=named),
-        text,
-        table=Table(("series", "run", "seed", named), cells),
-        csv=write_table_csv(_RUN_COLUMNS, records),
-    )
-
-
-def _make_row(spread: RunSpread, slot: int | None, context: ScoreContext) -> Row:
-    """The mean of a series with its interval, and its runs below."""
-    mean, ends = _format_mean(spread, context), format_interval(spread.low, spread.high, context)
-    of = "mean of " if len(spread.runs) > 1 else ""
-    tip = [
-        spread.series,
-        f"{of}{format_count(len(spread.runs), 'run')}: {mean}",
-        f"{format_level(spread.level)} interval {ends}" if ends else "",
-        "" if spread.sd is None else f"SD {format_difference(spread.sd, context, signed=False)}",
-        format_count(spread.problems, "problem"),
-        spread.reason,
-    ]
-    dots = []
-    # A lone run is its own mean: it is drawn once.
-    for run in spread.runs if len(spread.runs) > 1 else ():
-        seed = "" if run.seed in {None, run.run} else f", seed {run.seed}"
-        score = format_score(run.score, context, half=half_width(spread))
-        dots.append(RowDot(run.score, (spread.series, f"run {run.run}{seed}: {score}")))
-    lines = tuple(filter(None, tip))
-    return Row(spread.series, slot, mean, spread.mean, spread.low, spread.high, lines, dots=tuple(dots))
-
-
-def _write_headline(spreads: Sequence[RunSpread], context: ScoreContext) -> tuple[str, str]:
-    """Metric, runs and level in a few words, and which series moves most from run to run in a sentence."""
-    if not spreads:
-        return "", "No series has a run."
-    counts = sorted({len(spread.runs) for spread in spreads})
-    count = f"{format_count(counts[0], 'run')} of a series"
-    if len(counts) > 1:
-        count = f"{counts[0]} to {counts[-1]} runs of each series"
-    interval = f"{format_level(spreads[0].level)} interval of the mean over runs"
-    if all(spread.low is None for spread in spreads):
-        interval = "no interval"
-    lower = "" if context.higher_is_better else "lower is better"
-    subtitle = ", ".join(filter(None, (name_metric(spreads[0].metric, context), count, interval, lower)))
-    known = [(spread.sd, spread) for spread in spreads if spread.sd is not None]
-    if not known:
-        return subtitle, "With one run of each series, nothing can be said about how much runs vary."
-    sd, widest = max(known, key=lambda pair: pair[0])
-    runs = [run.score for run in widest.runs]
-    ends = " to ".join(format_score(end, context) for end in (min(runs), max(runs)))
-    reach = f"{format_count(len(runs), 'run')} of {widest.series} reach {ends}"
-    lead = f"{reach}, a standard deviation of {format_difference(sd, context, signed=False)}"
-    around = format_interval(widest.low, widest.high, context)
-    if len(known) > 1:
-        lead += f", the largest of {format_count(len(known), 'series', 'series')} with several runs"
-    elif widest.mean is not None and around:
-        lead += f" about their mean of {_format_mean(widest, context)} {around}"
-    return subtitle, f"{lead}."
-
-
-def _write_caption(words: str | None, spreads: Sequence[RunSpread], context: ScoreContext) -> str:
-    """What dots and lines are, what was left out, the protocol and the source; the author's words first."""
-    by_count: dict[int, list[str]] = {}
-    for spread in spreads:
-        by_count.setdefault(len(spread.runs), []).append(spread.series)
-    counts = [
-        f"{format_count(n, 'run')} of {join_names(names, most=MOST_NAMES)}" for n, names in by_count.items()
-    ]
-    size = f"n: {'; '.join(counts)}." if counts else ""
-    if len(by_count) == 1:
-        size = f"n = {format_count(len(spreads[0].runs), 'run')} of each series."
-    line = "Hollow dot: their mean, without an interval."
-    if any(spread.low is not None for spread in spreads):
-        line = (
-            f"Large dot and line: their mean with its {format_level(spreads[0].level)} interval (Student's t "
-            "over runs), for the mean of other runs like these on these problems; how much problems vary is "
-            "not in it."
-        )
-    sentences = [
-        words or "",
-        size,
-        "Small dot: the score of one run, on the problems that every run of its series answered.",
-        line,
-        explain_metric(spreads[0].metric) if spreads else "",
-        *group_reasons((spread.series, spread.reason) for spread in spreads),
-        *(
-            f"{spread.series}: {format_count(spread.left_out, 'problem')} that only some of its runs "
-            "answered left out."
-            for spread in spreads
-            if spread.left_out
-        ),
-        "" if context.higher_is_better else "Lower is better.",
-        *list_protocol_notes(context, [spread.series for spread in spreads]),
-    ]
-    return join_caption(sentences, context)
