@@ -46,9 +46,8 @@ def run_chart_function(
 ) -> dict[str, Any]:
     """The Vega-Lite specification of the chart that ``file.py:function`` returns for a copy of ``frame``.
 
-    Raises:
-        ReportError: the file or function is missing, lies outside the report, raises, or returns
-            something other than an Altair chart, or one that Altair refuses.
+    Raises a ``ReportError`` where the file or function is missing, lies outside the report, raises, or
+    returns something other than an Altair chart, or one that Altair refuses.
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
@@ -119,10 +118,8 @@ def draw_author_figure(
     """The figure of a Vega-Lite specification, drawn in the house style.
 
     ``data: {source: NAME}`` of the specification is replaced by that source's ``rows``. Without ``title`` and
-    ``summary`` the specification's own title and a plain sentence stand; ``draw`` gives the picture.
-
-    Raises:
-        ReportError: Vega-Lite or Vega refuse the specification, or it takes too long.
+    ``summary`` the specification's own title and a plain sentence stand; ``draw`` gives the picture. Raises a
+    ``ReportError`` where Vega-Lite or Vega refuse the specification, or it takes too long.
     """
     own = specification.get("title")
     own = own.get("text") if isinstance(own, dict) else own

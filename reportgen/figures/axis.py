@@ -134,8 +134,7 @@ def make_log2_axis(title: str, low: float, high: float) -> Axis:
 def make_time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
     """A time axis in UTC over milliseconds since 1970, with ticks at times of day, days, months or years.
 
-    Raises:
-        OverflowError: an end is outside the years 1 to 9999.
+    Raises an ``OverflowError`` where an end is outside the years 1 to 9999.
     """
     if low == high:
         low, high = low - DAY / 2, high + DAY / 2

@@ -367,10 +367,8 @@ def write_link_state(
 
     ``site/assets/live-state.js`` reads it. Names are percent-encoded, so none of the marks between the parts
     can stand in one; only the parts that are given are written, in this order. Series that are not named
-    fade; ``mark`` is the step and the series of the point to mark. In panels the figure is the panel.
-
-    Raises:
-        ValueError: a step is not finite.
+    fade; ``mark`` is the step and the series of the point to mark. In panels the figure is the panel. Raises
+    a ``ValueError`` where a step is not finite.
     """
     parts = [_quote_name(figure)]
     if series:

@@ -44,8 +44,7 @@ class _Specifier(NamedTuple):
 def format_d3(value: float, specifier: str) -> str:
     """A finite number as d3-format writes it, with U+2212 as the minus sign and no minus at zero.
 
-    Raises:
-        ValueError: axes use no such specifier.
+    Raises a ``ValueError`` where axes use no such specifier.
     """
     return make_formatter(specifier)(value)
 

@@ -53,8 +53,7 @@ def compile_to_vega(specification: dict[str, Any]) -> dict[str, Any]:
 def render_vega_lite(specification: dict[str, Any]) -> str:
     """The SVG of a complete Vega-Lite specification; its data must be inline, nothing is fetched.
 
-    Raises:
-        ValueError: when Vega-Lite or Vega refuse the specification; the text is theirs.
+    Raises a ``ValueError`` where Vega-Lite or Vega refuse the specification; the text is theirs.
     """
     svg: str = _load_engine().vegalite_to_svg(_write_legible_json(specification), allowed_base_urls=[])
     return svg
@@ -161,8 +160,7 @@ atexit.register(_worker.stop)
 def _start_process() -> subprocess.Popen[bytes]:
     """The process, ready: importing is not part of the time that a chart has.
 
-    Raises:
-        ChildProcessError: it cannot be started.
+    Raises a ``ChildProcessError`` where it cannot be started.
     """
     known = {
         name: text for name, text in os.environ.items() if name in _ENVIRONMENT or name.startswith("LC_")

@@ -107,8 +107,7 @@ def get_colour(slot: int | None) -> str:
 def resolve(text: str) -> str:
     """Replace each ``var(--rg-NAME)`` in a text of our own by its value in the light theme.
 
-    Raises:
-        KeyError: there is no such token. What holds names of data is for the functions below.
+    Raises a ``KeyError`` where there is no such token. What holds names of data is for the functions below.
     """
     return _TOKEN.sub(lambda match: LIGHT[match[1]], text)
 

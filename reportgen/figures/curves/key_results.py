@@ -358,8 +358,7 @@ def collect_overview(
 ) -> Overview:
     """The cards of the benchmarks that the author named, or of all.
 
-    Raises:
-        ReportError: a named benchmark is not on any page.
+    Raises a ``ReportError`` where a named benchmark is not on any page.
     """
     by_name = {result.name: result for result in results.values()}
     unknown = [name for name in settings.benchmarks if name not in by_name]

@@ -47,9 +47,8 @@ _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
 def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot:
     """The plot of aligned curves.
 
-    Raises:
-        ReportError: there is no value at all, a highlighted or annotated series is not there, a reference
-            line or an annotation lies outside the plot, or a log axis has nothing positive to show.
+    Raises a ``ReportError`` where there is no value at all, a highlighted or annotated series is not there, a
+    reference line or an annotation lies outside the plot, or a log axis has nothing positive to show.
     """
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
@@ -188,10 +187,8 @@ def _make_marks(
 ) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
     """Reference lines and annotations; an annotation of no series is a line with words at its top.
 
-    Of ``spec.marked``, annotations that no author placed, those outside the plot are left out.
-
-    Raises:
-        ReportError: each line and annotation of the author's that stands outside its curve or the plot.
+    Of ``spec.marked``, annotations that no author placed, those outside the plot are left out. Raises a
+    ``ReportError`` for each line and annotation of the author's that stands outside its curve or the plot.
     """
     by_name = {line.name: line for line in lines}
     references = [Mark(text=line.label, x=line.x, y=line.y) for line in spec.references]

@@ -105,10 +105,8 @@ class Pairs:
 def collect_pairs(scored: BenchmarkScores, baseline: str | None, context: ScoreContext) -> Pairs:
     """The pairs of a benchmark; the reference is the baseline, or the series that scores best.
 
-    Series without a score come last, equal ones in the order of the data.
-
-    Raises:
-        ReportError: if the baseline is not among the series.
+    Series without a score come last, equal ones in the order of the data. Raises a ``ReportError`` where the
+    baseline is not among the series.
     """
     sign = -1 if context.higher_is_better else 1
     known = {one.series: sign * one.estimate for one in scored.scores if one.estimate is not None}
@@ -267,10 +265,8 @@ def draw_comparison(
 ) -> Stack:
     """The matrix of paired differences, their picture against one series, and how large ones are found.
 
-    The comparisons of ``scored`` are of all pairs and adjusted together.
-
-    Raises:
-        ReportError: if the baseline is not among the series.
+    The comparisons of ``scored`` are of all pairs and adjusted together. Raises a ``ReportError`` where the
+    baseline is not among the series.
     """
     pairs = collect_pairs(scored, settings.baseline, context)
     answer = f"{context.benchmark} has no series to compare."

@@ -71,10 +71,8 @@ def draw_passk(
 
     ``curves`` are the scores of each series at rising k, as ``statistics.pass_curves`` gives them, none for a
     series without a score. ``problems`` is what they were made of, for what was found in it;
-    ``get_chart_spec`` gives the Vega-Lite specification of a shape, as JSON, made anew if left out.
-
-    Raises:
-        ReportError: no series has a score, or a highlighted one is not among those that have.
+    ``get_chart_spec`` gives the Vega-Lite specification of a shape, as JSON, made anew if left out. Raises a
+    ``ReportError`` where no series has a score, or a highlighted one is not among those that have.
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
     spec = _make_pass_spec(block_id, settings, context)

@@ -67,10 +67,7 @@ def format_score(value: float, context: ScoreContext, *, half: float | None = No
     """A score to read: ``84.2 %`` where scores go from 0 to 1, otherwise a plain number.
 
     ``half`` of its interval decides the digits; percent has one decimal unless it is finer. A score inside
-    the range of scores never seems to reach its ends.
-
-    Raises:
-        ValueError: if ``value`` is not finite.
+    the range of scores never seems to reach its ends. Raises a ``ValueError`` where ``value`` is not finite.
     """
     if is_percent(context):
         return format_percent(value, decimals=choose_percent_decimals(half)).replace("%", " %")
@@ -82,8 +79,7 @@ def format_difference(
 ) -> str:
     """A difference of two scores: ``+3.2 points`` where scores go from 0 to 1, otherwise a plain number.
 
-    Raises:
-        ValueError: if ``value`` is not finite.
+    Raises a ``ValueError`` where ``value`` is not finite.
     """
     if is_percent(context):
         points = format_nonzero(value * 100, decimals=choose_percent_decimals(half), signed=signed)
@@ -102,10 +98,8 @@ def format_interval(
 ) -> str:
     """An interval, to stand behind its value: ``[70.1, 92.3]``; empty where there is none.
 
-    With ``signed`` it is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0.
-
-    Raises:
-        ValueError: if an end is not finite.
+    With ``signed`` it is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0. Raises
+    a ``ValueError`` where an end is not finite.
     """
     if low is None or high is None:
         return ""
