@@ -8,13 +8,12 @@ import numpy as np
 
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Curve, CurveSet, Figure, Run
-from reportgen.figures.csv_text import write_curves_csv
+from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.curves.figure import draw_curve
 from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.plot import DrawContext, PlotSpec, get_shape, make_curve_spec
 from reportgen.figures.style import assign_slots
-from reportgen.figures.vega.altair_chart import write_chart_spec
-from reportgen.figures.vega.specification import build_spec
 from reportgen.settings.blocks import CurveSettings
 from reportgen.statistics.curves.compare_curves import find_leads_at_end
 

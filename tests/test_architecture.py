@@ -67,7 +67,7 @@ LIBRARIES = {
     "click": r"cli/.*",
     "platformdirs": r"core/cache",
     "rich": r"cli/output",
-    "subprocess": r"figures/render_worker|site/provenance",
+    "subprocess": r"figures/render|site/provenance",
     "multiprocessing": r"site/worker",
     "concurrent": r"site/worker",
 }

@@ -16,10 +16,9 @@ from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.model import Figure
 from reportgen.draft.report import draft
-from reportgen.figures import render_worker
+from reportgen.figures import render
 from reportgen.figures.author_charts import draw_author_figure
-from reportgen.figures.render import compile_to_vega, render_vega_lite
-from reportgen.figures.render_worker import compile_chart, draw_chart
+from reportgen.figures.render import compile_chart, compile_to_vega, draw_chart, render_vega_lite
 from reportgen.settings.report import Project, ProjectSettings
 
 if TYPE_CHECKING:
@@ -48,14 +47,14 @@ NEVER_ENDING: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second has to do."""
-    monkeypatch.setattr(render_worker, "SECONDS", 1.0)
+    monkeypatch.setattr(render, "SECONDS", 1.0)
 
 
 @pytest.fixture
-def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[render_worker._Worker]:
+def own_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[render._Worker]:
     """A process that other tests do not use."""
-    drawer = render_worker._Worker()
-    monkeypatch.setattr(render_worker, "_worker", drawer)
+    drawer = render._Worker()
+    monkeypatch.setattr(render, "_worker", drawer)
     yield drawer
     drawer.stop()
 
@@ -90,7 +89,7 @@ def test_a_chart_that_never_ends_is_told(name: str) -> None:
     )
 
 
-def test_a_process_that_breaks_down_is_started_again(own_process: render_worker._Worker) -> None:
+def test_a_process_that_breaks_down_is_started_again(own_process: render._Worker) -> None:
     """The engine ends the process where it lacks memory."""
     assert draw_chart(BARS)
     assert own_process._process is not None
@@ -109,7 +108,7 @@ def test_a_process_that_breaks_down_is_started_again(own_process: render_worker.
         )
 
 
-def test_what_is_refused_does_not_end_the_process(own_process: render_worker._Worker) -> None:
+def test_what_is_refused_does_not_end_the_process(own_process: render._Worker) -> None:
     """The words of Vega-Lite come over."""
     with pytest.raises(ValueError, match="Vega-Lite"):
         draw_chart({"mark": {"type": 7}})
@@ -120,7 +119,7 @@ def test_what_is_refused_does_not_end_the_process(own_process: render_worker._Wo
 
 def test_a_picture_may_be_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """It stands on a page."""
-    monkeypatch.setattr(render_worker, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr(render, "MOST_CHARACTERS", 100)
     with pytest.raises(ValueError, match=r"the picture has [\d,]+ characters, and 100 are the most"):
         draw_chart(BARS)
 
@@ -177,8 +176,8 @@ def test_a_known_chart_starts_no_process(tmp_path: Path, monkeypatch: pytest.Mon
     """Neither one from a block nor one that a function returns again."""
     project, folder = report_of_charts(tmp_path), tmp_path / "cache"
     first = draft(project, Cache(folder), FileHashes(folder))
-    monkeypatch.setattr(render_worker, "_start_process", None)
-    monkeypatch.setattr(render_worker, "_worker", render_worker._Worker())
+    monkeypatch.setattr(render, "_start_process", None)
+    monkeypatch.setattr(render, "_worker", render._Worker())
     again = draft(project, Cache(folder), FileHashes(folder))
     pictures = [
         [str(one.file_svg) for one in report.shown.values() if isinstance(one, Figure)]

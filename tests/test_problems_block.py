@@ -17,8 +17,14 @@ from made_scored import score_context
 
 from reportgen.core.model import Figure, ResultTable
 from reportgen.figures.render import render_png, render_vega_lite
-from reportgen.figures.scores.heat_map import LEVELS, MOST_COLUMNS, OPACITIES, PITCH, build_heat_map
-from reportgen.figures.scores.problems import draw_problems
+from reportgen.figures.scores.problems import (
+    LEVELS,
+    MOST_COLUMNS,
+    OPACITIES,
+    PITCH,
+    build_heat_map,
+    draw_problems,
+)
 from reportgen.settings.blocks import ProblemsSettings
 from reportgen.statistics.breakdowns import build_problem_grid, score_slices
 from reportgen.statistics.problem_scores import group_problem_scores_by

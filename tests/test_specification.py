@@ -12,8 +12,8 @@ import altair as alt
 import pytest
 from made_figures import HOSTILE, context, curve, curve_set, figure, spec, wave
 
+from reportgen.figures.live import compile_view
 from reportgen.figures.render import compile_to_vega, render_vega_lite
-from reportgen.figures.vega.live import compile_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

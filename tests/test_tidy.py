@@ -14,13 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from made_figures import HOSTILE, curve, curve_set, wave
 
-from reportgen.figures.csv_text import (
-    escape_field,
-    escape_formula,
-    write_curves_csv,
-    write_runs_csv,
-    write_table_csv,
-)
+from reportgen.figures.live import write_curves_csv, write_runs_csv
+from reportgen.figures.text import escape_field, escape_formula, write_table_csv
 
 if TYPE_CHECKING:
     from reportgen.core.model import CurveSet

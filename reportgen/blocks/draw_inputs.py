@@ -150,7 +150,7 @@ def cache_specs(cache: Cache) -> Callable[[ChartShape], str]:
     """What gives the Vega-Lite specification of a chart's shape, as JSON."""
 
     def write_spec(shape: ChartShape) -> str:
-        from reportgen.figures.vega.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
 
         return write_chart_spec(shape)
 

@@ -257,7 +257,7 @@ def _draw_runs(settings: RunsSettings, block: _ScoreBlock) -> Stack:
 
 
 def _draw_plan(settings: PlanSettings, block: _ScoreBlock) -> Stack:
-    from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
+    from reportgen.figures.scores.pass_curve import draw_plan  # noqa: PLC0415
 
     found = block.inputs.answers.plan_study(block.request, settings.difference)
     drawn = draw_plan(block.id, settings, found, block.context, get_chart_spec=block.inputs.get_chart_spec)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from reportgen.blocks.results import format_step_title, place_score_errors
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.statements import Fact, Judgement, Scale
-from reportgen.figures.vega.live import write_link_state
+from reportgen.figures.live import write_link_state
 from reportgen.narrative.requests import name_benchmark
 
 if TYPE_CHECKING:

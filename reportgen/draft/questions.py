@@ -63,7 +63,7 @@ class SourceQuestion:
         """
         from reportgen.blocks.score_numbers import to_json_values  # noqa: PLC0415
         from reportgen.blocks.scores import make_plain_context  # noqa: PLC0415 - as ``scored``
-        from reportgen.figures.scores.plan import build_plan_table, write_plan_sentences  # noqa: PLC0415
+        from reportgen.figures.scores.pass_curve import build_plan_table, write_plan_sentences  # noqa: PLC0415
 
         request, place = self.topic.request, self.source.location
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":

@@ -114,7 +114,7 @@ def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]
 
 def load_libraries() -> None:
     """In the second process: import what reading and drawing need, while there is nothing else to do."""
-    for name in ("figures.vega.altair_chart", "read", "statistics.curves.mean_curves"):
+    for name in ("figures.altair_chart", "read", "statistics.curves.mean_curves"):
         import_module(f"reportgen.{name}")
 
 

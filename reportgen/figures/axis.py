@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reportgen.figures.number_format import format_d3, format_time, make_formatter, to_moment
 
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+ScaleKind: TypeAlias = Literal["linear", "log", "log2", "time"]
+LOGS = frozenset({"log", "log2"})
+"""Scales on which equal factors are equally far apart; which base a log has moves no value."""
+
 _SECOND, _MINUTE, _HOUR = 1_000.0, 60_000.0, 3_600_000.0
 DAY = 24 * _HOUR
 """A day in milliseconds."""
 
 _MONTH = 30.44 * DAY
-# Milliseconds, and months where a step is not always as long.
+# Distances of ticks in milliseconds, and in months where a step is not always as long.
 _STEPS = (
     *((n, 0) for n in (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)),
     *((n * _SECOND, 0) for n in (1, 2, 5, 15, 30)),
@@ -33,49 +37,6 @@ _STEPS = (
 _MONTHS_A_YEAR = 12
 _LAST_MONTH = 12 * 9999 + 11
 
-
-class TimeTicks(NamedTuple):
-    """Ticks in milliseconds since 1970, their d3-time-format, and the one for moments read out."""
-
-    values: tuple[float, ...]
-    format: str
-    read_format: str
-
-
-def choose_time_ticks(low: float, high: float, count: int) -> TimeTicks:
-    """About ``count`` round moments from ``low`` to ``high``; at times of day, days, months or years.
-
-    Raises:
-        OverflowError: an end is outside the years 1 to 9999.
-    """
-    first, last = to_moment(low), to_moment(high)
-    ideal = (high - low) / max(1, count)
-    step, months = min(_STEPS, key=lambda choice: abs(math.log(choice[0] / ideal)))
-    if months:
-        words = "%Y" if months >= _MONTHS_A_YEAR else "%b %Y"
-        return TimeTicks(_list_month_starts(low, high, first, months), words, "%Y-%m-%d")
-    values = tuple(index * step for index in range(math.ceil(low / step), math.floor(high / step) + 1))
-    if step >= DAY:
-        return TimeTicks(values, "%b %d", "%Y-%m-%d")
-    clock = "%H:%M:%S.%L" if step < _SECOND else "%H:%M:%S" if step < _MINUTE else "%H:%M"
-    one_day = first.date() == last.date()
-    return TimeTicks(values, clock if one_day else f"%b %d {clock}", f"%Y-%m-%d {clock}")
-
-
-def _list_month_starts(low: float, high: float, first: datetime, months: int) -> tuple[float, ...]:
-    start = math.ceil((first.year * 12 + first.month - 1) / months) * months
-    starts = (_find_month_start(index) for index in range(start, _LAST_MONTH + 1, months))
-    return tuple(tick for tick in takewhile(lambda tick: tick <= high, starts) if tick >= low)
-
-
-def _find_month_start(index: int) -> float:
-    return datetime(index // 12, index % 12 + 1, 1, tzinfo=UTC).timestamp() * 1000
-
-
-ScaleKind: TypeAlias = Literal["linear", "log", "log2", "time"]
-LOGS = frozenset({"log", "log2"})
-"""Scales on which equal factors are equally far apart; which base a log has moves no value."""
-
 _SI_FROM = 1e5
 _SI_STEP = 1e-3
 _EXPONENT_FROM, _EXPONENT_BELOW = 1e15, 1e-4
@@ -86,33 +47,23 @@ _SMALLEST, _LARGEST = 1e-300, 1e300
 """Differences of numbers beyond these need not be numbers any more."""
 _FEWEST_LOG_TICKS = 3
 _MOST_LOG2_TICKS = 12
+# Of ticks that stand at an end of the axis, up to rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis of a plot.
-
-    Attributes:
-        title: what it shows, with the unit.
-        scale: ``linear``, ``log`` (base 10), ``log2`` or ``time`` (milliseconds since 1970 UTC).
-        domain: first and last value shown.
-        ticks: values that get a tick, inside the domain, rising.
-        labels: the words at the ticks.
-        format: the d3 format (d3-time-format on a time axis) that makes the same words in a browser.
-        read_format: the d3 format for values read out, one or two digits finer than the ticks.
-        unit: what stands behind a value read out, with its space; ticks and intervals do without.
-        symbol: whether the title is a symbol, so that one says "k = 8" where others say "step 8".
-    """
+    """One axis of a plot; values are in the unit of its domain."""
 
     title: str
-    scale: ScaleKind
+    scale: ScaleKind  # log has base 10, time is milliseconds since 1970 UTC
     domain: tuple[float, float]
-    ticks: tuple[float, ...]
+    ticks: tuple[float, ...]  # inside the domain, rising
     labels: tuple[str, ...]
-    format: str
-    read_format: str
-    unit: str = ""
-    symbol: bool = False
+    format: str  # the d3 format (d3-time-format on a time axis) that makes the labels in a browser
+    read_format: str  # of values read out, one or two digits finer than the ticks
+    unit: str = ""  # behind a value read out, with its space; ticks and intervals do without
+    symbol: bool = False  # whether the title is a symbol: one says "k = 8" where others say "step 8"
 
 
 def make_linear_axis(
@@ -120,10 +71,8 @@ def make_linear_axis(
 ) -> Axis:
     """A linear axis over ``low`` to ``high``, widened on both sides by ``pad`` of the range.
 
-    Where ``whole`` is True ticks stand at whole numbers only, as steps do.
-
-    A range of nothing but rounding noise is widened by a tenth of the value, so that a constant is drawn
-    in the middle.
+    Where ``whole`` is True ticks stand at whole numbers only, as steps do. A range of nothing but rounding
+    noise is widened by a tenth of the value, so that a constant is drawn in the middle.
     """
     low, high = (min(_LARGEST, max(-_LARGEST, end)) for end in (low, high))
     size = max(abs(low), abs(high))
@@ -133,8 +82,14 @@ def make_linear_axis(
     room = (high - low) * pad
     low, high = low - room, high + room
     ticks, step = _round_values(low, high, count, least=1.0 if whole else 0.0)
-    spec = _choose_tick_format(max(abs(low), abs(high)), step)
-    return _make_axis(title, "linear", (low, high), ticks, spec, _choose_read_format(low, high))
+    largest = max(abs(low), abs(high))
+    # Values read out have digits that tell apart between a hundredth and a thousandth of the range shown.
+    place = _exponent(high - low) - 2
+    if largest >= _EXPONENT_FROM or largest < _EXPONENT_BELOW:
+        read_format = f".{min(_exponent(largest) - place, _DIGITS)}~e"
+    else:
+        read_format = f",.{max(0, min(-place, _DIGITS - 1 - _exponent(largest)))}f"
+    return _make_axis(title, "linear", (low, high), ticks, _choose_tick_format(largest, step), read_format)
 
 
 def make_log_axis(title: str, low: float, high: float) -> Axis:
@@ -145,9 +100,14 @@ def make_log_axis(title: str, low: float, high: float) -> Axis:
     """
     if low == high:
         low, high = low / 2, high * 2
-    ticks = _choose_log_ticks(low, high)
-    if len(ticks) >= _FEWEST_LOG_TICKS:
-        spec = "~e" if ticks[-1] >= _SI_FROM * 10 or ticks[0] < _EXPONENT_BELOW else ",.6~f"
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    powers = range(first, last + 1, max(1, math.ceil((last - first) / 6)))
+    for heads in ((1,), (1, 2, 5)):
+        round_numbers = (float(f"{head}e{power}") for power in powers for head in heads)
+        ticks = tuple(n for n in round_numbers if low * (1 - _ROUNDING) <= n <= high * (1 + _ROUNDING))
+        if len(ticks) >= _FEWEST_LOG_TICKS:
+            spec = "~e" if ticks[-1] >= _SI_FROM * 10 or ticks[0] < _EXPONENT_BELOW else ",.6~f"
+            break
     else:
         ticks, step = _round_values(low, high, 5)
         spec = _choose_tick_format(high, step)
@@ -163,7 +123,7 @@ def make_log2_axis(title: str, low: float, high: float) -> Axis:
     """
     if low == high:
         low, high = low / 2, high * 2
-    first, last = math.ceil(math.log2(max(1.0, low)) - 1e-9), math.floor(math.log2(high) + 1e-9)
+    first, last = math.ceil(math.log2(max(1.0, low)) - _ROUNDING), math.floor(math.log2(high) + _ROUNDING)
     stride = 1 + max(0, last - first) // _MOST_LOG2_TICKS
     ticks = tuple(2.0**power for power in range(first, last + 1, stride))
     if len(ticks) < _FEWEST_LOG_TICKS:
@@ -172,14 +132,30 @@ def make_log2_axis(title: str, low: float, high: float) -> Axis:
 
 
 def make_time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
-    """A time axis in UTC over milliseconds since 1970.
+    """A time axis in UTC over milliseconds since 1970, with ticks at times of day, days, months or years.
 
-    Raises:
-        OverflowError: an end is outside the years 1 to 9999.
+    Raises an ``OverflowError`` where an end is outside the years 1 to 9999.
     """
     if low == high:
         low, high = low - DAY / 2, high + DAY / 2
-    return _make_axis(title, "time", (low, high), *choose_time_ticks(low, high, count))
+    first, last = to_moment(low), to_moment(high)
+    ideal = (high - low) / max(1, count)
+    step, months = min(_STEPS, key=lambda choice: abs(math.log(choice[0] / ideal)))
+    if months:
+        start = math.ceil((first.year * 12 + first.month - 1) / months) * months
+        starts = (
+            datetime(index // 12, index % 12 + 1, 1, tzinfo=UTC).timestamp() * 1000
+            for index in range(start, _LAST_MONTH + 1, months)
+        )
+        ticks = tuple(tick for tick in takewhile(lambda tick: tick <= high, starts) if tick >= low)
+        spec, read_format = "%Y" if months >= _MONTHS_A_YEAR else "%b %Y", "%Y-%m-%d"
+    else:
+        ticks = tuple(index * step for index in range(math.ceil(low / step), math.floor(high / step) + 1))
+        clock = "%H:%M:%S.%L" if step < _SECOND else "%H:%M:%S" if step < _MINUTE else "%H:%M"
+        spec, read_format = clock if first.date() == last.date() else f"%b %d {clock}", f"%Y-%m-%d {clock}"
+        if step >= DAY:
+            spec, read_format = "%b %d", "%Y-%m-%d"
+    return _make_axis(title, "time", (low, high), ticks, spec, read_format)
 
 
 def _make_axis(  # noqa: PLR0917 - the fields of an axis in their order
@@ -200,10 +176,7 @@ def tick_step(low: float, high: float, count: int) -> float:
     raw = (high - low) / max(1, count)
     power = 10.0 ** math.floor(math.log10(raw))
     ratio = raw / power
-    factor = (
-        10 if ratio >= math.sqrt(50) else 5 if ratio >= math.sqrt(10) else 2 if ratio >= math.sqrt(2) else 1
-    )
-    return factor * power
+    return next((n for n, least in ((10, 50), (5, 10), (2, 2)) if ratio >= math.sqrt(least)), 1) * power
 
 
 def position(axis: Axis, value: float) -> float:
@@ -233,28 +206,16 @@ def make_reader(axis: Axis) -> Callable[[float], str]:
 
 def count_decimals(axis: Axis) -> int | None:
     """How many decimal places values along this axis are read out with; None if that is not fixed."""
-    found = re.fullmatch(r",?\.(\d+)f", axis.read_format)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r",?\.(\d+)f", axis.read_format)
+    return int(match[1]) if match else None
 
 
 def _round_values(low: float, high: float, count: int, least: float = 0.0) -> tuple[tuple[float, ...], float]:
     """Multiples of a round step, no smaller than ``least``, inside the range, and the step."""
     step = max(least, tick_step(low, high, count))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return tuple(_clean(index * step, step) for index in range(first, last + 1)), step
-
-
-def _choose_log_ticks(low: float, high: float) -> tuple[float, ...]:
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    stride = max(1, math.ceil((last - first) / 6))
-    powers = range(first, last + 1, stride)
-
-    def select_inside(heads: tuple[int, ...]) -> tuple[float, ...]:
-        ticks = (float(f"{head}e{power}") for power in powers for head in heads)
-        return tuple(tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9))
-
-    ticks = select_inside((1,))
-    return ticks if len(ticks) >= _FEWEST_LOG_TICKS else select_inside((1, 2, 5))
+    first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
+    places = 1 - _exponent(step)
+    return tuple(round(index * step, places) + 0.0 for index in range(first, last + 1)), step
 
 
 def _choose_tick_format(largest: float, step: float) -> str:
@@ -267,18 +228,5 @@ def _choose_tick_format(largest: float, step: float) -> str:
     return f",.{max(0, -place)}f"
 
 
-def _choose_read_format(low: float, high: float) -> str:
-    """Digits that tell apart between a hundredth and a thousandth of the range shown."""
-    largest = max(abs(low), abs(high))
-    place = _exponent(high - low) - 2
-    if largest >= _EXPONENT_FROM or largest < _EXPONENT_BELOW:
-        return f".{min(_exponent(largest) - place, _DIGITS)}~e"
-    return f",.{max(0, min(-place, _DIGITS - 1 - _exponent(largest)))}f"
-
-
 def _exponent(size: float) -> int:
-    return math.floor(math.log10(size) + 1e-9)
-
-
-def _clean(value: float, step: float) -> float:
-    return round(value, 1 - _exponent(step)) + 0.0
+    return math.floor(math.log10(size) + _ROUNDING)

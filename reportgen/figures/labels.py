@@ -18,7 +18,7 @@ import numpy as np
 from reportgen.core.words import join_names, lower_axis_title
 from reportgen.figures.axis import format_value, position
 from reportgen.figures.paths import positions
-from reportgen.figures.plot import Anchor, Label, Mark
+from reportgen.figures.plot import Anchor, Label
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.text import cut_text, measure_text
 
@@ -38,28 +38,30 @@ _ASCENT, _DESCENT = 10, 4
 _LEVEL = 15
 _ABOVE, _BELOW = -12, 22
 _TOP, _LINE_GAP, _ASIDE = 10, 5, 11
-_GAP, _CLOSE = 6, 3
+_GAP, _CLOSE, _LEADER_GAP = 6, 3, 3
 _LEFT_EDGE, _RIGHT_EDGE, _TOP_EDGE = -4, 12, -11
 _SAMPLES = 481
 _SEEN_AT = (300, 700)
+_ROUNDS = 8
+_ACROSS_X, _ACROSS_TOP, _ACROSS_BOTTOM = 4, -15, -1
+_END_X, _END_HALF = 10, 8
+_LONGEST = 480
 
 # What a place costs, in pixels that the words may as well stand farther away.
 _LEADER, _OTHER_SIDE, _OTHER_ANCHOR = 8, 5, 4
 _ON_A_LINE, _AT_LEAST, _ON_A_MARK, _BEYOND_THE_EDGE = 0.3, 30, 40, 1.0
 
+# Of each anchor, how much of the words stands left of it.
+_ANCHORS: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
+_BOTH_SIDES: tuple[tuple[Anchor, int], ...] = (("start", 1), ("end", -1))
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle in a fluid picture.
+    """A rectangle in a fluid picture; ``top`` and ``bottom`` are pixels from the top of the plot."""
 
-    Attributes:
-        x: where it hangs, as a fraction of the plot's width.
-        sides: pixels from there to its left and right, in a narrow picture and in any other; None where it
-            is not drawn.
-        top, bottom: pixels from the top of the plot.
-    """
-
-    x: float
+    x: float  # where it hangs, as a fraction of the plot's width
+    # Pixels from there to its left and right, in a narrow picture and in any other; None where not drawn.
     sides: tuple[Sides | None, Sides | None]
     top: float
     bottom: float
@@ -67,44 +69,30 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class LabelPlace:
-    """A place for a label.
+    """A place for a label, in pixels."""
 
-    Attributes:
-        anchor: which end of the words stands at the mark's step, ``dx`` pixels to the right of it.
-        baseline: pixels from the top of the plot.
-        box: what the words cover.
-        leader: the thin line from mark to words, where they stand away from it.
-        cost: how much worse than the best place this is, before anything else is drawn.
-    """
-
-    anchor: Anchor
+    anchor: Anchor  # the end of the words that stands ``dx`` pixels to the right of the mark
     dx: float
-    baseline: float
-    box: Box
-    leader: Box | None
-    cost: float
+    baseline: float  # from the top of the plot
+    box: Box  # what the words cover
+    leader: Box | None  # the thin line from mark to words, where they stand away from it
+    cost: float  # how much worse than the best place this is, before anything else is drawn
 
 
 def is_apart(a: Box, b: Box, gap: float = _GAP) -> bool:
-    """Whether one is above the other or ``gap`` pixels beside it, in a plot of ``WIDTHS`` pixels or more."""
+    """Whether two boxes are above each other or ``gap`` pixels apart, in a plot of ``WIDTHS`` or more."""
     if a.bottom <= b.top or b.bottom <= a.top:
         return True
-    here = zip(WIDTHS, a.sides, b.sides, strict=True)
     return all(
         (a.x <= b.x and (b.x - a.x) * width + of_b[0] - of_a[1] >= gap)
         or (b.x <= a.x and (a.x - b.x) * width + of_a[0] - of_b[1] >= gap)
-        for width, of_a, of_b in here
+        for width, of_a, of_b in zip(WIDTHS, a.sides, b.sides, strict=True)
         if of_a and of_b
     )
 
 
-def measure_room(x: float) -> float:
-    """Pixels of a narrow plot for words on one side of a vertical line, or at a point."""
-    return max((1 - x) * WIDTHS[0] + _RIGHT_EDGE, x * WIDTHS[0] - _LEFT_EDGE) - _LINE_GAP
-
-
 def list_places_at_point(x: float, y: float, widths: Sides, height: float) -> Iterator[LabelPlace]:
-    """Places for words above, below and beside a point, inside a plot of this ``height``.
+    """Places for words above, below, left and right of a point, inside a plot of this ``height``.
 
     ``x`` is a fraction of the plot's width, ``y`` pixels from its top; ``widths`` are those of the words in
     a narrow picture and in any other.
@@ -123,29 +111,25 @@ def list_places_at_point(x: float, y: float, widths: Sides, height: float) -> It
                 ends = (box.bottom, y - RING) if up else (y + RING, box.top)
                 leader = Box(x, ((0, 0), (0, 0)), *ends) if level else None
                 yield LabelPlace(anchor, 0, baseline, box, leader, base + away + (_LEADER if level else 0))
-    for anchor, dx in _BOTH_SIDES:
-        box = _make_box(x, anchor, dx * _ASIDE, widths, min(max(y + _DESCENT, _ASCENT), height))
+    for anchor, side in _BOTH_SIDES:
+        box = _make_box(x, anchor, side * _ASIDE, widths, min(max(y + _DESCENT, _ASCENT), height))
         if _is_inside(box):
             cost = _OTHER_ANCHOR + _OTHER_SIDE
-            yield LabelPlace(anchor, dx * _ASIDE, box.bottom - _DESCENT, box, None, cost)
+            yield LabelPlace(anchor, side * _ASIDE, box.bottom - _DESCENT, box, None, cost)
 
 
 def list_places_at_line(x: float, widths: Sides, height: float) -> Iterator[LabelPlace]:
     """Places for words at a vertical line, on either side of it, from its top down."""
-    for anchor, dx in _BOTH_SIDES:
+    for anchor, side in _BOTH_SIDES:
         for level in range(int((height - _TOP) / _LEVEL) + 1):
-            box = _make_box(x, anchor, dx * _LINE_GAP, widths, _TOP + level * _LEVEL)
+            box = _make_box(x, anchor, side * _LINE_GAP, widths, _TOP + level * _LEVEL)
             cost = level * _LEVEL + (_OTHER_SIDE if anchor == "end" else 0)
             if _is_inside(box):
-                yield LabelPlace(anchor, dx * _LINE_GAP, box.bottom - _DESCENT, box, None, cost)
-
-
-_ANCHORS: tuple[Anchor, ...] = ("start", "middle", "end")
-_BOTH_SIDES: tuple[tuple[Anchor, int], ...] = (("start", 1), ("end", -1))
+                yield LabelPlace(anchor, side * _LINE_GAP, box.bottom - _DESCENT, box, None, cost)
 
 
 def _make_box(x: float, anchor: Anchor, dx: float, widths: Sides, baseline: float) -> Box:
-    part = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+    part = _ANCHORS[anchor]
     narrow, wide = ((dx - part * width, dx + (1 - part) * width) for width in widths)
     return Box(x, (narrow, wide), baseline - _ASCENT, baseline + _DESCENT)
 
@@ -158,48 +142,29 @@ def _is_inside(box: Box) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """What else is drawn in a plot.
+    """What else is drawn in a plot."""
 
-    Attributes:
-        words: labels that have their place already; nothing may lie on them.
-        marks: rings and vertical lines, better left clear.
-        strokes: heights of lines in pixels at even fractions of the width; a row is a line, NaN a gap.
-    """
-
-    words: Sequence[Box]
-    marks: Sequence[Box]
+    words: Sequence[Box]  # labels that have their place already; nothing may lie on them
+    marks: Sequence[Box]  # rings and vertical lines, better left clear
+    # Heights of lines in pixels at ``_SAMPLES`` even fractions of the width; a row is a line, NaN a gap.
     strokes: FloatArray
 
     def compute_cost(self, box: Box) -> float:
         """What it costs that words in a box lie on marks and lines, or reach beyond the plot."""
         on_marks = sum(_ON_A_MARK for mark in self.marks if not is_apart(box, mark, _CLOSE))
-        covered = sum(
-            self._measure_covered(box, sides, width) / len(_SEEN_AT)
-            for width, sides in zip(_SEEN_AT, box.sides, strict=True)
-            if sides
-        )
+        cells, covered = _SAMPLES - 1, 0.0
+        for width, sides in zip(_SEEN_AT, box.sides, strict=True):
+            if sides:
+                # Pixels of the box's width in which a line runs through it, and some more if one does.
+                ends = (sides[0] - _CLOSE, sides[1] + _CLOSE)
+                first, last = (int(np.clip((box.x + end / width) * cells, 0, cells)) for end in ends)
+                part = self.strokes[:, first : last + 2]
+                low, high = np.minimum(part[:, :-1], part[:, 1:]), np.maximum(part[:, :-1], part[:, 1:])
+                hit = int(((low <= box.bottom) & (high >= box.top)).any(axis=0).sum())
+                covered += (_AT_LEAST * (hit > 0) + hit * width / cells) / len(_SEEN_AT)
         left, right = box.sides[1] or (0, 0)
         beyond = max(0.0, -(box.x * WIDTHS[1] + left)) + max(0.0, (box.x - 1) * WIDTHS[1] + right)
         return on_marks + _ON_A_LINE * covered + _BEYOND_THE_EDGE * beyond
-
-    def _measure_covered(self, box: Box, sides: Sides, width: float) -> float:
-        """Pixels of a box's width in which a line runs through it, and some more if one does."""
-        cells = _SAMPLES - 1
-        ends = (sides[0] - _CLOSE, sides[1] + _CLOSE)
-        first, last = (int(np.clip((box.x + end / width) * cells, 0, cells)) for end in ends)
-        part = self.strokes[:, first : last + 2]
-        low, high = np.minimum(part[:, :-1], part[:, 1:]), np.maximum(part[:, :-1], part[:, 1:])
-        hit = int(((low <= box.bottom) & (high >= box.top)).any(axis=0).sum())
-        return _AT_LEAST * (hit > 0) + hit * width / cells
-
-
-def list_fractions() -> FloatArray:
-    """The fractions of the width at which ``Obstacles.strokes`` has heights."""
-    return np.linspace(0, 1, _SAMPLES)
-
-
-_LEADER_GAP = 3
-_ROUNDS = 8
 
 
 def choose_places(
@@ -212,62 +177,46 @@ def choose_places(
     """
     cheapest = [sorted(places, key=lambda place: place.cost) for places in candidates]
     order = list(range(len(candidates)))
-    best = found = _place_in_turn(order, cheapest, obstacles)
+    rounds = [_place_in_turn(order, cheapest, obstacles)]
     for _ in range(_ROUNDS):
-        left = _list_unplaced(found)
-        if not left:
+        left_out = _list_unplaced(rounds[-1])
+        if not left_out:
             break
-        order.remove(left[0])
-        order.insert(0, left[0])
-        found = _place_in_turn(order, cheapest, obstacles)
-        best = min(best, found, key=_rank)
-    return best
+        order.remove(left_out[0])
+        order.insert(0, left_out[0])
+        rounds.append(_place_in_turn(order, cheapest, obstacles))
+    # Few left out come before many, unimportant ones before others.
+    return min(rounds, key=lambda places: (len(out := _list_unplaced(places)), [-number for number in out]))
 
 
-def _list_unplaced(found: Sequence[LabelPlace | None]) -> list[int]:
-    return [number for number, place in enumerate(found) if place is None]
-
-
-def _rank(found: Sequence[LabelPlace | None]) -> tuple[int, list[int]]:
-    """Few left out come before many, unimportant ones before others."""
-    left = _list_unplaced(found)
-    return len(left), [-number for number in left]
+def _list_unplaced(places: Sequence[LabelPlace | None]) -> list[int]:
+    return [number for number, place in enumerate(places) if place is None]
 
 
 def _place_in_turn(
     order: Sequence[int], candidates: Sequence[Sequence[LabelPlace]], obstacles: Obstacles
 ) -> list[LabelPlace | None]:
     words, leaders = list(obstacles.words), list[Box]()
-    found: list[LabelPlace | None] = [None] * len(candidates)
+    chosen: list[LabelPlace | None] = [None] * len(candidates)
     for number in order:
-        free = (place for place in candidates[number] if _is_free(place, words, leaders))
         best, least = None, math.inf
-        for place in free:
+        for place in candidates[number]:
             if place.cost >= least:
                 # They rise in what they cost by themselves.
                 break
-            cost = place.cost + obstacles.compute_cost(place.box)
+            free = (
+                all(is_apart(place.box, word) for word in words)
+                and all(is_apart(place.box, leader, _LEADER_GAP) for leader in leaders)
+                and (not place.leader or all(is_apart(place.leader, word, _LEADER_GAP) for word in words))
+            )
+            cost = place.cost + obstacles.compute_cost(place.box) if free else math.inf
             if cost < least:
                 best, least = place, cost
-        found[number] = best
+        chosen[number] = best
         if best:
             words.append(best.box)
             leaders += [best.leader] if best.leader else []
-    return found
-
-
-def _is_free(place: LabelPlace, words: Sequence[Box], leaders: Sequence[Box]) -> bool:
-    """Whether a label and its leader keep clear of other labels and their leaders."""
-    if not all(is_apart(place.box, word) for word in words):
-        return False
-    if not all(is_apart(place.box, leader, _LEADER_GAP) for leader in leaders):
-        return False
-    return place.leader is None or all(is_apart(place.leader, word, _LEADER_GAP) for word in words)
-
-
-_ACROSS_X, _ACROSS_TOP, _ACROSS_BOTTOM = 4, -15, -1
-_END_X, _END_HALF = 10, 8
-_LONGEST = 480
+    return chosen
 
 
 def place_labels(plot: Plot) -> Plot:
@@ -277,82 +226,68 @@ def place_labels(plot: Plot) -> Plot:
     out, and their marks stay (``describe_unplaced`` names them).
     """
     marks = [*plot.references, *plot.annotations]
-    wanting = [number for number, mark in enumerate(marks) if mark.text and mark.x is not None]
-    if not wanting:
+    numbers, texts, candidates = [], [], []
+    for number, mark in enumerate(marks):
+        if mark.text and mark.x is not None:
+            x = position(plot.x, mark.x)
+            # The words, and those of a narrow picture with room on one side of a line, or at a point.
+            long = cut_text(" ".join(mark.text.split()), TICK_SIZE, 400, _LONGEST)
+            room = max((1 - x) * WIDTHS[0] + _RIGHT_EDGE, x * WIDTHS[0] - _LEFT_EDGE) - _LINE_GAP
+            short = cut_text(long, TICK_SIZE, 400, room)
+            widths = (measure_text(short, TICK_SIZE), measure_text(long, TICK_SIZE))
+            y = None if mark.y is None else plot.find_pixel(mark.y)
+            at_line = list_places_at_line(x, widths, plot.height)
+            places = at_line if y is None else list_places_at_point(x, y, widths, plot.height)
+            numbers.append(number)
+            texts.append((long, short, y or 0.0))
+            candidates.append(list(places))
+    if not numbers:
         return plot
-    places = choose_places(
-        [list(_list_places(plot, marks[number])) for number in wanting], _collect_obstacles(plot)
-    )
-    for number, place in zip(wanting, places, strict=True):
+    chosen = choose_places(candidates, _collect_obstacles(plot))
+    for number, (long, short, y), place in zip(numbers, texts, chosen, strict=True):
         if place is not None:
-            marks[number] = replace(marks[number], label=_make_label(plot, marks[number], place))
-    lines = len(plot.references)
-    return replace(plot, references=tuple(marks[:lines]), annotations=tuple(marks[lines:]))
+            ends = (place.leader.top, place.leader.bottom) if place.leader else ()
+            leader = (round(ends[0] - y, 1), round(ends[1] - y, 1)) if ends else None
+            label = Label(long, short, place.anchor, place.dx, round(place.baseline - y, 1), leader)
+            marks[number] = replace(marks[number], label=label)
+    count = len(plot.references)
+    return replace(plot, references=tuple(marks[:count]), annotations=tuple(marks[count:]))
+
+
+def _collect_obstacles(plot: Plot) -> Obstacles:
+    """Names at line ends, words at lines across, rings, vertical lines, and the height of each line."""
+    words, rings, lines = [], [], []
+    grid = np.linspace(0, 1, _SAMPLES)
+    rows = [np.full(grid.size, plot.find_pixel(m.y)) for m in plot.references if m.y is not None]
+    for end in plot.ends:
+        sides = (_END_X, _END_X + measure_text(end.text, LABEL_SIZE, 600))
+        words.append(Box(1, (None, sides), end.y - _END_HALF, end.y + _END_HALF))
+    for mark in plot.references:
+        if mark.x is not None:
+            lines.append(Box(position(plot.x, mark.x), ((0, 0), (0, 0)), 0, plot.height))
+        if mark.y is not None and mark.text:
+            y, sides = plot.find_pixel(mark.y), (_ACROSS_X, _ACROSS_X + measure_text(mark.text, TICK_SIZE))
+            words.append(Box(0, (sides, sides), y + _ACROSS_TOP, y + _ACROSS_BOTTOM))
+    for mark in plot.annotations:
+        if mark.x is not None and mark.y is not None:
+            y = plot.find_pixel(mark.y)
+            rings.append(Box(position(plot.x, mark.x), ((-RING, RING),) * 2, y - RING, y + RING))
+    for line in plot.lines:
+        across, down = positions(plot.x, line.steps), positions(plot.y, line.values)
+        known = np.isfinite(across) & np.isfinite(down)
+        if known.any():
+            along = np.interp(grid, across[known], down[known], left=np.nan, right=np.nan)
+            rows.append((1 - along) * plot.height)
+    strokes = np.array(rows) if rows else np.empty((0, grid.size))
+    return Obstacles(words=words, marks=[*rings, *lines], strokes=strokes)
 
 
 def describe_unplaced(plot: Plot) -> str:
     """A sentence with the words that found no room in the plot; empty where all did."""
     where = lower_axis_title(plot.x.title)
-    left = [
+    left_out = [
         f"{mark.text} (at {where} {format_value(plot.x, mark.x)})"
         for mark in (*plot.references, *plot.annotations)
         if mark.text and mark.x is not None and mark.label is None
     ]
-    return f"Marked without room for the words: {join_names(left)}." if left else ""
-
-
-def _list_places(plot: Plot, mark: Mark) -> Iterator[LabelPlace]:
-    short, long = (measure_text(words, TICK_SIZE) for words in _cut_words(plot, mark))
-    x = position(plot.x, mark.x or 0.0)
-    if mark.y is None:
-        return list_places_at_line(x, (short, long), plot.height)
-    return list_places_at_point(x, plot.find_pixel(mark.y), (short, long), plot.height)
-
-
-def _make_label(plot: Plot, mark: Mark, place: LabelPlace) -> Label:
-    y = 0.0 if mark.y is None else plot.find_pixel(mark.y)
-    leader = (round(place.leader.top - y, 1), round(place.leader.bottom - y, 1)) if place.leader else None
-    short, long = _cut_words(plot, mark)
-    return Label(long, short, place.anchor, place.dx, round(place.baseline - y, 1), leader)
-
-
-def _cut_words(plot: Plot, mark: Mark) -> tuple[str, str]:
-    """The words for a narrow picture, and for any other."""
-    words = cut_text(" ".join(mark.text.split()), TICK_SIZE, 400, _LONGEST)
-    return cut_text(words, TICK_SIZE, 400, measure_room(position(plot.x, mark.x or 0.0))), words
-
-
-def _collect_obstacles(plot: Plot) -> Obstacles:
-    marks = []
-    for mark in plot.annotations:
-        if mark.x is not None and mark.y is not None:
-            y = plot.find_pixel(mark.y)
-            marks.append(Box(position(plot.x, mark.x), ((-RING, RING),) * 2, y - RING, y + RING))
-    lines = [mark.x for mark in plot.references if mark.x is not None]
-    marks += [Box(position(plot.x, x), ((0, 0), (0, 0)), 0, plot.height) for x in lines]
-    return Obstacles(words=list(_list_word_boxes(plot)), marks=marks, strokes=_sample_lines(plot))
-
-
-def _list_word_boxes(plot: Plot) -> Iterator[Box]:
-    """The names at the line ends, and the words at lines across."""
-    for end in plot.ends:
-        sides = (_END_X, _END_X + measure_text(end.text, LABEL_SIZE, 600))
-        yield Box(1, (None, sides), end.y - _END_HALF, end.y + _END_HALF)
-    for mark in plot.references:
-        if mark.y is not None and mark.text:
-            y = plot.find_pixel(mark.y)
-            sides = (_ACROSS_X, _ACROSS_X + measure_text(mark.text, TICK_SIZE))
-            yield Box(0, (sides, sides), y + _ACROSS_TOP, y + _ACROSS_BOTTOM)
-
-
-def _sample_lines(plot: Plot) -> FloatArray:
-    """The height of each line in pixels, at even fractions of the width."""
-    grid = list_fractions()
-    rows = [np.full(grid.size, plot.find_pixel(m.y)) for m in plot.references if m.y is not None]
-    for line in plot.lines:
-        x, y = positions(plot.x, line.steps), positions(plot.y, line.values)
-        known = np.isfinite(x) & np.isfinite(y)
-        if known.any():
-            along = np.interp(grid, x[known], y[known], left=np.nan, right=np.nan)
-            rows.append((1 - along) * plot.height)
-    return np.array(rows) if rows else np.empty((0, grid.size))
+    return f"Marked without room for the words: {join_names(left_out)}." if left_out else ""

@@ -27,10 +27,11 @@ _PREFIXES = ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P
 _NO_PREFIX = 8
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DEFAULT_DIGITS = 6
+# From here on JavaScript writes a number with its exponent, whatever its specifier says of decimals.
 _PLAIN_BELOW = 1e21
-"""From here on JavaScript writes a number with its exponent, however many decimals are asked for."""
-# Room for every digit of every double: nothing is rounded but where it is asked for.
+# Room for every digit of every double: nothing is rounded by accident.
 _EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)
+_MOST_READABLE, _LEAST_READABLE = 1e15, 1e-4
 
 
 class _Specifier(NamedTuple):
@@ -43,8 +44,7 @@ class _Specifier(NamedTuple):
 def format_d3(value: float, specifier: str) -> str:
     """A finite number as d3-format writes it, with U+2212 as the minus sign and no minus at zero.
 
-    Raises:
-        ValueError: axes use no such specifier.
+    Raises a ``ValueError`` where axes use no such specifier.
     """
     return make_formatter(specifier)(value)
 
@@ -56,28 +56,43 @@ def make_formatter(specifier: str) -> Callable[[float], str]:
     Python's own formatting is quick and differs from JavaScript's only where a number stands in the very
     middle of two roundings; such numbers, and rarer specifiers, take the slow way.
     """
-    parsed = _parse_specifier(specifier)
+    match = _SPECIFIER.fullmatch(specifier)
+    if match is None:
+        raise ValueError(f"no such number format: {specifier}")
+    comma, digits, trim, kind = match.groups()
+    parsed = _Specifier(bool(comma), int(digits) if digits else _DEFAULT_DIGITS, bool(trim), kind)
     if parsed.type != "f" or parsed.trim:
         return lambda value: _format_exactly(value, parsed)
-    quick, doubled = f"{',' if parsed.comma else ''}.{parsed.digits}f", 2 * 10.0**parsed.digits
+    quick, doubled = f"{comma}.{parsed.digits}f", 2 * 10.0**parsed.digits
 
     def format_quickly(value: float) -> str:
         if (value * doubled).is_integer():
             return _format_exactly(value, parsed)
         text = format(value, quick)
-        return text if value > 0 else _with_minus(text)
+        if value > 0:
+            return text
+        return text.replace("-", "\N{MINUS SIGN}") if text.strip("-0.,") else text.removeprefix("-")
 
     return format_quickly
 
 
-def _with_minus(text: str) -> str:
-    return text.replace("-", "\N{MINUS SIGN}") if text.strip("-0.,") else text.removeprefix("-")
-
-
 def _format_exactly(value: float, parsed: _Specifier) -> str:
     # d3 multiplies before it rounds, with what that does to the last digit.
-    size = abs(value) * 100 if parsed.type == "%" else abs(value)
-    text, suffix = _write_digits(Decimal(size), parsed)
+    size = Decimal(abs(value) * 100 if parsed.type == "%" else abs(value))
+    suffix = parsed.type if parsed.type == "%" else ""
+    if parsed.type in {"f", "%"} and size >= _PLAIN_BELOW:
+        text, _, power = repr(float(size)).partition("e")
+        suffix = f"e{power}{suffix}"
+    elif parsed.type in {"f", "%"}:
+        text = f"{_round_at(size, -parsed.digits):f}"
+    elif parsed.type == "e":
+        size = _round_at(size, _exponent(size) - parsed.digits)
+        exponent = _exponent(size)
+        text, suffix = f"{_round_at(_EXACT.scaleb(size, -exponent), -parsed.digits):f}", f"e{exponent:+d}"
+    else:
+        size = _round_at(size, _exponent(size) - parsed.digits + 1)
+        thousands = max(-_NO_PREFIX, min(_NO_PREFIX, _exponent(size) // 3)) if parsed.type == "s" else 0
+        text, suffix = f"{_EXACT.scaleb(size, -3 * thousands):f}", _PREFIXES[_NO_PREFIX + thousands]
     if parsed.trim and "." in text:
         text = text.rstrip("0").rstrip(".")
     if parsed.comma:
@@ -85,6 +100,15 @@ def _format_exactly(value: float, parsed: _Specifier) -> str:
         text = f"{int(whole):,}{point}{rest}"
     minus = "\N{MINUS SIGN}" if value < 0 and text.strip("0.,") else ""
     return f"{minus}{text}{suffix}"
+
+
+def _exponent(size: Decimal) -> int:
+    return size.adjusted() if size else 0
+
+
+def _round_at(size: Decimal, place: int) -> Decimal:
+    """Rounded at a power of ten, a tie upwards as JavaScript does."""
+    return _EXACT.quantize(size, Decimal((0, (1,), place)))
 
 
 def format_time(milliseconds: float, specifier: str) -> str:
@@ -111,46 +135,6 @@ def format_time(milliseconds: float, specifier: str) -> str:
 def to_moment(milliseconds: float) -> datetime:
     """Milliseconds since 1970 as a time in UTC, cut to whole milliseconds as JavaScript does."""
     return to_datetime(int(milliseconds))
-
-
-@cache
-def _parse_specifier(specifier: str) -> _Specifier:
-    found = _SPECIFIER.fullmatch(specifier)
-    if found is None:
-        raise ValueError(f"no such number format: {specifier}")
-    comma, digits, trim, kind = found.groups()
-    return _Specifier(bool(comma), int(digits) if digits else _DEFAULT_DIGITS, bool(trim), kind)
-
-
-def _write_digits(size: Decimal, parsed: _Specifier) -> tuple[str, str]:
-    """The digits of a number that is not negative, and what stands after them."""
-    if parsed.type in {"f", "%"}:
-        sign = parsed.type.strip("f")
-        if size >= _PLAIN_BELOW:
-            digits, _, power = repr(float(size)).partition("e")
-            return digits, f"e{power}{sign}"
-        return f"{_round_at(size, -parsed.digits):f}", sign
-    if parsed.type == "e":
-        size = _round_at(size, _exponent(size) - parsed.digits)
-        exponent = _exponent(size)
-        return f"{_round_at(_EXACT.scaleb(size, -exponent), -parsed.digits):f}", f"e{exponent:+d}"
-    size = _round_at(size, _exponent(size) - parsed.digits + 1)
-    if parsed.type == "r":
-        return f"{size:f}", ""
-    thousands = max(-_NO_PREFIX, min(_NO_PREFIX, _exponent(size) // 3))
-    return f"{_EXACT.scaleb(size, -3 * thousands):f}", _PREFIXES[_NO_PREFIX + thousands]
-
-
-def _exponent(size: Decimal) -> int:
-    return size.adjusted() if size else 0
-
-
-def _round_at(size: Decimal, place: int) -> Decimal:
-    """Rounded at a power of ten, a tie upwards as JavaScript does."""
-    return _EXACT.quantize(size, Decimal((0, (1,), place)))
-
-
-_MOST_READABLE, _LEAST_READABLE = 1e15, 1e-4
 
 
 def choose_step_format(steps: FloatArray) -> str:

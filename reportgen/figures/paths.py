@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import Plot, RunLine, SeriesLine
+    from reportgen.figures.plot import Plot
 
 
+PIXELS_WIDE = 600
+"""Width of the plot in a picture of its own; the fluid one has as many drawing units and is stretched."""
+UNITS_A_PIXEL = 4
 _MOST_POINTS = 320
+_RUN_POINTS = 160
 _FARTHEST = 10_000_000
 """Drawing units; a point so far outside the picture may as well stand here."""
 
@@ -30,12 +34,13 @@ def write_line_path(x: FloatArray, y: FloatArray) -> str:
 
 def write_band_path(x: FloatArray, low: FloatArray, high: FloatArray) -> str:
     """Path data of the area between ``low`` and ``high``; NaN in either breaks it."""
-    parts = []
-    for part in _find_stretches(low + high):
-        there, back = x[part], x[part][::-1]
-        outline = _write_stretch(np.concatenate([there, back]), np.concatenate([high[part], low[part][::-1]]))
-        parts.append(outline + "z")
-    return "".join(parts)
+    outlines = (
+        _write_stretch(
+            np.concatenate([x[part], x[part][::-1]]), np.concatenate([high[part], low[part][::-1]])
+        )
+        for part in _find_stretches(low + high)
+    )
+    return "".join(f"{outline}z" for outline in outlines)
 
 
 def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatArray, FloatArray]:
@@ -71,13 +76,10 @@ def is_even(x: FloatArray) -> bool:
 
 
 def thin_rows(x: FloatArray, rows: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    """``thin`` for many lines at once, on even steps that they share and without gaps.
+    """``thin`` for many lines at once: ``x`` has shape (points,) and is even, ``rows`` (lines, points).
 
-    A bucket is a column of a table, so that one call finds the extremes of all lines; a point that is
-    its bucket's lowest and highest stands twice.
-
-    Steps have the shape (points,) and are even, finite values the shape (lines, points); the result is steps
-    and values, each of shape (lines, about ``most``).
+    A bucket is a column of a table, so that one call finds the extremes of all lines; a point that is its
+    bucket's lowest and highest stands twice. Returns steps and values of shape (lines, about ``most``).
     """
     lines, size = rows.shape
     width = math.ceil(size / (most // 2))
@@ -96,26 +98,16 @@ def thin_together(
     lines: Sequence[tuple[FloatArray, FloatArray]], most: int
 ) -> list[tuple[FloatArray, FloatArray]]:
     """``thin`` for many lines, in one go where they share even steps and have no gaps."""
-    if not lines or lines[0][0].size <= most:
-        return [thin(x, y, most) for x, y in lines]
-    steps = lines[0][0]
-    if all(np.array_equal(x, steps) for x, _ in lines) and is_even(steps):
+    steps = lines[0][0] if lines else np.empty(0)
+    if steps.size > most and all(np.array_equal(x, steps) for x, _ in lines) and is_even(steps):
         rows = np.stack([y for _, y in lines])
         if np.isfinite(rows).all():
             return list(zip(*thin_rows(steps, rows, most), strict=True))
     return [thin(x, y, most) for x, y in lines]
 
 
-def write_rows_path(x: FloatArray, y: FloatArray) -> str:
-    """Path data of many lines without gaps; both arrays of shape (lines, points), in drawing units."""
-    points = np.rint(np.stack([x, y], axis=2).clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
-    starts = points[:, 0].tolist()
-    steps = np.diff(points, axis=1).reshape(len(points), -1).tolist()
-    parts = (f"M{h} {v}l{' '.join(map(str, row))}" for (h, v), row in zip(starts, steps, strict=True))
-    return "".join(parts).replace(" -", "-")
-
-
 def _find_stretches(y: FloatArray) -> list[slice]:
+    """Where numbers follow each other without a gap."""
     known = np.isfinite(y)
     if known.all():
         return [slice(0, y.size)] if y.size else []
@@ -132,12 +124,6 @@ def _write_stretch(x: FloatArray, y: FloatArray) -> str:
     return f"M{first[0]} {first[1]}l{steps}"
 
 
-PIXELS_WIDE = 600
-"""Width of the plot in a picture of its own; the fluid one has as many drawing units and is stretched."""
-UNITS_A_PIXEL = 4
-_RUN_POINTS = 160
-
-
 @dataclass(frozen=True, slots=True)
 class LinePaths:
     """SVG path data of one series, in drawing units; empty where there is nothing to draw."""
@@ -146,11 +132,6 @@ class LinePaths:
     runs: str
     raw: str
     line: str
-
-
-def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
-    """The path data of each line of a plot, in its order: the same for both kinds of picture."""
-    return tuple(_make_paths(plot, line) for line in plot.lines)
 
 
 def positions(axis: Axis, values: FloatArray) -> FloatArray:
@@ -165,33 +146,33 @@ def positions(axis: Axis, values: FloatArray) -> FloatArray:
     return placed
 
 
-def _make_paths(plot: Plot, line: SeriesLine) -> LinePaths:
-    x, y = _place_points(plot, line.steps, line.values)
-    band = ""
-    if plot.band != "none" and np.isfinite(line.low).any():
-        low, high = (
-            _place_points(plot, line.steps, end)[1] for end in (_raise_low_end(plot.y, line.low), line.high)
-        )
-        band = write_band_path(x, low, high)
-    return LinePaths(
-        band=band,
-        runs=_make_runs_path(plot, line.runs),
-        raw="" if line.raw is None else write_line_path(*thin(*_place_points(plot, line.steps, line.raw))),
-        line=write_line_path(*thin(x, y)),
-    )
-
-
-def _make_runs_path(plot: Plot, runs: tuple[RunLine, ...]) -> str:
-    """All runs of a series in one path; runs that share even steps are thinned and written together."""
-    if not runs:
-        return ""
-    steps = runs[0].steps
-    if all(run.steps is steps or np.array_equal(run.steps, steps) for run in runs):
-        x, y = _place_points(plot, steps, np.stack([run.values for run in runs]))
-        if x.size > _RUN_POINTS and np.isfinite(y).all() and is_even(x):
-            return write_rows_path(*thin_rows(x, y, _RUN_POINTS))
-    placed = (_place_points(plot, run.steps, run.values) for run in runs)
-    return "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
+def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
+    """The path data of each line of a plot, in its order: the same for both kinds of picture."""
+    paths = []
+    for line in plot.lines:
+        x, y = _place_points(plot, line.steps, line.values)
+        band = runs = ""
+        if plot.band != "none" and np.isfinite(line.low).any():
+            # A band that reaches below what a log axis can show is drawn from its foot.
+            low = np.where(line.low <= 0, plot.y.domain[0], line.low) if plot.y.scale == "log" else line.low
+            band = write_band_path(x, *(_place_points(plot, line.steps, end)[1] for end in (low, line.high)))
+        steps = line.runs[0].steps if line.runs else line.steps
+        if line.runs and all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs):
+            across, down = _place_points(plot, steps, np.stack([run.values for run in line.runs]))
+            if across.size > _RUN_POINTS and np.isfinite(down).all() and is_even(across):
+                # Runs that share even steps are thinned and written together.
+                thinned = np.stack(thin_rows(across, down, _RUN_POINTS), axis=2)
+                points = np.rint(thinned.clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
+                moves = np.diff(points, axis=1).reshape(len(points), -1).tolist()
+                rows = zip(points[:, 0].tolist(), moves, strict=True)
+                parts = (f"M{h} {v}l{' '.join(map(str, row))}" for (h, v), row in rows)
+                runs = "".join(parts).replace(" -", "-")
+        if not runs:
+            placed = (_place_points(plot, run.steps, run.values) for run in line.runs)
+            runs = "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
+        raw = "" if line.raw is None else write_line_path(*thin(*_place_points(plot, line.steps, line.raw)))
+        paths.append(LinePaths(band, runs, raw, write_line_path(*thin(x, y))))
+    return tuple(paths)
 
 
 def _place_points(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -199,11 +180,3 @@ def _place_points(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[Fl
     x = positions(plot.x, steps) * (PIXELS_WIDE * UNITS_A_PIXEL)
     shown = np.isfinite(x)
     return x[shown], (1 - positions(plot.y, values[..., shown])) * (plot.height * UNITS_A_PIXEL)
-
-
-def _raise_low_end(axis: Axis, low: FloatArray) -> FloatArray:
-    """A band that reaches below what a log axis can show is drawn from its foot."""
-    if axis.scale != "log":
-        return low
-    shown: FloatArray = np.where(low <= 0, axis.domain[0], low)
-    return shown

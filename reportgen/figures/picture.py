@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from reportgen.figures.axis import position
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL
@@ -27,11 +27,22 @@ from reportgen.figures.style import (
 from reportgen.figures.text import cut_text, escape_text, measure_text, wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.paths import LinePaths
     from reportgen.figures.plot import Margins, Mark, Plot, SeriesLine
+
+
+SPARK_ACROSS, SPARK_DOWN = 600, 200
+"""Drawing units of a small picture."""
+_EDGE = 24
+_TITLE_SIZE, _SOURCE_SIZE = 17, 11
+_TITLE_LINE, _TEXT_LINE, _LEGEND_ROW = 22, 16, 20
+_TITLE_FONT = f'font-size="{_TITLE_SIZE}" font-weight="600"'
+_SHIFTED = re.compile(r' y="(-?[\d.]+)" dy="(-?[\d.]+)"')
+# Words that no card has room for; an entity is one character.
+_TOO_LONG = re.compile(r">((?:&[^;<]*;|[^<&]){400})[^<]+<")
 
 
 def draw_x_grid(axis: Axis, height: int) -> Iterator[str]:
@@ -41,13 +52,6 @@ def draw_x_grid(axis: Axis, height: int) -> Iterator[str]:
         x = format_position(axis, tick)
         yield f'<line x1="{x}" x2="{x}" y2="{height}"/>'
     yield "</g>"
-
-
-def draw_rule(axis: Axis, height: int, rule: float | None) -> Iterator[str]:
-    """A line at ``rule``, if there is to be one: where there is no difference, say."""
-    if rule is not None:
-        x = format_position(axis, rule)
-        yield f'<line class="rg-zero" x1="{x}" x2="{x}" y2="{height}" stroke="var(--rg-muted)"/>'
 
 
 def draw_x_axis(axis: Axis, bottom: int) -> Iterator[str]:
@@ -71,25 +75,124 @@ def format_position(axis: Axis, value: float) -> str:
 
 def draw_picture(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
     """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
+    return set_into_page(draw_body(plot, paths, fluid=True), plot.height, labelled_by)
+
+
+def set_into_page(drawing: str, height: int, labelled_by: str) -> str:
+    """Elements that are as wide as their place, as the picture of a page."""
     return (
         f'<svg class="rg-picture" role="img" aria-labelledby="{escape_text(labelled_by)}" width="100%" '
-        f'height="{plot.height}" font-size="{TICK_SIZE}">{draw_body(plot, paths, fluid=True)}</svg>'
+        f'height="{height}" font-size="{TICK_SIZE}">{drawing}</svg>'
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """A plot on a page, as wide as its place, or else ``PIXELS_WIDE`` pixels wide."""
+
+    plot: Plot
+    fluid: bool
+
+    def draw_ground(self) -> Iterator[str]:
+        """The y axis with its grid, and reference lines."""
+        yield '<g class="rg-grid" stroke="var(--rg-grid)">'
+        for tick in self.plot.y.ticks:
+            y = self.format_pixel(tick)
+            yield f'<line x2="100%" y1="{y}" y2="{y}"/>'
+        yield '</g><g class="rg-y-labels" text-anchor="end" fill="var(--rg-muted)">'
+        for tick, label in zip(self.plot.y.ticks, self.plot.y.labels, strict=True):
+            yield f'<text x="-8" y="{self.format_pixel(tick)}" dy="4">{escape_text(label)}</text>'
+        yield f'</g><text class="rg-y-title" x="{-self.plot.margins.left}" y="-14" fill="var(--rg-text)">'
+        yield f"{escape_text(self.plot.y.title)}</text>"
+        line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
+        for mark in self.plot.references:
+            if mark.y is not None:
+                y = self.format_pixel(mark.y)
+                yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
+                yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">'
+                yield f"{escape_text(mark.text)}</text></g>"
+            elif mark.x is not None:
+                x = format_position(self.plot.x, mark.x)
+                yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{self.plot.height}" {line}/>'
+                yield f"{self.draw_label(mark, x, 0, 'var(--rg-muted)')}</g>"
+
+    def draw_lines(self, paths: tuple[LinePaths, ...]) -> Iterator[str]:
+        """Bands, runs, means and symbols; strokes are in drawing units, or do not scale."""
+        scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if self.fluid else (UNITS_A_PIXEL, "")
+        stretch = ' preserveAspectRatio="none"' if self.fluid else ""
+        yield (
+            f'<svg class="rg-marks" width="{"100%" if self.fluid else PIXELS_WIDE}" '
+            f'height="{self.plot.height}" '
+            f'viewBox="0 0 {PIXELS_WIDE * UNITS_A_PIXEL} {self.plot.height * UNITS_A_PIXEL}"{stretch} '
+            f'overflow="{"hidden" if self.plot.clip else "visible"}" fill="none" stroke-linejoin="round">'
+        )
+        for line, data in sorted(
+            zip(self.plot.lines, paths, strict=True), key=lambda pair: pair[0].slot is not None
+        ):
+            ink = get_colour(line.slot)
+            if data.band:
+                yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
+            pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
+            dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+            for kind, width, extra, path in (
+                ("run", 1, ' stroke-opacity=".32"', data.runs),
+                ("raw", 1, ' stroke-opacity=".4"', data.raw),
+                ("line", 2, dashed, data.line),
+            ):
+                if path or kind == "line":
+                    size = f'stroke-width="{width * scale}"'
+                    yield f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{path}"{attribute}/>'
+        yield "</svg>"
+        for number, line in enumerate(self.plot.lines if self.plot.symbols else ()):
+            name = f"{self.plot.id}-symbol-{number}"
+            yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
+            yield f'd="{SYMBOL_PATHS[SYMBOLS[line.slot or 0]]}"/></defs>'
+            for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
+                if 0 <= position(self.plot.x, step) <= 1 and 0 <= position(self.plot.y, value) <= 1:
+                    place = f'x="{format_position(self.plot.x, step)}" y="{self.format_pixel(value)}"'
+                    yield f'<use href="#{name}" {place}/>'
+            yield "</g>"
+
+    def draw_names(self) -> Iterator[str]:
+        """Annotations, and the names at the line ends."""
+        for mark in self.plot.annotations:
+            if mark.x is None or mark.y is None:
+                continue
+            x, y = format_position(self.plot.x, mark.x), self.plot.find_pixel(mark.y)
+            yield f'<g class="rg-annotation"><svg x="{x}" y="{y:.4g}" overflow="visible">'
+            yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
+            if mark.label and mark.label.leader:
+                start, end = (f"{y + shift:.4g}" for shift in mark.label.leader)
+                yield f'<line x1="{x}" x2="{x}" y1="{start}" y2="{end}" stroke="var(--rg-muted)"/>'
+            yield f"{self.draw_label(mark, x, y, 'var(--rg-text)')}</g>"
+        if self.plot.ends:
+            yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
+            for label in self.plot.ends:
+                place = f'x="100%" dx="10" y="{label.y:g}" dy="4" fill="{get_colour(label.slot)}"'
+                yield f"<text {place}>{escape_text(label.text)}</text>"
+            yield "</g>"
+
+    def draw_label(self, mark: Mark, x: str, y: float, ink: str) -> str:
+        """The words at a mark; where they are cut or find no room, all of them when it is pointed at."""
+        label = mark.label
+        if label is None:
+            return f"<title>{escape_text(mark.text)}</title>"
+        shift = f' dx="{label.dx:g}"' if label.dx else ""
+        at = f'x="{x}"{shift} y="{y + label.dy:.4g}" text-anchor="{label.anchor}" fill="{ink}"'
+        if not self.fluid or label.short == label.text:
+            return f"<text {at}>{escape_text(label.text)}</text>"
+        both = ((' class="rg-wide"', label.text), (' class="rg-narrow"', label.short))
+        words = "".join(f"<text{which} {at}>{escape_text(text)}</text>" for which, text in both)
+        return f"<title>{escape_text(mark.text)}</title>{words}"
+
+    def format_pixel(self, value: float) -> str:
+        return f"{self.plot.find_pixel(value):.4g}"
 
 
 def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     """The picture's elements, as wide as their place or ``PIXELS_WIDE`` pixels."""
-    return "".join(
-        [
-            *_draw_y_grid(plot),
-            *_draw_references(plot, fluid=fluid),
-            _draw_marks(plot, paths, fluid=fluid),
-            *_draw_symbols(plot),
-            *draw_x_axis(plot.x, plot.height),
-            *_draw_annotations(plot, fluid=fluid),
-            *_draw_ends(plot),
-        ]
-    )
+    drawing, axis = _Drawing(plot, fluid), draw_x_axis(plot.x, plot.height)
+    return "".join([*drawing.draw_ground(), *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
 
 
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
@@ -97,193 +200,101 @@ def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
     return () if plot.symbols or line.slot is None else DASHES[line.slot]
 
 
-def _draw_y_grid(plot: Plot) -> Iterator[str]:
-    yield '<g class="rg-grid" stroke="var(--rg-grid)">'
-    for tick in plot.y.ticks:
-        y = _format_pixel(plot, tick)
-        yield f'<line x2="100%" y1="{y}" y2="{y}"/>'
-    yield '</g><g class="rg-y-labels" text-anchor="end" fill="var(--rg-muted)">'
-    for tick, label in zip(plot.y.ticks, plot.y.labels, strict=True):
-        yield f'<text x="-8" y="{_format_pixel(plot, tick)}" dy="4">{escape_text(label)}</text>'
-    yield f'</g><text class="rg-y-title" x="{-plot.margins.left}" y="-14" fill="var(--rg-text)">'
-    yield f"{escape_text(plot.y.title)}</text>"
-
-
-def _draw_marks(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
-    pen = _FLUID if fluid else _FIXED
-    pairs = sorted(zip(plot.lines, paths, strict=True), key=lambda pair: pair[0].slot is not None)
-    drawn = "".join(part for line, data in pairs for part in _draw_line(plot, line, data, pen))
-    stretch = ' preserveAspectRatio="none"' if fluid else ""
-    return (
-        f'<svg class="rg-marks" width="{"100%" if fluid else PIXELS_WIDE}" height="{plot.height}" '
-        f'viewBox="0 0 {PIXELS_WIDE * UNITS_A_PIXEL} {plot.height * UNITS_A_PIXEL}"{stretch} '
-        f'overflow="{"hidden" if plot.clip else "visible"}" fill="none" stroke-linejoin="round">{drawn}</svg>'
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Pen:
-    """Strokes of the fluid picture do not scale; those of the fixed one are given in drawing units."""
-
-    scale: int
-    attribute: str
-
-    def draw_stroke(self, kind: str, ink: str, width: int, data: str, extra: str = "") -> str:
-        size = f'stroke-width="{width * self.scale}"'
-        return f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{data}"{self.attribute}/>'
-
-    def write_pattern(self, lengths: tuple[float, ...]) -> str:
-        scaled = " ".join(f"{length * self.scale:g}" for length in lengths)
-        return f' stroke-dasharray="{scaled}"' if scaled else ""
-
-
-_FLUID = _Pen(1, ' vector-effect="non-scaling-stroke"')
-_FIXED = _Pen(UNITS_A_PIXEL, "")
-
-
-def _draw_line(plot: Plot, line: SeriesLine, data: LinePaths, pen: _Pen) -> Iterator[str]:
-    ink = get_colour(line.slot)
-    if data.band:
-        yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
-    if data.runs:
-        yield pen.draw_stroke("run", ink, 1, data.runs, ' stroke-opacity=".32"')
-    if data.raw:
-        yield pen.draw_stroke("raw", ink, 1, data.raw, ' stroke-opacity=".4"')
-    yield pen.draw_stroke("line", ink, 2, data.line, pen.write_pattern(get_dash(plot, line)))
-
-
-def _draw_symbols(plot: Plot) -> Iterator[str]:
-    if not plot.symbols:
-        return
-    for number, line in enumerate(plot.lines):
-        shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
-        name = f"{plot.id}-symbol-{number}"
-        yield (
-            f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
-            f'd="{shape}"/></defs>'
-        )
-        for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
-            if 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1:
-                yield (
-                    f'<use href="#{name}" x="{format_position(plot.x, step)}" '
-                    f'y="{_format_pixel(plot, value)}"/>'
-                )
-        yield "</g>"
-
-
-def _draw_references(plot: Plot, *, fluid: bool) -> Iterator[str]:
-    line = 'stroke="var(--rg-muted)" stroke-dasharray="2 3"'
-    for mark in plot.references:
-        if mark.y is not None:
-            y = _format_pixel(plot, mark.y)
-            yield f'<g class="rg-reference"><line x2="100%" y1="{y}" y2="{y}" {line}/>'
-            yield f'<text x="4" y="{y}" dy="-5" fill="var(--rg-muted)">{escape_text(mark.text)}</text></g>'
-        elif mark.x is not None:
-            x = format_position(plot.x, mark.x)
-            yield f'<g class="rg-reference"><line x1="{x}" x2="{x}" y2="{plot.height}" {line}/>'
-            yield f"{_draw_label(mark, x, 0, 'var(--rg-muted)', fluid=fluid)}</g>"
-
-
-def _draw_annotations(plot: Plot, *, fluid: bool) -> Iterator[str]:
-    for mark in plot.annotations:
-        if mark.x is None or mark.y is None:
-            continue
-        x, y = format_position(plot.x, mark.x), plot.find_pixel(mark.y)
-        yield f'<g class="rg-annotation"><svg x="{x}" y="{_format_pixel(plot, mark.y)}" overflow="visible">'
-        yield '<path d="M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z" fill="none" stroke="var(--rg-text)"/></svg>'
-        if mark.label and mark.label.leader:
-            start, end = (f"{y + shift:.4g}" for shift in mark.label.leader)
-            yield f'<line x1="{x}" x2="{x}" y1="{start}" y2="{end}" stroke="var(--rg-muted)"/>'
-        yield f"{_draw_label(mark, x, y, 'var(--rg-text)', fluid=fluid)}</g>"
-
-
-def _draw_label(mark: Mark, x: str, y: float, ink: str, *, fluid: bool) -> str:
-    """The words at a mark; where they are cut or find no room, all of them when it is pointed at."""
-    label = mark.label
-    if label is None:
-        return f"<title>{escape_text(mark.text)}</title>"
-    shift = f' dx="{label.dx:g}"' if label.dx else ""
-    at = f'x="{x}"{shift} y="{y + label.dy:.4g}" text-anchor="{label.anchor}" fill="{ink}"'
-    if not fluid or label.short == label.text:
-        return f"<text {at}>{escape_text(label.text)}</text>"
-    both = ((' class="rg-wide"', label.text), (' class="rg-narrow"', label.short))
-    words = "".join(f"<text{which} {at}>{escape_text(text)}</text>" for which, text in both)
-    return f"<title>{escape_text(mark.text)}</title>{words}"
-
-
-def _draw_ends(plot: Plot) -> Iterator[str]:
-    if not plot.ends:
-        return
-    yield f'<g class="rg-ends" font-size="{LABEL_SIZE}" font-weight="600">'
-    for end in plot.ends:
-        ink = get_colour(end.slot)
-        yield f'<text x="100%" dx="10" y="{end.y:g}" dy="4" fill="{ink}">{escape_text(end.text)}</text>'
-    yield "</g>"
-
-
-def _format_pixel(plot: Plot, value: float) -> str:
-    return f"{plot.find_pixel(value):.4g}"
-
-
-_EDGE = 24
-_TITLE_SIZE, _SOURCE_SIZE = 17, 11
-_TITLE_LINE, _TEXT_LINE, _LEGEND_ROW = 22, 16, 20
-
-
 def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
     """An SVG of fixed size on white, complete with words; fonts are named, not embedded."""
-    width = PIXELS_WIDE + plot.margins.left + plot.margins.right + 2 * _EDGE
-    room = width - 2 * _EDGE
-    title_lines, under = wrap_words(title, _TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
-    words = list(_draw_lines(title_lines, _TITLE_SIZE, 600, "text", _EDGE + 14))
-    y = _EDGE + 14 + _TITLE_LINE * len(title_lines)
-    words += _draw_lines(under, TICK_SIZE, 400, "muted", y)
-    y += _TEXT_LINE * len(under)
-    if not plot.ends:
-        legend, rows = _draw_legend(plot, y + 6, width)
-        words += legend
-        y += _LEGEND_ROW * rows
-    top = y + plot.margins.top + 4
-    height = top + plot.height + plot.margins.bottom + 34
-    origin = _write_origin(source, room)
-    words.append(_draw_text(_EDGE, height - 14, _SOURCE_SIZE, 400, "muted", origin))
     body = draw_body(plot, paths, fluid=False)
-    return _set_into_file((width, height), title, words, (_EDGE + plot.margins.left, top), plot.height, body)
+    words = {"title": title, "subtitle": subtitle, "source": source}
+    return draw_framed(body, plot.height, plot.margins, **words, plot=plot)
 
 
-def _write_origin(source: str, room: float) -> str:
-    lines = wrap_words(f"Source: {source}", _SOURCE_SIZE, 400, room)
-    return f"{lines[0]}{' …' if len(lines) > 1 else ''}"
-
-
-def _set_into_file(  # noqa: PLR0917 - size and words of the file, then place and height of the drawing
-    size: tuple[int, int], title: str, words: list[str], corner: tuple[int, int], high: int, drawing: str
+def draw_framed(
+    drawing: str,
+    height: int,
+    margins: Margins,
+    *,
+    title: str,
+    subtitle: str,
+    source: str,
+    plot: Plot | None = None,
 ) -> str:
-    """A drawing ``PIXELS_WIDE`` pixels wide in a file of its own, with resolved colours."""
-    width, height = size
+    """Elements ``PIXELS_WIDE`` pixels wide, set into a file of their own with resolved colours.
+
+    ``height`` is that of the drawing in pixels, without its margins; ``plot`` may need a legend.
+    """
+    width = PIXELS_WIDE + margins.left + margins.right + 2 * _EDGE
+    room = width - 2 * _EDGE
+    weight, step = ("", _TEXT_LINE) if plot is None else (' font-weight="400"', TICK_SIZE + 5)
+    heading, how = wrap_words(title, _TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
+    y = _EDGE + 14
+    words = [
+        _draw_text(_EDGE, y + n * _TITLE_LINE, _TITLE_FONT, "text", line) for n, line in enumerate(heading)
+    ]
+    y += _TITLE_LINE * len(heading)
+    font = f'font-size="{TICK_SIZE}"{weight}'
+    words += [_draw_text(_EDGE, y + n * step, font, "muted", line) for n, line in enumerate(how)]
+    y += _TEXT_LINE * len(how)
+    if plot is not None:
+        legend, rows = ([], 0) if plot.ends else _draw_legend(plot, y + 6, width)
+        words += legend
+        y += _LEGEND_ROW * rows + 4
+    top = y + margins.top
+    total = top + height + margins.bottom + 34
+    origin = wrap_words(f"Source: {source}", _SOURCE_SIZE, 400, room)
+    credit = f"{origin[0]}{' …' if len(origin) > 1 else ''}"
+    words.append(_draw_text(_EDGE, total - 14, f'font-size="{_SOURCE_SIZE}"{weight}', "muted", credit))
     return resolve_svg(
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
+        f'viewBox="0 0 {width} {total}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
         f'<title>{escape_text(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
-        f'{"".join(words)}<svg x="{corner[0]}" y="{corner[1]}" width="{PIXELS_WIDE}" height="{high}" '
+        f'{"".join(words)}<svg x="{_EDGE + margins.left}" y="{top}" width="{PIXELS_WIDE}" height="{height}" '
         f'overflow="visible">{drawing}</svg></svg>\n'
     )
 
 
-_SHIFTED = re.compile(r' y="(-?[\d.]+)" dy="(-?[\d.]+)"')
-# Words that no card has room for; an entity is one character.
-_TOO_LONG = re.compile(r">((?:&[^;<]*;|[^<&]){400})[^<]+<")
+def _draw_text(x: float, y: float, font: str, ink: str, words: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" {font} fill="var(--rg-{ink})">{escape_text(words)}</text>'
+
+
+def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
+    """The swatch and name of each series, in rows, and how many rows these are."""
+    parts, x, rows = [], float(_EDGE), 1
+    font = f'font-size="{LABEL_SIZE}" font-weight="400"'
+    for line in plot.lines:
+        name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
+        wide = 34 + measure_text(name, LABEL_SIZE) + 18
+        if x + wide > width - _EDGE and x > _EDGE:
+            x, rows = float(_EDGE), rows + 1
+        here = y + (rows - 1) * _LEGEND_ROW
+        ink, pattern = get_colour(line.slot), " ".join(f"{length:g}" for length in get_dash(plot, line))
+        dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+        parts.append(f'<path d="M{x:g} {here - 4:g}h24" stroke="{ink}" stroke-width="2"{dashed}/>')
+        if plot.symbols:
+            shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
+            move = f"translate({x + 12:g} {here - 4:g})"
+            parts.append(f'<path transform="{move}" d="{shape}" fill="{ink}"/>')
+        parts.append(_draw_text(x + 30, here, font, "text", name))
+        x += wide
+    return parts, rows
+
+
+def draw_spark(words: str, strokes: Iterable[str], ends: str) -> str:
+    """A small fluid picture without axes, of paths in 600 x 200 units; ``ends`` says how strokes end."""
+    return (
+        f'<svg class="rg-spark" role="img" aria-label="{escape_text(words)}" width="100%" height="56" '
+        f'viewBox="0 0 {SPARK_ACROSS} {SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '
+        f'fill="none" {ends}>{"".join(strokes)}</svg>'
+    )
 
 
 def draw_card(picture: str) -> str:
     """A 1200 x 630 card for link previews, with a figure's own picture fitted into it."""
-    wide, high = _size(picture)
+    wide, high = map(int, re.findall(r'(?:width|height)="(\d+)"', picture)[:2])
     scale = min(1120 / wide, 600 / high)
     # Clipping at the edge of a nested svg costs the rasteriser five times the drawing.
     # A preview is small: runs would cost two thirds of the time and not be seen.
     picture = re.sub(r'<path class="rg-run"[^>]*/>', "", picture)
     # A shift of the baseline makes a text three times as slow to draw as the same sum written out.
-    picture = _SHIFTED.sub(lambda found: f' y="{float(found[1]) + float(found[2]):g}"', picture)
+    picture = _SHIFTED.sub(lambda shift: f' y="{float(shift[1]) + float(shift[2]):g}"', picture)
     # Setting a text takes the rasteriser the square of its length.
     picture = _TOO_LONG.sub(r">\1…<", picture)
     visible = picture.replace("<svg ", '<svg overflow="visible" ', 1)
@@ -293,73 +304,3 @@ def draw_card(picture: str) -> str:
         f'<g transform="translate({(1200 - wide * scale) / 2:.2f} {(630 - high * scale) / 2:.2f}) '
         f'scale({scale:.4f})">{visible}</g></svg>'
     )
-
-
-def _draw_lines(lines: list[str], size: int, weight: Literal[400, 600], ink: str, y: float) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        yield _draw_text(_EDGE, y + number * (size + 5), size, weight, ink, line)
-
-
-def _draw_text(x: float, y: float, size: float, weight: Literal[400, 600], ink: str, words: str) -> str:  # noqa: PLR0917
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" '
-        f'fill="var(--rg-{ink})">{escape_text(words)}</text>'
-    )
-
-
-def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
-    parts, x, rows = [], float(_EDGE), 1
-    for line in plot.lines:
-        name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
-        wide = 34 + measure_text(name, LABEL_SIZE) + 18
-        if x + wide > width - _EDGE and x > _EDGE:
-            x, rows = float(_EDGE), rows + 1
-        here = y + (rows - 1) * _LEGEND_ROW
-        parts.append(_draw_swatch(plot, line, x, here - 4))
-        parts.append(_draw_text(x + 30, here, LABEL_SIZE, 400, "text", name))
-        x += wide
-    return parts, rows
-
-
-def _draw_swatch(plot: Plot, line: SeriesLine, x: float, y: float) -> str:
-    ink = get_colour(line.slot)
-    pattern = " ".join(f"{length:g}" for length in get_dash(plot, line))
-    dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
-    swatch = f'<path d="M{x:g} {y:g}h24" stroke="{ink}" stroke-width="2"{dashed}/>'
-    if plot.symbols:
-        shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
-        swatch += f'<path transform="translate({x + 12:g} {y:g})" d="{shape}" fill="{ink}"/>'
-    return swatch
-
-
-def _size(picture: str) -> tuple[int, int]:
-    wide, high = re.findall(r'(?:width|height)="(\d+)"', picture)[:2]
-    return int(wide), int(high)
-
-
-def draw_framed(
-    drawing: str, height: int, margins: Margins, *, title: str, subtitle: str, source: str
-) -> str:
-    """SVG elements that are as wide as their place, set into a file of their own.
-
-    ``height`` is that of the drawing in pixels, without its margins; its colours may be tokens.
-    """
-    width = PIXELS_WIDE + margins.left + margins.right + 2 * _EDGE
-    room = width - 2 * _EDGE
-    heading, how = wrap_words(title, _TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
-    y = _EDGE + 14
-    font = f'font-size="{_TITLE_SIZE}" font-weight="600"'
-    words = list(_draw_framed_lines(heading, y, _TITLE_LINE, font, "text"))
-    y += _TITLE_LINE * len(heading)
-    words += _draw_framed_lines(how, y, _TEXT_LINE, f'font-size="{TICK_SIZE}"', "muted")
-    top = y + _TEXT_LINE * len(how) + margins.top
-    total = top + height + margins.bottom + 34
-    origin = [_write_origin(source, room)]
-    words += _draw_framed_lines(origin, total - 14, _TEXT_LINE, f'font-size="{_SOURCE_SIZE}"', "muted")
-    return _set_into_file((width, total), title, words, (_EDGE + margins.left, top), height, drawing)
-
-
-def _draw_framed_lines(lines: Sequence[str], y: int, step: int, font: str, ink: str) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        place = f'x="{_EDGE}" y="{y + number * step}"'
-        yield f'<text {place} {font} fill="var(--rg-{ink})">{escape_text(line)}</text>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reportgen.core.directions import find_direction
@@ -10,22 +10,18 @@ from reportgen.core.errors import Diagnostic, Stage
 from reportgen.core.model import Lead
 from reportgen.core.words import lower_axis_title
 from reportgen.figures.axis import position
+from reportgen.figures.text import isolate_names
 from reportgen.settings.blocks import PanelSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reportgen.core.comparisons import Comparison, Power, RankGroup, RankRange
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.core.outcomes import ProblemScores, Score
     from reportgen.figures.axis import Axis, ScaleKind
-    from reportgen.settings.blocks import (
-        Annotation,
-        CurveSettings,
-        PanelsSettings,
-        ReferenceLine,
-    )
+    from reportgen.settings.blocks import Annotation, CurveSettings, PanelsSettings, ReferenceLine
 
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
@@ -57,21 +53,14 @@ class SeriesLine:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Where the words of a mark stand. Pixels count from the mark down; from a vertical line's top.
-
-    Attributes:
-        text, short: the words, and what a narrow picture shows of them.
-        anchor: which end of them stands at the mark's step, ``dx`` pixels to the right of it.
-        dx, dy: pixels to the anchor and down to the baseline.
-        leader: first and last pixel of the thin line to words that stand away from their point.
-    """
+    """The words of a mark and where they stand, in pixels down from it; from a vertical line's top."""
 
     text: str
-    short: str
-    anchor: Anchor
+    short: str  # what a narrow picture shows
+    anchor: Anchor  # the end of the words that stands ``dx`` pixels to the right of the mark
     dx: float
-    dy: float
-    leader: tuple[float, float] | None = None
+    dy: float  # down to the baseline
+    leader: tuple[float, float] | None = None  # ends of a thin line to words that stand away from their point
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,49 +156,32 @@ def get_shape(plot: Plot) -> ChartShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContext:
-    """What every figure needs to know of its block and its source.
+    """What every figure needs to know of its block and its source."""
 
-    Attributes:
-        place: the block, for problems.
-        slots: palette slot of every series of the report.
-        source: the source's title, for the caption.
-        approximate: why its numbers are not exact, or None.
-        notes: sentences about the source that its readers should see: what was found and handled.
-    """
-
-    place: SourceLocation
-    slots: Mapping[str, int]
-    source: str
-    approximate: str | None
-    notes: tuple[str, ...] = ()
+    place: SourceLocation  # of the block, for diagnostics
+    slots: Mapping[str, int]  # palette slot of every series of the report
+    source: str  # the source's title, for the caption
+    approximate: str | None  # why its numbers are not exact
+    notes: tuple[str, ...] = ()  # sentences on what was found in the source and handled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawContext(SourceContext):
-    """What a figure of curves needs to know beyond its numbers.
+    """What a figure of curves needs to know beyond its numbers."""
 
-    Attributes:
-        higher_is_better: whether a larger value of ``ranked_by`` is better, as the benchmark says; None if
-            nothing is said.
-        step_title: title of the x axis when the author gives none.
-        step_is_time: True where steps are milliseconds since 1970 UTC.
-        get_chart_spec: the Vega-Lite specification of a shape, as JSON.
-        ranked_by: the metric that a benchmark is ranked by; None without one.
-    """
+    higher_is_better: bool | None  # of ``ranked_by``, as the benchmark says; None if it says nothing
+    step_title: str  # title of the x axis when the author gives none
+    step_is_time: bool  # whether steps are milliseconds since 1970 UTC
+    get_chart_spec: Callable[[ChartShape], str]  # the Vega-Lite specification of a shape, as JSON
+    ranked_by: str | None = None  # the metric that a benchmark is ranked by
 
-    higher_is_better: bool | None
-    step_title: str
-    step_is_time: bool
-    get_chart_spec: Callable[[ChartShape], str]
-    ranked_by: str | None = None
+    def resolve_direction(self, metric: str, *settings: bool | None) -> bool | None:
+        """Whether a larger value of a metric is better, by panel and block, then by the benchmark.
 
-    def resolve_direction(self, metric: str, *said: bool | None) -> bool | None:
-        """Whether a larger value of a metric is better; ``said`` by panel and block, before the benchmark.
-
-        None where that is not known, or where neither is. What the benchmark says is of its own metric only.
+        None where that is not known, or where neither is. The benchmark speaks of its own metric only.
         """
         ranks = metric == self.ranked_by
-        return find_direction(metric, *said, self.higher_is_better if ranks else None, ranks=ranks)
+        return find_direction(metric, *settings, self.higher_is_better if ranks else None, ranks=ranks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,19 +230,14 @@ def make_curve_spec(
         metric=metric,
         x_title=x_title,
         y_title=settings.y_title or metric,
-        height=settings.height,
         higher_is_better=context.resolve_direction(metric, settings.higher_is_better),
         caption=settings.caption,
-        x_domain=settings.x_domain,
         y_domain=settings.y_domain,
-        x_scale=settings.x_scale,
         y_scale=settings.y_scale,
-        order=settings.order,
-        highlight=settings.highlight,
-        runs=settings.runs,
         references=settings.reference,
         annotations=settings.annotations,
         marked=marked,
+        **_copy_shared(settings),
     )
 
 
@@ -285,40 +252,35 @@ def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawConte
             metric=panel.metric,
             x_title=settings.x_title or context.step_title,
             y_title=panel.y_title or panel.metric,
-            height=settings.height,
             higher_is_better=context.resolve_direction(
                 panel.metric, panel.higher_is_better, settings.higher_is_better
             ),
-            x_domain=settings.x_domain,
             y_domain=panel.y_domain,
-            x_scale=settings.x_scale,
             y_scale=panel.y_scale,
-            order=settings.order,
-            highlight=settings.highlight,
-            runs=settings.runs,
+            **_copy_shared(settings),
         )
         for number, panel in enumerate(panels, start=1)
     )
 
 
+def _copy_shared(settings: CurveSettings | PanelsSettings) -> dict[str, Any]:
+    """What curves and panels take over as the author wrote it."""
+    return {
+        key: getattr(settings, key) for key in ("height", "x_domain", "x_scale", "order", "highlight", "runs")
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreContext(SourceContext):
-    """What a block about scores needs to know beyond its numbers.
+    """What a block about scores needs to know beyond its numbers."""
 
-    Attributes:
-        benchmark: the benchmark's name, for titles.
-        higher_is_better: whether a larger score is better.
-        lowest, highest: the stated range of scores; 0 to 1 is shown in percent and points.
-        protocol: how each series was measured: name, and pairs of a label and a text; empty where unknown.
-        score_name: what the score of an answer is called, such as ``exact_match``; empty without a name.
-    """
-
-    benchmark: str
+    benchmark: str  # its name, for titles
     higher_is_better: bool
-    lowest: float
+    lowest: float  # the stated range of scores; 0 to 1 is shown in percent and points
     highest: float
+    # How each series was measured: name, and pairs of a label and a text; empty where unknown.
     protocol: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
-    score_name: str = ""
+    score_name: str = ""  # what the score of an answer is called, such as ``exact_match``
 
 
 def make_step_context(
@@ -330,11 +292,7 @@ def make_step_context(
 ) -> DrawContext:
     """The context of curves that are drawn from scores."""
     return DrawContext(
-        place=context.place,
-        slots=context.slots,
-        source=context.source,
-        approximate=context.approximate,
-        notes=context.notes,
+        **{shared.name: getattr(context, shared.name) for shared in fields(SourceContext)},
         higher_is_better=higher_is_better,
         step_title=step_title,
         step_is_time=False,
@@ -357,16 +315,7 @@ class BenchmarkScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureText:
-    """The words of a figure, finished.
-
-    Attributes:
-        id: id of the figure on its page.
-        kind: ``curve``, ``scores`` and so on.
-        title, subtitle, caption, summary: as in ``Figure``.
-        source: where the numbers come from.
-        numbers: what ``report.json`` holds.
-        band: a short name of the band; empty where there is none.
-    """
+    """The words of a figure, finished; as in ``Figure``, with ``source`` and a short name of the band."""
 
     id: str
     kind: str
@@ -382,6 +331,12 @@ class FigureText:
 def describe_source(context: SourceContext) -> str:
     """The source's title, and why its numbers are not exact if they are not."""
     return f"{context.source} ({context.approximate})" if context.approximate else context.source
+
+
+def join_caption(sentences: Iterable[str], context: SourceContext, names: Sequence[str] = ()) -> str:
+    """Sentences that are not empty, what was found in the source, and the source itself."""
+    source = f"Source: {describe_source(context)}."
+    return isolate_names(" ".join(filter(None, (*sentences, *context.notes, source))), names)
 
 
 def make_diagnostic(context: SourceContext, message: str, next_step: str = "") -> Diagnostic:

@@ -11,31 +11,54 @@ if TYPE_CHECKING:
 
 TICK_SIZE = 12
 LABEL_SIZE = 13
-
-
 SLOTS = 8
 """Series that can be told apart by colour; more than these turn grey."""
 
 DASHES: tuple[tuple[float, ...], ...] = (
-    (),
-    (6, 3),
-    (2, 2.5),
-    (9, 3, 2, 3),
-    (12, 4),
-    (4, 2, 1, 2, 1, 2),
-    (1, 3),
-    (8, 2, 8, 6),
+    *((), (6, 3), (2, 2.5), (9, 3, 2, 3)),
+    *((12, 4), (4, 2, 1, 2, 1, 2), (1, 3), (8, 2, 8, 6)),
 )
-SYMBOLS: tuple[str, ...] = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "triangle-down",
-    "cross",
-    "triangle-right",
-    "triangle-left",
-)
+SYMBOL_PATHS: dict[str, str] = {
+    "circle": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
+    "square": "M-3.2-3.2h6.4v6.4h-6.4z",
+    "triangle-up": "M0-4.4L4 3H-4z",
+    "diamond": "M0-4.6L4.2 0L0 4.6L-4.2 0z",
+    "triangle-down": "M0 4.4L4-3H-4z",
+    "cross": "M-1.4-4h2.8v2.6h2.6v2.8h-2.6v2.6h-2.8v-2.6h-2.6v-2.8h2.6z",
+    "triangle-right": "M4.4 0L-3 4V-4z",
+    "triangle-left": "M-4.4 0L3 4V-4z",
+}
+SYMBOLS = tuple(SYMBOL_PATHS)
+LIGHT: dict[str, str] = {
+    "bg": "#ffffff",
+    "text": "#1c1f23",
+    "muted": "#59606a",
+    "grid": "#e8eaed",
+    "rule": "#cfd3d9",
+    "series-1": "#0d4795",
+    "series-2": "#d47104",
+    "series-3": "#2a876e",
+    "series-4": "#8f5e89",
+    "series-5": "#b24349",
+    "series-6": "#3593c8",
+    "series-7": "#666100",
+    "series-8": "#c1729a",
+    "series-muted": "#888e97",
+    "font": "Reportgen Sans, Liberation Sans, Arial, sans-serif",
+}
+
+_TOKEN = re.compile(r"var\(--rg-([a-z0-9-]+)\)")
+_TAG = re.compile("<[^<>]+>")
+_INK = re.compile(r'( (?:fill|stroke|stop-color|color|font-family|style)=")([^"]*)')
+# In a specification: whole parts that are data, and keys whose texts are words. (A part such as "text" of the
+# configuration has colours as well.)
+_DATA = frozenset({"values", "datasets"})
+_CHANNELS = frozenset({"text", "tooltip", "description"})
+_WORDS = _CHANNELS | {"title", "subtitle", "domain", "name", "field", "datum", "labels", "equal", "oneOf"}
+_WIDTH, _HEIGHT = 640, 320
+_TIME_UNIT = re.compile("^(binned)?(.+)$")
+# vl-convert 1.9 sets a font's name into XML as it is, and aborts the whole process where that breaks.
+_BREAKS_XML = re.compile("[<>&\"']")
 
 
 def assign_slots(
@@ -43,12 +66,10 @@ def assign_slots(
 ) -> dict[str, int]:
     """Give each series a palette slot, 0 to 7, so that series drawn together differ.
 
-    Series are taken in order of first appearance; each gets the lowest slot that no series drawn with it
-    in any figure has. A series that meets more than seven others with slots takes the slot least used
-    among them (its figure then needs ``highlight``, which greys the rest).
-
     ``figures`` holds the series names of each figure, in the order of the report; ``pinned`` are the slots
-    that the author fixed.
+    that the author fixed. Series are taken in order of first appearance; each gets the lowest slot that no
+    series drawn with it in any figure has. A series that meets more than seven others with slots takes the
+    slot least used among them (its figure then needs ``highlight``, which greys the rest).
     """
     drawn_together: dict[str, set[str]] = {}
     for names in figures:
@@ -71,26 +92,11 @@ def pick_slots(
     colour for its first eight slots, and a series whose slot is taken within the figure turns grey.
     """
     result: dict[str, int | None] = {}
-    used: set[int] = set()
     for name in series:
         slot = slots.get(name)
-        keeps_colour = slot is not None and slot not in used and (not highlight or name in highlight)
-        result[name] = slot if keeps_colour else None
-        if keeps_colour and slot is not None:
-            used.add(slot)
+        coloured = slot not in result.values() and (not highlight or name in highlight)
+        result[name] = slot if coloured else None
     return result
-
-
-SYMBOL_PATHS: dict[str, str] = {
-    "circle": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
-    "square": "M-3.2-3.2h6.4v6.4h-6.4z",
-    "triangle-up": "M0-4.4L4 3H-4z",
-    "diamond": "M0-4.6L4.2 0L0 4.6L-4.2 0z",
-    "triangle-down": "M0 4.4L4-3H-4z",
-    "cross": "M-1.4-4h2.8v2.6h2.6v2.8h-2.6v2.6h-2.8v-2.6h-2.6v-2.8h2.6z",
-    "triangle-right": "M4.4 0L-3 4V-4z",
-    "triangle-left": "M-4.4 0L3 4V-4z",
-}
 
 
 def get_colour(slot: int | None) -> str:
@@ -98,40 +104,10 @@ def get_colour(slot: int | None) -> str:
     return f"var(--rg-series-{'muted' if slot is None else slot + 1})"
 
 
-LIGHT: dict[str, str] = {
-    "bg": "#ffffff",
-    "text": "#1c1f23",
-    "muted": "#59606a",
-    "grid": "#e8eaed",
-    "rule": "#cfd3d9",
-    "series-1": "#0d4795",
-    "series-2": "#d47104",
-    "series-3": "#2a876e",
-    "series-4": "#8f5e89",
-    "series-5": "#b24349",
-    "series-6": "#3593c8",
-    "series-7": "#666100",
-    "series-8": "#c1729a",
-    "series-muted": "#888e97",
-    "font": "Reportgen Sans, Liberation Sans, Arial, sans-serif",
-}
-
-
-_TOKEN = re.compile(r"var\(--rg-([a-z0-9-]+)\)")
-_TAG = re.compile("<[^<>]+>")
-_INK = re.compile(r'( (?:fill|stroke|stop-color|color|font-family|style)=")([^"]*)')
-# In a specification: whole parts that are data, and keys whose texts are words. (A part such as "text" of the
-# configuration has colours as well.)
-_DATA = frozenset({"values", "datasets"})
-_CHANNELS = frozenset({"text", "tooltip", "description"})
-_WORDS = _CHANNELS | {"title", "subtitle", "domain", "name", "field", "datum", "labels", "equal", "oneOf"}
-
-
 def resolve(text: str) -> str:
     """Replace each ``var(--rg-NAME)`` in a text of our own by its value in the light theme.
 
-    Raises:
-        KeyError: there is no such token. What holds names of data is for the functions below.
+    Raises a ``KeyError`` where there is no such token. What holds names of data is for the functions below.
     """
     return _TOKEN.sub(lambda match: LIGHT[match[1]], text)
 
@@ -161,13 +137,6 @@ def _resolve_known(text: str) -> str:
     return _TOKEN.sub(lambda match: LIGHT.get(match[1], match[0]), text)
 
 
-_WIDTH, _HEIGHT = 640, 320
-_ROWS = {"values", "datasets"}
-_TIME_UNIT = re.compile("^(binned)?(.+)$")
-# vl-convert 1.9 sets a font's name into XML as it is, and aborts the whole process where that breaks.
-_BREAKS_XML = re.compile("[<>&\"']")
-
-
 def apply_house_style(specification: dict[str, Any]) -> dict[str, Any]:
     """The specification with our size, fonts, colours and UTC where it does not say its own."""
     spec: dict[str, Any] = _use_utc(_clean_fonts(specification))
@@ -176,7 +145,21 @@ def apply_house_style(specification: dict[str, Any]) -> dict[str, Any]:
         if spec.get(side, "container") == "container":
             spec[side] = pixels
     spec = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent"} | spec
-    return spec | {"config": _merge(_make_config(), spec.get("config", {}))}
+    text = "var(--rg-text)"
+    labels: dict[str, Any] = {"labelColor": "var(--rg-muted)", "titleColor": text}
+    labels |= {"labelFontSize": TICK_SIZE, "titleFontSize": TICK_SIZE, "titleFontWeight": 400}
+    lines = {"gridColor": "var(--rg-grid)", "domainColor": "var(--rg-rule)", "tickColor": "var(--rg-rule)"}
+    ours = {
+        "font": "Reportgen Sans",
+        "view": {"stroke": None},
+        "axis": labels | lines,
+        "legend": labels,
+        "header": {"labelColor": text, "titleColor": text},
+        "text": {"color": text},
+        "mark": {"color": "var(--rg-series-1)"},
+        "range": {"category": [f"var(--rg-series-{slot})" for slot in range(1, 9)]},
+    }
+    return spec | {"config": _merge(ours, spec.get("config", {}))}
 
 
 def _merge(ours: Any, authors: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -189,7 +172,7 @@ def _merge(ours: Any, authors: Any) -> Any:  # noqa: ANN401 - any JSON
 
 def _clean_fonts(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, dict):
-        return {name: inner if name in _ROWS else _clean_fonts(inner, name) for name, inner in value.items()}
+        return {name: inner if name in _DATA else _clean_fonts(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
         return [_clean_fonts(inner, key) for inner in value]
     return _BREAKS_XML.sub("", value) if isinstance(value, str) and "font" in key.lower() else value
@@ -203,30 +186,7 @@ def _use_utc(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
         return value if "utc" in value else _TIME_UNIT.sub(r"\1utc\2", value)
     if not isinstance(value, dict):
         return value
-    said = {name: inner if name in _ROWS else _use_utc(inner, name) for name, inner in value.items()}
-    if key in {"x", "y"} and said.get("type") == "temporal" and said.get("scale", {}) is not None:
-        said["scale"] = {"type": "utc"} | said.get("scale", {})
-    if key == "timeUnit":
-        said = {"utc": True} | said
-    return said
-
-
-def _make_config() -> dict[str, Any]:
-    text, muted = "var(--rg-text)", "var(--rg-muted)"
-    labels = {"labelColor": muted, "titleColor": text, "labelFontSize": 12, "titleFontSize": 12}
-    return {
-        "font": "Reportgen Sans",
-        "view": {"stroke": None},
-        "axis": labels
-        | {
-            "titleFontWeight": 400,
-            "gridColor": "var(--rg-grid)",
-            "domainColor": "var(--rg-rule)",
-            "tickColor": "var(--rg-rule)",
-        },
-        "legend": labels | {"titleFontWeight": 400},
-        "header": {"labelColor": text, "titleColor": text},
-        "text": {"color": text},
-        "mark": {"color": "var(--rg-series-1)"},
-        "range": {"category": [f"var(--rg-series-{slot})" for slot in range(1, 9)]},
-    }
+    part = {name: inner if name in _DATA else _use_utc(inner, name) for name, inner in value.items()}
+    if key in {"x", "y"} and part.get("type") == "temporal" and part.get("scale", {}) is not None:
+        part["scale"] = {"type": "utc"} | part.get("scale", {})
+    return {"utc": True} | part if key == "timeUnit" else part

@@ -16,7 +16,7 @@ from mkdocs.utils import get_relative_url
 from reportgen.core import __version__
 from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Severity, Stage
-from reportgen.figures.vega.live import name_view
+from reportgen.figures.live import name_view
 from reportgen.narrative.topics import list_page_sources
 from reportgen.site.fragments import (
     BADGE,

@@ -18,7 +18,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
 from reportgen.core.cache import get_digest
-from reportgen.figures.vega.live import name_view
+from reportgen.figures.live import name_view
 from reportgen.site.outputs import list_figures
 
 if TYPE_CHECKING:
@@ -212,14 +212,14 @@ def _stop_after(process: int) -> None:
 
 
 def _compile_view(specification: str) -> bytes:
-    from reportgen.figures.vega.live import compile_view  # noqa: PLC0415
+    from reportgen.figures.live import compile_view  # noqa: PLC0415
 
     return compile_view(specification).encode()
 
 
 def _compile_author_view(specification: str) -> bytes:
-    from reportgen.figures.render_worker import compile_chart  # noqa: PLC0415
-    from reportgen.figures.vega.live import write_compact_json  # noqa: PLC0415
+    from reportgen.figures.live import write_compact_json  # noqa: PLC0415
+    from reportgen.figures.render import compile_chart  # noqa: PLC0415
 
     return write_compact_json(compile_chart(json.loads(specification))).encode()
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Run
+from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
+from reportgen.figures.live import compile_view, name_view, write_compact_json
 from reportgen.figures.plot import DrawContext, PlotSpec
 from reportgen.figures.render import compile_to_vega
 from reportgen.figures.style import assign_slots
-from reportgen.figures.vega.altair_chart import write_chart_spec
-from reportgen.figures.vega.live import compile_view, name_view, write_compact_json
 from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
 from reportgen.site.fragments import render_block, render_view
 from reportgen.site.outputs import list_figures

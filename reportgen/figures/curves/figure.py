@@ -1,46 +1,175 @@
-"""The finished figure of aligned curves: picture, caption, table, CSV and specification."""
+"""The finished figure of aligned curves: its words, picture, table, CSV and specification."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reportgen.core.model import Figure, Panels, Table
-from reportgen.core.words import format_count, join_names
-from reportgen.figures.axis import make_reader
-from reportgen.figures.csv_text import write_curves_csv
+from reportgen.core.words import format_count, join_names, lower_axis_title
+from reportgen.figures.axis import format_value, make_reader
+from reportgen.figures.curves.key_results import (
+    describe_given_n,
+    describe_pick,
+    find_best,
+    find_bests,
+    format_ends,
+    get_lead,
+    list_known_curves,
+    name_level_series,
+    rank_finals,
+    read_out,
+    read_out_estimate,
+)
 from reportgen.figures.curves.plotting import align_margins, get_unsmoothed, make_plot
-from reportgen.figures.curves.standing import count_readings, find_best, get_lead, write_summary
 from reportgen.figures.labels import describe_unplaced
+from reportgen.figures.live import build_payload, build_spec, name_view, write_compact_json, write_curves_csv
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.picture import draw_file, draw_picture
-from reportgen.figures.plot import FigureText, describe_source, get_shape
+from reportgen.figures.plot import FigureText, describe_source, get_shape, join_caption
 from reportgen.figures.style import pick_slots
 from reportgen.figures.text import isolate_names
-from reportgen.figures.vega.live import build_payload, name_view, write_compact_json
-from reportgen.figures.vega.specification import build_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from reportgen.core.model import Curve, CurveSet, FloatArray
-    from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import DrawContext, Plot, PlotSpec, SeriesLine
+    from reportgen.core.model import Curve, CurveSet
+    from reportgen.figures.plot import DrawContext, Plot, PlotSpec
     from reportgen.settings.blocks import PanelsSettings
 
 
+# Of each band, a short name and what it is.
 _BANDS = {
-    "ci": "{level} confidence interval of the mean across runs (Student t), at each step by itself",
-    "simultaneous": "the whole mean curve of runs like these lies in it with {level} confidence (sup-t)",
-    "se": "standard error of the mean across runs, at each step by itself",
-    "sd": "standard deviation across runs, at each step by itself",
-    "range": "smallest to largest run, at each step by itself",
-    "iqr": "middle half of the runs at each step by itself, with the median as the line",
+    "ci": (
+        "{level} CI",
+        "{level} confidence interval of the mean across runs (Student t), at each step by itself",
+    ),
+    "simultaneous": (
+        "{level} simultaneous",
+        "the whole mean curve of runs like these lies in it with {level} confidence (sup-t)",
+    ),
+    "se": ("± standard error", "standard error of the mean across runs, at each step by itself"),
+    "sd": ("± SD", "standard deviation across runs, at each step by itself"),
+    "range": ("range", "smallest to largest run, at each step by itself"),
+    "iqr": ("IQR", "middle half of the runs at each step by itself, with the median as the line"),
+}
+_GIVEN_BANDS = {
+    "low and high": "interval given by the input (low and high)",
+    "minimum and maximum": (
+        "from the smallest to the largest of the values that a point stands for, as given by the input"
+    ),
 }
 _MOST_NAMES = 6
+_MOST_TABLE_ROWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _CurveWords:
+    """The words and numbers of a figure of curves."""
+
+    curve_set: CurveSet
+    spec: PlotSpec
+
+    def describe_best(self, centre: str, plot: Plot) -> str:
+        """Where the best value stands, and from how many it was picked; all that reach it are named."""
+        curves, lowest = list_known_curves(self.curve_set), self.spec.higher_is_better is False
+        if self.spec.higher_is_better is None:
+            # Neither is better: the lowest value, where the highest is where curves start.
+            tops = [(find_best(curve, lowest=False), curve) for curve in curves]
+            highest = max(top.value for top, _ in tops)
+            lowest = all(
+                top.step == curve.steps[np.isfinite(get_unsmoothed(curve))][0]
+                for top, curve in tops
+                if top.value == highest
+            )
+        word = "lowest" if lowest else "highest"
+        what = " ".join(filter(None, (word, centre, self.spec.metric)))
+        bests = find_bests(curves, plot, lowest=lowest)
+        most = "best" if self.spec.higher_is_better is not None else word
+        picked = describe_pick(self.curve_set, plot, [best.series for best in bests], most=most)
+        places = [
+            f"at {lower_axis_title(self.spec.x_title)} {format_value(plot.x, best.step)}" for best in bests
+        ]
+        if len(bests) > 1:
+            reached = [f"{best.series} ({place})" for best, place in zip(bests, places, strict=True)]
+            return f"{join_names(reached)} reach the {what}, {read_out(plot, bests[0].value)}, {picked}."
+        best = bests[0]
+        verb, joint = ("reaches the", ",") if len(curves) > 1 else ("has its", " of")
+        return f"{best.series} {verb} {what}{joint} {read_out_estimate(plot, best)} {places[0]}, {picked}."
+
+    def describe_endings(self, centre: str, plot: Plot) -> str:
+        """Who ends best: as a claim where the test says so, otherwise as a reading."""
+        lowest = self.spec.higher_is_better is False
+        ends = rank_finals(list_known_curves(self.curve_set), lowest=lowest)
+        same_step = len({end.step for end in ends}) == 1
+        where = (
+            f"At the last step, {format_value(plot.x, ends[0].step)}," if same_step else "At their last steps"
+        )
+        first, second = ends[:2]
+        values = [read_out_estimate(plot, end) for end in (first, second)]
+        lead, ranked = get_lead(self.curve_set, lowest=lowest), self.spec.higher_is_better is not None
+        if lead.series == first.series:
+            verb = "leads" if ranked else "ends above all others"
+            return f"{where} {first.series} {verb} with {values[0]}, before {second.series} with {values[1]}."
+        if lead.tested:
+            where += f" there is no clear {'winner' if ranked else 'order'}:"
+        if read_out(plot, first.value) == read_out(plot, second.value):
+            return f"{where} {name_level_series(plot, ends)} stand at {read_out(plot, first.value)}."
+        if lead.tested:
+            return f"{where} {first.series} has {values[0]}, {second.series} {values[1]}."
+        which = f"{'lowest' if lowest else 'highest'} {centre or 'reading'}"
+        return f"{where} the {which} is {values[0]} ({first.series}), then {values[1]} ({second.series})."
+
+    def collect_numbers(self) -> dict[str, Any]:
+        """What ``report.json`` holds of a figure: how it was made, who leads, and each series' ends."""
+        lower = self.spec.higher_is_better is False
+        lead, rows = get_lead(self.curve_set, lowest=lower), []
+        picks = {"highest": False, "lowest": True} if self.spec.higher_is_better is None else {"best": lower}
+        for curve in self.curve_set.curves:
+            known = np.flatnonzero(np.isfinite(get_unsmoothed(curve)))
+            row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
+            if known.size:
+                row["first"] = _make_point(curve, int(known[0]))
+                for kind, lowest in picks.items():
+                    best = find_best(curve, lowest=lowest)
+                    point = _make_point(curve, int(np.flatnonzero(curve.steps == best.step)[0]))
+                    sure = math.isfinite(best.low) and math.isfinite(best.high)
+                    ends = {"low": best.low if sure else None, "high": best.high if sure else None}
+                    # Picked for its value, from so many points.
+                    row[kind] = point | ends | {"of": int(known.size)}
+                row["last"] = _make_point(curve, int(known[-1]))
+            rows.append(row)
+        return {
+            "metric": self.curve_set.metric,
+            "band": self.curve_set.band,
+            "level": self.curve_set.level,
+            "smooth": self.curve_set.smooth,
+            "aligned_exactly": self.curve_set.exact,
+            "bins": self.curve_set.bins,
+            "replaced": self.curve_set.replaced,
+            "dropped": self.curve_set.dropped,
+            "higher_is_better": self.spec.higher_is_better,
+            "leader": lead.series if lead.tested else None,
+            "series": rows,
+        }
+
+
+def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
+    """Who ends best and whether a test says so, where the best value stands, and how sure that is."""
+    curves = list_known_curves(curve_set)
+    if not curves:
+        return f"No series has a value of {spec.metric}."
+    single = all(len(curve.runs) == 1 for curve in curves)
+    centre = "" if single else "median" if curve_set.band == "iqr" else "mean"
+    words = _CurveWords(curve_set, spec)
+    sentences = [words.describe_endings(centre, plot)] if len(curves) > 1 else []
+    sentences.append(words.describe_best(centre, plot))
+    if plot.band == "none" and single:
+        sentences.append("With one run per series, nothing can be said about how much runs vary.")
+    return " ".join(sentences)
 
 
 def name_band(curve_set: CurveSet) -> str:
@@ -48,31 +177,25 @@ def name_band(curve_set: CurveSet) -> str:
     if curve_set.given_interval and not any(len(curve.runs) > 1 for curve in curve_set.curves):
         ends = curve_set.given_interval == "minimum and maximum"
         return "smallest to largest, as given" if ends else "interval as given"
-    level = f"{curve_set.level * 100:g} %"
-    names = {
-        "ci": f"{level} CI",
-        "simultaneous": f"{level} simultaneous",
-        "se": "± standard error",
-        "sd": "± SD",
-        "range": "range",
-        "iqr": "IQR",
-    }
-    has_band = any(np.isfinite(curve.low).any() for curve in curve_set.curves)
-    return names.get(curve_set.band, "") if has_band else ""
+    if not any(np.isfinite(curve.low).any() for curve in curve_set.curves):
+        return ""
+    return _BANDS.get(curve_set.band, ("", ""))[0].format(level=_format_level(curve_set))
+
+
+def _format_level(curve_set: CurveSet) -> str:
+    return f"{curve_set.level * 100:g} %"
 
 
 def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
     """Metric, centre, band and number of runs, in a few words."""
-    centre = "median" if curve_set.band == "iqr" else "mean"
-    counts = sorted({len(curve.runs) for curve in curve_set.curves})
+    counts = [len(curve.runs) for curve in curve_set.curves]
     if all(curve.given for curve in curve_set.curves):
         runs = f"as given{describe_given_n(curve_set.curves)}"
-    elif counts == [1]:
+    elif set(counts) == {1}:
         runs = "1 run per series"
-    elif len(counts) == 1:
-        runs = f"{centre} of {counts[0]} runs per series"
     else:
-        runs = f"{centre} of {counts[0]} to {counts[-1]} runs per series"
+        centre = "median" if curve_set.band == "iqr" else "mean"
+        runs = f"{centre} of {format_ends(counts)} runs per series"
     band = name_band(curve_set)
     better = "lower is better" if spec.higher_is_better is False else ""
     return ", ".join(part for part in (spec.metric, runs, band and f"band: {band}", better) if part)
@@ -80,125 +203,77 @@ def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
 
 def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> str:
     """The author's words, then n, band and level, smoothing, alignment, what was dropped, and source."""
+    curves, counts = curve_set.curves, [len(curve.runs) for curve in curve_set.curves]
+    centre = "median" if curve_set.band == "iqr" else "mean"
+    listed = ", ".join(f"{curve.series} {len(curve.runs)}" for curve in curves)
+    runs = f"Each line is the {centre} of n runs: {listed}."
+    if all(curve.given for curve in curves):
+        runs = f"Each line is as given by the input{describe_given_n(curves)}."
+    elif set(counts) == {1}:
+        runs = "Each line is one run."
+    elif len(set(counts)) == 1:
+        runs = f"Each line is the {centre} of n = {counts[0]} runs."
+    chosen = f"The interval of the best value ({_format_level(curve_set)}) allows for the choice of its step"
+    smoothed = f"Smoothed by a time-weighted exponential average, {curve_set.smooth:g}"
+    aligned = "Steps differ between runs: each run is interpolated linearly within its own range."
     sentences = [
         spec.caption or "",
-        _describe_runs(curve_set),
-        _describe_band(curve_set),
-        _describe_choice(curve_set),
-        "Smoothed by a time-weighted exponential average, "
-        f"{curve_set.smooth:g}; the faint line is not smoothed."
-        if curve_set.smooth
-        else "Not smoothed.",
-        _describe_alignment(curve_set),
+        runs,
+        *_describe_band(curve_set),
+        f"{chosen} among all." if any(curve.extremes is not None for curve in curves) else "",
+        f"{smoothed}; the faint line is not smoothed." if curve_set.smooth else "Not smoothed.",
+        ("All runs share their steps." if curve_set.exact else aligned) if set(counts) != {1} else "",
         *_describe_dropped(curve_set),
-        *context.notes,
-        f"Source: {describe_source(context)}.",
     ]
-    return " ".join(sentence for sentence in sentences if sentence)
+    return join_caption(sentences, context)
 
 
-def _describe_runs(curve_set: CurveSet) -> str:
-    counts = {curve.series: len(curve.runs) for curve in curve_set.curves}
-    distinct = set(counts.values())
-    if all(curve.given for curve in curve_set.curves):
-        return f"Each line is as given by the input{describe_given_n(curve_set.curves)}."
-    if distinct == {1}:
-        return "Each line is one run."
-    centre = "median" if curve_set.band == "iqr" else "mean"
-    if len(distinct) == 1:
-        return f"Each line is the {centre} of n = {distinct.pop()} runs."
-    listed = ", ".join(f"{series} {count}" for series, count in counts.items())
-    return f"Each line is the {centre} of n runs: {listed}."
-
-
-def _describe_band(curve_set: CurveSet) -> str:
+def _describe_band(curve_set: CurveSet) -> list[str]:
     given = [curve.series for curve in curve_set.curves if curve.given]
-    by_input = _describe_given_band(curve_set)
+    level = _format_level(curve_set)
+    computed = f"{level} confidence interval computed from the input's {curve_set.given_interval}"
+    by_input = _GIVEN_BANDS.get(curve_set.given_interval or "", f"{computed}, at each step by itself")
     if len(given) == len(curve_set.curves):
-        return f"Band: {by_input}."
+        return [f"Band: {by_input}."]
     if curve_set.band == "none":
-        return f"Band of {join_names(given)}: {by_input}." if given else ""
+        return [f"Band of {join_names(given)}: {by_input}."] if given else []
     several = any(len(curve.runs) > 1 for curve in curve_set.curves)
     if not several and not given:
-        return "No band: an interval needs at least 2 runs."
-    words = _BANDS[curve_set.band].format(level=f"{curve_set.level * 100:g} %")
-    sentences = [f"Band: {words}."] if several else []
+        return ["No band: an interval needs at least 2 runs."]
+    sentences = [f"Band: {_BANDS[curve_set.band][1].format(level=level)}."] if several else []
     lone = [curve.series for curve in curve_set.curves if len(curve.runs) == 1 and not curve.given]
     sentences += [f"{join_names(lone)}: 1 run, no band."] if lone else []
     sentences += [f"{join_names(given)}: {by_input}."] if given else []
-    sentences += [_describe_equal_runs(curve_set)] if several else []
+    equal = [(curve.equal, curve.series) for curve in curve_set.curves if curve.equal]
+    if several and equal:
+        # A band without width would look like certainty.
+        half = curve_set.band == "iqr"
+        what = "an equal middle half of the runs" if half else "equal readings in all runs"
+        count = sum(number for number, _ in equal)
+        where = join_names([f"{format_count(number, 'step')} of {series}" for number, series in equal])
+        if len(curve_set.curves) == 1 or len(equal) > _MOST_NAMES:
+            where = format_count(count, "step")
+        sentences.append(f"{where} {'has' if count == 1 else 'have'} {what}: no band there.")
     if any(len(set(curve.n.tolist())) > 1 and not curve.given for curve in curve_set.curves):
         sentences.append("Where fewer runs reach, the band is drawn from those that do.")
     if curve_set.given_ignored:
         sentences.append("Where a series has several runs, intervals that the input gives are not used.")
-    return " ".join(filter(None, sentences))
-
-
-def _describe_equal_runs(curve_set: CurveSet) -> str:
-    """Where all runs are equal, and a band without width would look like certainty."""
-    steps = [(curve.equal, curve.series) for curve in curve_set.curves if curve.equal]
-    if not steps:
-        return ""
-    what = "an equal middle half of the runs" if curve_set.band == "iqr" else "equal readings in all runs"
-    count = sum(number for number, _ in steps)
-    if len(curve_set.curves) == 1 or len(steps) > _MOST_NAMES:
-        where = format_count(count, "step")
-    else:
-        where = join_names([f"{format_count(number, 'step')} of {series}" for number, series in steps])
-    return f"{where} {'has' if count == 1 else 'have'} {what}: no band there."
-
-
-def _describe_choice(curve_set: CurveSet) -> str:
-    if all(curve.extremes is None for curve in curve_set.curves):
-        return ""
-    level = f"{curve_set.level * 100:g} %"
-    return f"The interval of the best value ({level}) allows for the choice of its step among all."
-
-
-def _describe_given_band(curve_set: CurveSet) -> str:
-    if curve_set.given_interval == "low and high":
-        return "interval given by the input (low and high)"
-    if curve_set.given_interval == "minimum and maximum":
-        return "from the smallest to the largest of the values that a point stands for, as given by the input"
-    level = f"{curve_set.level * 100:g} %"
-    source = curve_set.given_interval
-    return f"{level} confidence interval computed from the input's {source}, at each step by itself"
-
-
-def describe_given_n(curves: Sequence[Curve]) -> str:
-    """How many runs the input says are behind its own interval, where it says so."""
-    counts = {int(n) for curve in curves for n in curve.n.tolist()}
-    if max(counts) <= 1:
-        return ""
-    return f", n = {min(counts)}" if len(counts) == 1 else f", n from {min(counts)} to {max(counts)}"
-
-
-def _describe_alignment(curve_set: CurveSet) -> str:
-    if all(len(curve.runs) == 1 for curve in curve_set.curves):
-        return ""
-    if curve_set.exact:
-        return "All runs share their steps."
-    return "Steps differ between runs: each run is interpolated linearly within its own range."
-
-
-def _describe_dropped(curve_set: CurveSet) -> list[str]:
-    """What is not drawn as it was read, and the series and runs without a finite value."""
-    sentences = []
-    if curve_set.bins:
-        sentences.append(f"Steps are averaged in {curve_set.bins} bins.")
-    if curve_set.replaced:
-        rows = "row was" if curve_set.replaced == 1 else "rows were"
-        sentences.append(f"{curve_set.replaced:,} {rows} replaced by a later row of the same run and step.")
-    if curve_set.dropped:
-        values = "value was" if curve_set.dropped == 1 else "values were"
-        sentences.append(f"{curve_set.dropped:,} missing or non-finite {values} left out.")
-    names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
-    if names:
-        sentences.append(f"Without a finite value, and not drawn: {join_names(names, most=_MOST_NAMES)}.")
     return sentences
 
 
-_MOST_TABLE_ROWS = 40
+def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:
+    """What is not drawn as it was read, and the series and runs without a finite value."""
+    if curve_set.bins:
+        yield f"Steps are averaged in {curve_set.bins} bins."
+    if curve_set.replaced:
+        rows = "row was" if curve_set.replaced == 1 else "rows were"
+        yield f"{curve_set.replaced:,} {rows} replaced by a later row of the same run and step."
+    if curve_set.dropped:
+        values = "value was" if curve_set.dropped == 1 else "values were"
+        yield f"{curve_set.dropped:,} missing or non-finite {values} left out."
+    names = [series if run is None else f"run {run} of {series}" for series, run in curve_set.without_values]
+    if names:
+        yield f"Without a finite value, and not drawn: {join_names(names, most=_MOST_NAMES)}."
 
 
 def draw_curve(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
@@ -235,18 +310,14 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
         caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
         summary=write_summary(curve_set, plot, spec),
         source=describe_source(context),
-        numbers=_collect_numbers(curve_set, spec),
+        numbers=_CurveWords(curve_set, spec).collect_numbers(),
         band=name_band(curve_set),
     )
     return draw_plot_figure(plot, curve_set, text, context, spec.highlight)
 
 
 def draw_plot_figure(
-    plot: Plot,
-    curve_set: CurveSet,
-    text: FigureText,
-    context: DrawContext,
-    highlight: tuple[str, ...] = (),
+    plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext, highlight: tuple[str, ...] = ()
 ) -> Figure:
     """The finished figure of a plot: pictures, specification, live view, table and CSV of the same numbers.
 
@@ -286,68 +357,22 @@ def _build_table(plot: Plot) -> Table:
     if shown[-1] != steps[-1]:
         shown = np.append(shown, steps[-1])
     columns = [list(map(make_reader(plot.x), shown.tolist()))]
-    columns += [_format_column(line, shown, plot.y) for line in plot.lines]
+    read, unit = make_reader(plot.y), plot.y.unit
+    for line in plot.lines:
+        place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
+        there = (line.steps[place] == shown) & np.isfinite(line.values[place])
+        numbers = (part[place].tolist() for part in (line.values, line.low, line.high))
+        columns.append(
+            [
+                f"{read(value)}{unit}{f' [{read(low)}, {read(high)}]' if math.isfinite(low) else ''}"
+                if here
+                else ""
+                for here, value, low, high in zip(there.tolist(), *numbers, strict=True)
+            ]
+        )
     note = f"One in {every} of {steps.size:,} steps; the CSV file has them all." if every > 1 else ""
     header = (plot.x.title, *(line.name for line in plot.lines))
     return Table(header, tuple(zip(*columns, strict=True)), note)
-
-
-def _format_column(line: SeriesLine, shown: FloatArray, y: Axis) -> list[str]:
-    """A series' values at the steps shown, each with its interval; empty where it has none."""
-    read = make_reader(y)
-    place = np.searchsorted(line.steps, shown).clip(max=line.steps.size - 1)
-    there = line.steps[place] == shown
-    columns = (line.values[place].tolist(), line.low[place].tolist(), line.high[place].tolist())
-    cells = []
-    for here, centre, low, high in zip(there.tolist(), *columns, strict=True):
-        if not here or not math.isfinite(centre):
-            cells.append("")
-        elif math.isfinite(low):
-            cells.append(f"{read(centre)}{y.unit} [{read(low)}, {read(high)}]")
-        else:
-            cells.append(f"{read(centre)}{y.unit}")
-    return cells
-
-
-def _collect_numbers(curve_set: CurveSet, spec: PlotSpec) -> dict[str, Any]:
-    """What ``report.json`` holds of a figure: how it was made, who leads, and each series' ends."""
-    ahead = get_lead(curve_set, lowest=spec.higher_is_better is False)
-    return {
-        "metric": curve_set.metric,
-        "band": curve_set.band,
-        "level": curve_set.level,
-        "smooth": curve_set.smooth,
-        "aligned_exactly": curve_set.exact,
-        "bins": curve_set.bins,
-        "replaced": curve_set.replaced,
-        "dropped": curve_set.dropped,
-        "higher_is_better": spec.higher_is_better,
-        "leader": ahead.series if ahead.tested else None,
-        "series": [_summarize_series(curve, spec) for curve in curve_set.curves],
-    }
-
-
-def _summarize_series(curve: Curve, spec: PlotSpec) -> dict[str, Any]:
-    known = np.flatnonzero(np.isfinite(get_unsmoothed(curve)))
-    row: dict[str, Any] = {"name": curve.series, "runs": len(curve.runs), "points": int(known.size)}
-    if known.size:
-        row["first"] = _make_point(curve, int(known[0]))
-        if spec.higher_is_better is None:
-            row["highest"] = _make_best_point(curve, lowest=False)
-            row["lowest"] = _make_best_point(curve, lowest=True)
-        else:
-            row["best"] = _make_best_point(curve, lowest=not spec.higher_is_better)
-        row["last"] = _make_point(curve, int(known[-1]))
-    return row
-
-
-def _make_best_point(curve: Curve, *, lowest: bool) -> dict[str, float | int | None]:
-    """A point that was picked for its value, from ``of`` points."""
-    one = find_best(curve, lowest=lowest)
-    point = _make_point(curve, int(np.flatnonzero(curve.steps == one.step)[0]))
-    known = math.isfinite(one.low) and math.isfinite(one.high)
-    ends = {"low": one.low if known else None, "high": one.high if known else None}
-    return point | ends | {"of": count_readings(curve)}
 
 
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:

@@ -1,4 +1,7 @@
-"""Key results of curves: the ``table`` block, the line under a page's title, and the overview's cards."""
+"""Where series of curves stand, and key results: a ``table`` block, a page's head, the overview's cards.
+
+Ends come first: a best value is picked by looking, from more readings of one series than of another perhaps.
+"""
 
 from __future__ import annotations
 
@@ -10,31 +13,19 @@ from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.model import BenchmarkResult, Cell, Overview, ResultTable
 from reportgen.core.words import choose_decimals, format_estimate, format_number, join_names, lower_axis_title
 from reportgen.figures.axis import DAY, format_value
-from reportgen.figures.csv_text import write_table_csv
-from reportgen.figures.curves.figure import describe_given_n
-from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.curves.standing import (
-    describe_checkpoints,
-    describe_pick,
-    find_bests,
-    get_lead,
-    list_known_curves,
-    name_level_series,
-    rank_finals,
-    read_out,
-    read_out_estimate,
-)
+from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
 from reportgen.figures.number_format import choose_step_format, format_d3, format_time
 from reportgen.figures.paths import positions, thin, write_line_path
-from reportgen.figures.plot import describe_source, make_curve_spec
+from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark
+from reportgen.figures.plot import join_caption, make_curve_spec
 from reportgen.figures.style import get_colour
-from reportgen.figures.text import escape_text
+from reportgen.figures.text import write_table_csv
 from reportgen.settings.blocks import CurveSettings, Statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from reportgen.core.model import CurveSet, Ending, Estimate, Lead
+    from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
     from reportgen.settings.blocks import OverviewSettings, TableSettings
     from reportgen.settings.inputs import Block
@@ -42,6 +33,147 @@ if TYPE_CHECKING:
 
 
 _HEADS = {Statistic.FINAL: "final", Statistic.PEAK: "best", Statistic.MEAN: "mean over steps"}
+_NUMBERS = {"final": "final", "best": "peak"}
+_THIN, _ROUND = 'stroke-width="1.75" vector-effect="non-scaling-stroke"', 'stroke-linejoin="round"'
+
+
+class Reading(NamedTuple):
+    """A value of a series at a step; ``low`` and ``high`` are NaN without an interval."""
+
+    series: str
+    step: float
+    value: float
+    low: float = np.nan
+    high: float = np.nan
+
+
+def list_known_curves(curve_set: CurveSet) -> list[Curve]:
+    """The curves that have a value."""
+    return [curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
+
+
+def get_lead(curve_set: CurveSet, *, lowest: bool) -> Lead:
+    """Who ends above every other series by the test, or below."""
+    return curve_set.leads[int(lowest)]
+
+
+def rank_finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
+    """The last value of each series, the highest first, or the lowest."""
+    ends = []
+    for curve in curves:
+        index = int(np.flatnonzero(np.isfinite(get_unsmoothed(curve)))[-1])
+        end = _read_at(curve, index)
+        # A smoothed line's band belongs to the smoothed line, not to this value.
+        if curve.raw is None:
+            end = end._replace(low=float(curve.low[index]), high=float(curve.high[index]))
+        ends.append(end)
+    return sorted(ends, key=lambda end: end.value if lowest else -end.value)
+
+
+def find_bests(curves: Sequence[Curve], plot: Plot, *, lowest: bool) -> list[Reading]:
+    """The best value of all at its first step; every series that reaches it, to the digits shown."""
+    bests = [find_best(curve, lowest=lowest) for curve in curves]
+    first = min(bests, key=lambda best: best.value if lowest else -best.value)
+    return [best for best in bests if read_out(plot, best.value) == read_out(plot, first.value)]
+
+
+def find_best(curve: Curve, *, lowest: bool) -> Reading:
+    """The best value of a series; with an interval only where that knows that the step was picked."""
+    values = get_unsmoothed(curve)
+    best = _read_at(curve, int(np.nanargmin(values) if lowest else np.nanargmax(values)))
+    picked = curve.extremes[int(lowest)] if curve.extremes else None
+    if picked is None or picked.low is None or picked.high is None:
+        return best
+    return best._replace(low=picked.low, high=picked.high)
+
+
+def _read_at(curve: Curve, index: int) -> Reading:
+    return Reading(curve.series, float(curve.steps[index]), float(get_unsmoothed(curve)[index]))
+
+
+def describe_checkpoints(
+    counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str = "best"
+) -> str:
+    """How many a best value was picked from: ``best of 14 checkpoints``.
+
+    The first count is of the series in question; where others have other counts it is ``best of 14 against
+    best of 8 checkpoints`` or ``best of 14 against best of 8 to 12``.
+    """
+    first, others = counts[0], sorted(set(counts) - {counts[0]})
+    noun = "bin mean" if binned else "reading" if is_time else "checkpoint"
+    against = f" against {most} of {others[0]:,}" if others else ""
+    to = f" to {others[-1]:,}" if len(others) > 1 else ""
+    return f"{most} of {first:,}{against}{to} {noun}{'' if max(counts) == 1 else 's'}"
+
+
+def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most: str = "best") -> str:
+    """From how many values the best was picked, those of ``names`` first."""
+    curves = sorted(list_known_curves(curve_set), key=lambda curve: curve.series not in names)
+    ordered = [int(np.count_nonzero(np.isfinite(get_unsmoothed(curve)))) for curve in curves]
+    is_time, binned = plot.x.scale == "time", curve_set.bins is not None
+    return describe_checkpoints(ordered, is_time=is_time, binned=binned, most=most)
+
+
+def read_out(plot: Plot, value: float) -> str:
+    """A value as the axis shows it."""
+    return format_value(plot.y, value)
+
+
+def read_out_estimate(plot: Plot, reading: Reading) -> str:
+    """A value with its interval, where it has one."""
+    if np.isfinite(reading.low) and np.isfinite(reading.high):
+        ends = f"[{read_out(plot, reading.low)}, {read_out(plot, reading.high)}]"
+        return f"{read_out(plot, reading.value)} {ends}"
+    return read_out(plot, reading.value)
+
+
+def name_level_series(plot: Plot, ends: Sequence[Reading]) -> str:
+    """The first of these, with every other that reads the same."""
+    first = read_out(plot, ends[0].value)
+    return join_names([end.series for end in ends if read_out(plot, end.value) == first])
+
+
+def format_ends(counts: Iterable[int]) -> str:
+    """``3``, or ``3 to 5``."""
+    ends = sorted(set(counts))
+    return f"{ends[0]}" if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
+
+
+def describe_given_n(curves: Sequence[Curve]) -> str:
+    """How many runs the input says are behind its own interval, where it says so."""
+    counts = {int(n) for curve in curves for n in curve.n.tolist()}
+    if max(counts) <= 1:
+        return ""
+    return f", n {'=' if len(counts) == 1 else 'from'} {format_ends(counts)}"
+
+
+class _Metric(NamedTuple):
+    """One metric of a table: who ends where, and who leads by the test."""
+
+    name: str
+    endings: tuple[Ending, ...]
+    better: bool | None
+    lead: Lead
+
+    def write_head(self, column: Statistic, context: DrawContext) -> str:
+        """A column's head; that of best values says from how many they were picked, if that is the same."""
+        if column is not Statistic.PEAK:
+            return _HEADS[column]
+        most = "best" if self.better is not None else "highest"
+        counts = {ending.readings for ending in self.endings}
+        if len(counts) > 1:
+            return most
+        return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
+
+    def choose_decimals(self, column: Statistic) -> int | None:
+        """The decimal places that four significant digits of any value need: a column shares them.
+
+        None where a value is too large or small to be written without an exponent.
+        """
+        texts = [f"{_choose_number(ending, column)[0].value:.4g}" for ending in self.endings]
+        if any("e" in text for text in texts):
+            return None
+        return max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
 def build_result_table(
@@ -59,115 +191,37 @@ def build_result_table(
     better (None where that is not known, or neither is), and ``leads`` who ends better than all others by the
     test.
     """
-    names = _order(settings.order, metrics, lower_first=better[0] is False)
-    several = len(metrics) > 1
+    columns, several = settings.columns, len(metrics) > 1
+    shown = [
+        _Metric(name, ends, way, lead) for (name, ends), way, lead in zip(metrics, better, leads, strict=True)
+    ]
     header = ["series", "runs"]
-    for (metric, endings), way in zip(metrics, better, strict=True):
-        most = "best" if way is not None else "highest"
-        heads = [_write_head(column, endings, most, context) for column in settings.columns]
-        header += [f"{metric}: {head}" if several else head for head in heads]
-    digits = [_choose_digits(endings, settings.columns) for _, endings in metrics]
-    by_name = [{ending.series: ending for ending in reversed(endings)} for _, endings in metrics]
-    rows = tuple(
-        _build_row(name, settings.columns, [endings.get(name) for endings in by_name], digits, context)
-        for name in names
-    )
-    words = [[cell.text for cell in row] for row in rows]
+    for metric in shown:
+        heads = [metric.write_head(column, context) for column in columns]
+        header += [f"{metric.name}: {head}" if several else head for head in heads]
+    names = list(dict.fromkeys(end.series for metric in shown for end in metric.endings))
+    if settings.order in {"final", "best"}:
+        sign, number = 1 if shown[0].better is False else -1, _NUMBERS[settings.order]
+        ranks = {end.series: sign * getattr(end, number).value for end in shown[0].endings}
+        names.sort(key=lambda name: ranks.get(name, float("inf")))
+    elif settings.order == "name":
+        names.sort(key=str.casefold)
+    rows = []
+    for name in names:
+        own = [next((end for end in metric.endings if end.series == name), None) for metric in shown]
+        runs = max((ending.runs for ending in own if ending), default=0)
+        cells = [Cell(name), Cell(str(runs), float(runs))]
+        for ending, metric in zip(own, shown, strict=True):
+            cells += [_build_cell(ending, column, metric, context) for column in columns]
+        rows.append(tuple(cells))
     return ResultTable(
         id=block_id,
         title=settings.title or (metrics[0][0] if not several else "Results"),
         header=tuple(header),
-        rows=rows,
-        caption=_write_caption(settings, metrics, context, better, leads),
-        csv=write_table_csv(header, words),
+        rows=tuple(rows),
+        caption=_write_caption(settings, shown, context),
+        csv=write_table_csv(header, [[cell.text for cell in row] for row in rows]),
     )
-
-
-def _write_head(column: Statistic, endings: tuple[Ending, ...], most: str, context: DrawContext) -> str:
-    """A column's head; that of best values says from how many they were picked, where that is the same."""
-    if column is not Statistic.PEAK:
-        return _HEADS[column]
-    counts = {ending.readings for ending in endings}
-    return (
-        describe_checkpoints([*counts], is_time=context.step_is_time, most=most) if len(counts) == 1 else most
-    )
-
-
-def _order(
-    order: str, metrics: tuple[tuple[str, tuple[Ending, ...]], ...], *, lower_first: bool
-) -> list[str]:
-    endings = metrics[0][1]
-    names = list(dict.fromkeys(ending.series for _, group in metrics for ending in group))
-    sign = 1 if lower_first else -1
-    if order == "name":
-        return sorted(names, key=str.casefold)
-    if order in {"final", "best"}:
-        rank = {e.series: sign * (e.final if order == "final" else e.peak).value for e in endings}
-        return sorted(names, key=lambda name: rank.get(name, float("inf")))
-    return names
-
-
-def _build_row(
-    name: str,
-    columns: tuple[Statistic, ...],
-    found: list[Ending | None],
-    digits: list[_Digits],
-    context: DrawContext,
-) -> tuple[Cell, ...]:
-    """The cells of a series: its endings, one a metric."""
-    cells = [Cell(name)]
-    runs = max((ending.runs for ending in found if ending), default=0)
-    cells.append(Cell(str(runs), float(runs)))
-    for ending, shared in zip(found, digits, strict=True):
-        cells += [_build_cell(ending, column, shared, context) for column in columns]
-    return tuple(cells)
-
-
-class _Digits(NamedTuple):
-    """What the cells of a metric share: decimals of each column, and whether best values say their counts."""
-
-    decimals: dict[Statistic, int | None]
-    counts: bool
-
-
-def _choose_digits(endings: tuple[Ending, ...], columns: tuple[Statistic, ...]) -> _Digits:
-    values = {column: [_choose_number(ending, column)[0].value for ending in endings] for column in columns}
-    counts = len({ending.readings for ending in endings}) > 1
-    return _Digits({column: _choose_decimals(values[column]) for column in columns}, counts)
-
-
-def _build_cell(ending: Ending | None, column: Statistic, shared: _Digits, context: DrawContext) -> Cell:
-    if ending is None:
-        return Cell("no data")
-    estimate, step = _choose_number(ending, column)
-    at = f" at {_format_step(step, context)}" if step is not None else ""
-    if column is Statistic.PEAK and shared.counts:
-        at += f", of {ending.readings:,}"
-    decimals = shared.decimals[column]
-    if estimate.low is not None and estimate.high is not None:
-        return Cell(f"{format_estimate(estimate)}{at}", estimate.value)
-    final = ending.final
-    if final.low is not None and final.high is not None and decimals is not None:
-        # A value without an interval has no more digits than one that has it.
-        decimals = choose_decimals((final.high - final.low) / 2)
-    return Cell(f"{format_number(estimate.value, decimals=decimals)}{at}", estimate.value)
-
-
-def _format_step(step: float, context: DrawContext) -> str:
-    if context.step_is_time:
-        return format_time(step, "%Y-%m-%d" if step % DAY == 0 else "%Y-%m-%d %H:%M")
-    return format_d3(step, choose_step_format(np.array([step])))
-
-
-def _choose_decimals(values: list[float]) -> int | None:
-    """The decimal places that four significant digits of any of the values need: a column shares them.
-
-    None where a value is too large or small to be written without an exponent.
-    """
-    texts = [f"{value:.4g}" for value in values]
-    if any("e" in text for text in texts):
-        return None
-    return max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
 def _choose_number(ending: Ending, column: Statistic) -> tuple[Estimate, float | None]:
@@ -179,75 +233,62 @@ def _choose_number(ending: Ending, column: Statistic) -> tuple[Estimate, float |
     return ending.mean, None
 
 
-def _write_caption(
-    settings: TableSettings,
-    metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
-    context: DrawContext,
-    better: tuple[bool | None, ...],
-    leads: tuple[Lead, ...],
-) -> str:
-    names = [metric for metric, _ in metrics]
-    lower = [name for name, way in zip(names, better, strict=True) if way is False]
-    some = "" if len(lower) == len(names) else f" for {join_names(lower)}"
-    sentences = [
-        settings.caption or "",
-        _describe_leaders(names, better, leads),
-        _describe_peak(metrics, better) if Statistic.PEAK in settings.columns else "",
-        _describe_intervals(metrics, settings.level),
-        f"Lower is better{some}." if lower else "",
-        *context.notes,
-        f"Source: {describe_source(context)}.",
-    ]
-    return " ".join(filter(None, sentences))
+def _build_cell(ending: Ending | None, column: Statistic, metric: _Metric, context: DrawContext) -> Cell:
+    if ending is None:
+        return Cell("no data")
+    estimate, step = _choose_number(ending, column)
+    at = ""
+    if step is not None and context.step_is_time:
+        at = f" at {format_time(step, '%Y-%m-%d' if step % DAY == 0 else '%Y-%m-%d %H:%M')}"
+    elif step is not None:
+        at = f" at {format_d3(step, choose_step_format(np.array([step])))}"
+    if column is Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
+        at += f", of {ending.readings:,}"
+    if estimate.low is not None and estimate.high is not None:
+        return Cell(f"{format_estimate(estimate)}{at}", estimate.value)
+    final, decimals = ending.final, metric.choose_decimals(column)
+    if final.low is not None and final.high is not None and decimals is not None:
+        # A value without an interval has no more digits than one that has it.
+        decimals = choose_decimals((final.high - final.low) / 2)
+    return Cell(f"{format_number(estimate.value, decimals=decimals)}{at}", estimate.value)
 
 
-def _describe_leaders(names: Sequence[str], better: tuple[bool | None, ...], leads: tuple[Lead, ...]) -> str:
-    """Who leads at the end of each metric that was tested, and by which test."""
-    said = []
-    for name, way, lead in zip(names, better, leads, strict=True):
-        verb = "leads" if way is not None else "stands above all others"
-        what = f"{lead.series} {verb}" if lead.series else "no clear winner" if way is not None else ""
-        if lead.tested and what:
-            said.append(f"{name}: {what}" if len(names) > 1 else what)
-    if not said:
-        return ""
-    return f"At the end {'; '.join(said)} (Welch's t over runs, Holm over all pairs)."
-
-
-def _describe_peak(
-    metrics: tuple[tuple[str, tuple[Ending, ...]], ...], better: tuple[bool | None, ...]
-) -> str:
-    """Which value of each metric is its best: the highest where neither way is better; and its interval."""
-    names = [metric for metric, _ in metrics]
-    highest = [name for name, way in zip(names, better, strict=True) if way is None]
-    which = "highest" if len(highest) == len(names) else "best"
-    some = f" (of {join_names(highest)} the highest)" if highest and which == "best" else ""
-    said = f"{which.capitalize()}: the {which} value of the mean curve{some}, picked by looking"
-    known = any(ending.peak.low is not None for _, endings in metrics for ending in endings)
-    return f"{said}; {'its interval allows for the choice' if known else 'it has no interval'}."
-
-
-def _describe_intervals(metrics: tuple[tuple[str, tuple[Ending, ...]], ...], level: float) -> str:
-    every = [ending for _, endings in metrics for ending in endings]
-    if any(ending.final.low is not None for ending in every):
-        interval = f"half the {level * 100:g} % confidence interval across runs (Student t)"
-        how = f"± is {interval}, at each step by itself."
-    elif all(ending.runs == 1 for ending in every):
-        return "One run per series: no interval."
+def _write_caption(settings: TableSettings, metrics: list[_Metric], context: DrawContext) -> str:
+    lower = [metric.name for metric in metrics if metric.better is False]
+    some = "" if len(lower) == len(metrics) else f" for {join_names(lower)}"
+    leaders = []
+    for metric in metrics:
+        verb = "leads" if metric.better is not None else "stands above all others"
+        nobody = "no clear winner" if metric.better is not None else ""
+        result = f"{metric.lead.series} {verb}" if metric.lead.series else nobody
+        if metric.lead.tested and result:
+            leaders.append(f"{metric.name}: {result}" if len(metrics) > 1 else result)
+    tested = f"At the end {'; '.join(leaders)} (Welch's t over runs, Holm over all pairs)." if leaders else ""
+    endings = [ending for metric in metrics for ending in metric.endings]
+    # Where neither way is better the highest value stands for the best.
+    highest = [metric.name for metric in metrics if metric.better is None]
+    which = "highest" if len(highest) == len(metrics) else "best"
+    of = f" (of {join_names(highest)} the highest)" if highest and which == "best" else ""
+    known = any(ending.peak.low is not None for ending in endings)
+    interval = "its interval allows for the choice" if known else "it has no interval"
+    peak = f"{which.capitalize()}: the {which} value of the mean curve{of}, picked by looking; {interval}."
+    half = f"half the {settings.level * 100:g} % confidence interval across runs (Student t)"
+    single = all(ending.runs == 1 for ending in endings)
+    equal = list(dict.fromkeys(e.series for e in endings if e.final.n > 1 and e.final.low is None))
+    if any(ending.final.low is not None for ending in endings):
+        single, how = False, f"± is {half}, at each step by itself."
     else:
-        how = ""
-    equal = dict.fromkeys(
-        ending.series for ending in every if ending.final.n > 1 and ending.final.low is None
+        how = "One run per series: no interval." if single else ""
+    none = f"{join_names(equal, most=6)}: all runs are equal at the last step, so no interval."
+    sentences = (
+        settings.caption or "",
+        tested,
+        peak if Statistic.PEAK in settings.columns else "",
+        how,
+        none if equal and not single else "",
+        f"Lower is better{some}." if lower else "",
     )
-    none = (
-        f"{join_names(list(equal), most=6)}: all runs are equal at the last step, so no interval."
-        if equal
-        else ""
-    )
-    return f"{how} {none}".strip()
-
-
-_SPARK_ACROSS, _SPARK_DOWN, _SPARK_PIXELS = 600, 200, 56
+    return join_caption(sentences, context)
 
 
 def summarize_benchmark(
@@ -261,22 +302,29 @@ def summarize_benchmark(
     plot = make_plot(curve_set, spec, context)
     leader, end = _describe_standing(curve_set, plot, spec, "")
     _, card = _describe_standing(curve_set, plot, spec, f" {curve_set.metric} at the end")
-    ending = "At the end" if spec.higher_is_better is not None else "Highest at the end"
+    ranked = spec.higher_is_better is not None
     # A label that says from how many values the best was picked, and the best with its step.
-    found = find_bests(list_known_curves(curve_set), plot, lowest=spec.higher_is_better is False)
-    steps = join_names([format_value(plot.x, one.step) for one in found])
-    names = [one.series for one in found]
-    value = read_out_estimate(plot, found[0]) if len(found) == 1 else read_out(plot, found[0].value)
-    most = "best" if spec.higher_is_better is not None else "highest"
-    label = describe_pick(curve_set, plot, names, most=most).capitalize()
+    bests = find_bests(list_known_curves(curve_set), plot, lowest=spec.higher_is_better is False)
+    steps = join_names([format_value(plot.x, best.step) for best in bests])
+    names = [best.series for best in bests]
+    value = read_out_estimate(plot, bests[0]) if len(bests) == 1 else read_out(plot, bests[0].value)
+    label = describe_pick(curve_set, plot, names, most="best" if ranked else "highest").capitalize()
+    counts = f"{format_ends(len(curve.runs) for curve in curve_set.curves)} for each of"
+    if all(curve.given for curve in curve_set.curves):
+        counts = f"as given{describe_given_n(curve_set.curves)},"
     facts = [
-        (ending, f"{leader} {end}".strip()),
+        ("At the end" if ranked else "Highest at the end", f"{leader} {end}".strip()),
         (label, f"{join_names(names)} {value} at {lower_axis_title(plot.x.title)} {steps}"),
-        ("Runs", _count_runs(curve_set)),
+        ("Runs", f"{counts} {len(curve_set.curves)} series"),
         ("Date", benchmark.date or ""),
         ("Protocol", benchmark.protocol or ""),
         ("Caution", context.approximate or ""),
     ]
+    strokes = []
+    for line in plot.lines:
+        x, y = positions(plot.x, line.steps), 1 - positions(plot.y, line.values)
+        data = write_line_path(*thin(x * SPARK_ACROSS, y * SPARK_DOWN, 120))
+        strokes.append(f'<path stroke="{get_colour(line.slot)}" {_THIN} d="{data}"/>')
     return BenchmarkResult(
         name=benchmark.name,
         page=page,
@@ -284,9 +332,25 @@ def summarize_benchmark(
         leader=leader,
         score=card if leader else f"{card[0].upper()}{card[1:]}",
         facts=tuple((label, text) for label, text in facts if text),
-        spark=_draw_spark(plot, benchmark),
+        spark=draw_spark(f"{benchmark.name}: {plot.y.title} by {plot.x.title}", strokes, _ROUND),
         legend=tuple((line.name, line.slot) for line in plot.lines),
     )
+
+
+def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: str) -> tuple[str, str]:
+    """Who leads at the end by the test, empty for nobody, and what else is said; ``what`` follows a value."""
+    lowest, ranked = spec.higher_is_better is False, spec.higher_is_better is not None
+    ends = rank_finals(list_known_curves(curve_set), lowest=lowest)
+    lead = get_lead(curve_set, lowest=lowest)
+    first, estimate = ends[0].series, read_out_estimate(plot, ends[0])
+    if len(ends) == 1 or lead.series == first:
+        verb = "" if len(ends) == 1 else "leads with " if ranked else "stands above all others with "
+        return first, f"{verb}{estimate}{what}"
+    names = name_level_series(plot, ends)
+    value = estimate if names == first else read_out(plot, ends[0].value)
+    kind = f"{'lowest' if lowest else 'highest'} {'mean' if lead.tested else 'reading'}"
+    unclear = "no clear winner; " if lead.tested and ranked else ""
+    return "", f"{unclear}{kind} {value}{what} ({names})"
 
 
 def collect_overview(
@@ -294,63 +358,18 @@ def collect_overview(
 ) -> Overview:
     """The cards of the benchmarks that the author named, or of all.
 
-    Raises:
-        ReportError: a named benchmark is not on any page.
+    Raises a ``ReportError`` where a named benchmark is not on any page.
     """
     by_name = {result.name: result for result in results.values()}
     unknown = [name for name in settings.benchmarks if name not in by_name]
     if unknown:
         known = ", ".join(f'"{name}"' for name in by_name) or "none"
-        said = f"The report's benchmarks are {known}"
+        messages = (f'"{name}" is not a benchmark of this report' for name in unknown)
         raise ReportError(
             *(
-                Diagnostic(block.location, f'"{name}" is not a benchmark of this report', said)
-                for name in unknown
+                Diagnostic(block.location, message, f"The report's benchmarks are {known}")
+                for message in messages
             )
         )
     names = settings.benchmarks or tuple(by_name)
     return Overview(block.id, settings.title or "", tuple(by_name[name] for name in names))
-
-
-def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: str) -> tuple[str, str]:
-    """Who leads at the end by the test, empty for nobody, and what else is said; ``what`` follows a value."""
-    lowest, ranked = spec.higher_is_better is False, spec.higher_is_better is not None
-    ends = rank_finals(list_known_curves(curve_set), lowest=lowest)
-    ahead = get_lead(curve_set, lowest=lowest)
-    first = ends[0].series
-    if len(ends) == 1 or ahead.series == first:
-        verb = "" if len(ends) == 1 else "leads with " if ranked else "stands above all others with "
-        return first, f"{verb}{read_out_estimate(plot, ends[0])}{what}"
-    names = name_level_series(plot, ends)
-    value = read_out_estimate(plot, ends[0]) if names == first else read_out(plot, ends[0].value)
-    said = (
-        f"{'lowest' if lowest else 'highest'} {'mean' if ahead.tested else 'reading'} {value}{what} ({names})"
-    )
-    return "", f"no clear winner; {said}" if ahead.tested and ranked else said
-
-
-def _count_runs(curve_set: CurveSet) -> str:
-    of_series = f"{len(curve_set.curves)} series"
-    if all(curve.given for curve in curve_set.curves):
-        return f"as given{describe_given_n(curve_set.curves)}, {of_series}"
-    counts = sorted({len(curve.runs) for curve in curve_set.curves})
-    each = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{each} for each of {of_series}"
-
-
-def _draw_spark(plot: Plot, benchmark: Benchmark) -> str:
-    """A small fluid picture of the mean lines, without axes."""
-    lines = []
-    for line in plot.lines:
-        x = positions(plot.x, line.steps) * _SPARK_ACROSS
-        y = (1 - positions(plot.y, line.values)) * _SPARK_DOWN
-        lines.append(
-            f'<path stroke="{get_colour(line.slot)}" stroke-width="1.75" vector-effect="non-scaling-stroke" '
-            f'd="{write_line_path(*thin(x, y, 120))}"/>'
-        )
-    said = escape_text(f"{benchmark.name}: {plot.y.title} by {plot.x.title}")
-    return (
-        f'<svg class="rg-spark" role="img" aria-label="{said}" width="100%" height="{_SPARK_PIXELS}" '
-        f'viewBox="0 0 {_SPARK_ACROSS} {_SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '
-        f'fill="none" stroke-linejoin="round">{"".join(lines)}</svg>'
-    )

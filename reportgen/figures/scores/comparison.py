@@ -1,35 +1,26 @@
-"""The ``comparison`` block for one benchmark: who is better than whom, as a table and then as a picture."""
+"""The ``comparison`` block for one benchmark, who is better than whom, and the words of compared pairs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from reportgen.core.comparisons import TARGET_POWER, Verdict
+from reportgen.core.errors import ReportError
 from reportgen.core.model import Cell, ResultTable, Stack, Table
-from reportgen.core.words import format_count, join_names, lower_axis_title
-from reportgen.figures.plot import FigureText, describe_source
+from reportgen.core.words import describe_chance, format_count, join_names, lower_axis_title
+from reportgen.figures.plot import FigureText, join_caption, make_diagnostic
 from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
-from reportgen.figures.scores.pairs import (
-    FOUND_NOTE,
-    VERDICT_MARKS,
-    VERDICT_WORDS,
-    Pairs,
-    collect_pairs,
-    describe_comparisons,
-    describe_difference,
-    describe_pair,
-    describe_power,
-    describe_shared,
-    format_plain_difference,
-    list_reasons,
-    write_answer,
-    write_pairs_csv,
-)
 from reportgen.figures.scores.wording import (
+    describe_family_blocks,
+    describe_method,
     format_difference,
     format_interval,
     format_level,
     format_p_text,
+    format_plain_difference,
     format_score_estimate,
+    group_reasons,
     half_width,
     is_percent,
     list_found_notes,
@@ -38,36 +29,333 @@ from reportgen.figures.scores.wording import (
     name_metric,
 )
 from reportgen.figures.style import pick_slots
-from reportgen.figures.text import isolate_names
+from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
 
 if TYPE_CHECKING:
-    from reportgen.core.comparisons import Comparison
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reportgen.core.comparisons import Comparison, Power
     from reportgen.core.model import Figure
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
     from reportgen.settings.blocks import ComparisonSettings
 
 
+MOST_WHOLE = 8
+"""Series up to which a cell says everything; beyond, verdict and difference, and the data table the rest."""
+FOUND_NOTE = "Found: the comparison gets a verdict, for a pair with the mean variance of all pairs."
+"""What a difference that is found means."""
+PAIR_COLUMNS = (
+    *("a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p", "tested_together"),
+    *("shared_problems", "only_a", "only_b", "verdict", "test", "interval_method", "reason"),
+)
+VERDICT_MARKS = {
+    Verdict.BETTER: "better",
+    Verdict.WORSE: "worse",
+    Verdict.UNCLEAR: "unclear",
+    Verdict.TOO_FEW: "missing",
+}
+"""The class of a cell by its verdict; too few problems decide as little as none."""
+VERDICT_WORDS = {
+    Verdict.BETTER: "better",
+    Verdict.WORSE: "worse",
+    Verdict.UNCLEAR: "cannot tell",
+    Verdict.TOO_FEW: "too few",
+}
+# What is said of one series, and of several.
+_VERDICT_SENTENCES = {
+    Verdict.BETTER: ("is better", "are better"),
+    Verdict.WORSE: ("is worse", "are worse"),
+    Verdict.UNCLEAR: ("shows no clear difference", "show no clear difference"),
+    Verdict.TOO_FEW: (
+        "shares too few problems with it for a verdict",
+        "share too few problems with it for a verdict",
+    ),
+}
+_OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+_VERDICTS = (
+    "Better or worse: adjusted p below 0.05 and an interval without 0. Cannot tell: anything else. "
+    "Too few: under 6 shared problems, not tested."
+)
+_LEFT_OUT = "what only one side answered is left out and named in the data table."
 _HEADER = (
     *("series", "minus", "difference", "interval", "p", "adjusted p", "verdict", "shared problems"),
     *("answered by one side only", "test", "remark"),
 )
-_MOST_NAMED = 6
 _SUMMARY = (
     "Where an interval reaches 0, no difference is clear; where it does not, the p adjusted for many "
     "comparisons decides."
 )
+_MOST_SERIES, _MOST_PROBLEMS, _MOST_REASONS = 8, 6, 4
 
 
-def draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> Figure:
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Series, best first, the one that the others are compared with, and every comparison by its pair.
+
+    ``by_pair`` has each comparison from both sides; a pair that was not compared is missing.
+    ``against_reference`` is every other series minus the reference, best first.
+    """
+
+    series: tuple[str, ...]
+    reference: str
+    by_pair: Mapping[tuple[str, str], Comparison]
+    against_reference: tuple[Comparison, ...]
+
+
+def collect_pairs(scored: BenchmarkScores, baseline: str | None, context: ScoreContext) -> Pairs:
+    """The pairs of a benchmark; the reference is the baseline, or the series that scores best.
+
+    Series without a score come last, equal ones in the order of the data. Raises a ``ReportError`` where the
+    baseline is not among the series.
+    """
+    sign = -1 if context.higher_is_better else 1
+    known = {one.series: sign * one.estimate for one in scored.scores if one.estimate is not None}
+    series = tuple(sorted((one.series for one in scored.scores), key=lambda n: known.get(n, float("inf"))))
+    if baseline is not None and baseline not in series:
+        message = f"there is no series {baseline} to compare with on {context.benchmark}"
+        raise ReportError(make_diagnostic(context, message, f"There are {', '.join(series)}"))
+    by_pair = {(pair.a, pair.b): pair for pair in scored.comparisons}
+    by_pair |= {(pair.b, pair.a): swap_sides(pair) for pair in scored.comparisons}
+    reference = baseline or (series[0] if series else "")
+    against = (by_pair.get((name, reference)) for name in series if name != reference)
+    return Pairs(series, reference, by_pair, tuple(pair for pair in against if pair is not None))
+
+
+def swap_sides(pair: Comparison) -> Comparison:
+    """The same comparison seen from its other side; 0 has no sign to turn."""
+    low, high = (None if end is None else 0.0 - end for end in (pair.high, pair.low))
+    return replace(
+        pair,
+        a=pair.b,
+        b=pair.a,
+        difference=None if pair.difference is None else 0.0 - pair.difference,
+        low=low,
+        high=high,
+        only_a=pair.only_b,
+        only_b=pair.only_a,
+        verdict=_OPPOSITE.get(pair.verdict, pair.verdict),
+    )
+
+
+def write_pairs_csv(compared: Iterable[Comparison]) -> str:
+    """The columns ``PAIR_COLUMNS``: a minus b; what is not known is empty."""
+    return write_table_csv(PAIR_COLUMNS, map(list_pair_fields, compared))
+
+
+def list_pair_fields(pair: Comparison) -> tuple[object, ...]:
+    """A comparison in the order of ``PAIR_COLUMNS``."""
+    return (
+        *(pair.a, pair.b, pair.metric, pair.difference, pair.low, pair.high, pair.level),
+        *(pair.p, pair.adjusted_p, pair.tested_together, pair.shared),
+        *("; ".join(pair.only_a), "; ".join(pair.only_b), VERDICT_WORDS[pair.verdict]),
+        *(pair.method, pair.interval_method, pair.reason),
+    )
+
+
+def write_answer(compared: Sequence[Comparison], introduced: str, context: ScoreContext) -> str:
+    """The sentence that says who is better, who is worse, and for whom no difference is clear.
+
+    ``compared`` is each series minus the reference; ``introduced`` is the reference in words.
+    """
+    if not compared:
+        return f"There is no other series to hold against {introduced}."
+    alone = f" ({_describe_difference(compared[0], context)})" if len(compared) == 1 else ""
+    return f"Against {introduced}: {describe_verdicts(compared)}{alone}."
+
+
+def describe_verdicts(compared: Sequence[Comparison]) -> str:
+    """Who is better, worse, and so on: ``A is better; B and C show no clear difference``."""
+    groups = [(verdict, [pair.a for pair in compared if pair.verdict is verdict]) for verdict in Verdict]
+    return "; ".join(
+        f"{join_names(names, most=_MOST_SERIES)} {_VERDICT_SENTENCES[verdict][len(names) > 1]}"
+        for verdict, names in groups
+        if names
+    )
+
+
+def _describe_difference(pair: Comparison, context: ScoreContext) -> str:
+    """A difference with its interval and adjusted p in a sentence: ``+3.2 points [+0.4, +6.0], p = 0.01``."""
+    if pair.difference is None:
+        return pair.reason or "no shared problem"
+    size = format_difference(pair.difference, context, half=half_width(pair))
+    ends = format_interval(pair.low, pair.high, context, signed=True) or "(no interval)"
+    return f"{size} {ends}, {format_p_text(pair.adjusted_p)}"
+
+
+def describe_comparisons(
+    compared: Sequence[Comparison], context: ScoreContext, together: str
+) -> tuple[str, ...]:
+    """How differences, intervals, p and verdicts came about; ``together`` is what was adjusted together."""
+    unit = ", in points" if is_percent(context) else ""
+    metric = name_metric(compared[0].metric, context)
+    methods = dict.fromkeys(describe_method(c.interval_method) for c in compared if c.interval_method)
+    intervals = (
+        f"Brackets: {format_level(compared[0].level)} interval of the mean difference on other problems like "
+        f"these ({join_names(list(methods))}), each by itself, not adjusted."
+    )
+    # Exact ones first, whichever pair was written first.
+    tests = sorted(
+        {pair.method for pair in compared if pair.method}, key=lambda test: ("exact" not in test, test)
+    )
+    tested = max((pair.tested_together for pair in compared), default=0)
+    count = f"{format_count(tested, together)} tested together (step-down test of the largest)"
+    adjusted = f"adjusted for {count}" if tested > 1 else "one comparison, so no adjustment"
+    names = join_names([test.replace(" 000", ",000") for test in tests])
+    sentences = (
+        f"Difference: mean over shared problems of the difference in {metric}{unit}.",
+        intervals if methods else "No interval: see the remarks.",
+        f"p: two-sided test of the differences by problem ({names}), {adjusted}"
+        f"{describe_family_blocks(compared)}."
+        if tests
+        else "",
+        _VERDICTS,
+        "" if context.higher_is_better else "Lower is better: better is a negative difference.",
+    )
+    return tuple(filter(None, sentences))
+
+
+def list_reasons(compared: Sequence[Comparison]) -> tuple[str, ...]:
+    """What is unusual about single pairs, said once for all that share it."""
+    pairs = ((f"{pair.a} and {pair.b}", pair.reason) for pair in compared)
+    reasons = group_reasons(pairs, most=_MOST_REASONS)
+    more = len(reasons) - _MOST_REASONS
+    rest = [f"{more} more remarks stand in the data table."] if more > 0 else []
+    return (*reasons[:_MOST_REASONS], *rest)
+
+
+def describe_power(
+    benchmark: str,
+    power: Power | None,
+    context: ScoreContext,
+    *,
+    together: str = "pairs",
+    reported: bool = False,
+) -> str:
+    """How large a true difference has to be to be found, alone and in the family; see ``FOUND_NOTE``.
+
+    ``power`` is None where nothing was compared; ``together`` names what was tested together; ``reported``
+    says that scores are used as reported, so that their problems are not known.
+    """
+
+    def write_sizes(difference: float) -> tuple[str, str]:
+        whole, half = (
+            format_difference(size, context, signed=False) for size in (difference, difference / 2)
+        )
+        return whole, half
+
+    if power is None or power.difference is None or power.half is None:
+        why = "its problems are not" if reported else "no two series share problems"
+        why = power.reason if power else why
+        return f"How large a difference on {benchmark} has to be to be found is not known: {why}."
+    whole, half = write_sizes(power.difference)
+    fewest, most = power.runs
+    runs = f" and {fewest if fewest == most else f'{fewest} to {most}'} runs of each series"
+    basis = f"{format_count(power.problems, 'problem')} of {benchmark}{runs if most > 1 else ''}"
+    chances = f"is found {describe_chance(TARGET_POWER)}; one of {half}, {describe_chance(power.half)}"
+    found = f"With the {basis} a true difference of {whole} {chances}."
+    if power.family_difference is None or power.family_half is None:
+        return found
+    whole, half = write_sizes(power.family_difference)
+    among = f"Among these {power.together:,} {together}"
+    return f"{found} {among} it takes {whole}; {half} are found {describe_chance(power.family_half)}."
+
+
+def draw_comparison(
+    block_id: str, settings: ComparisonSettings, scored: BenchmarkScores, context: ScoreContext
+) -> Stack:
+    """The matrix of paired differences, their picture against one series, and how large ones are found.
+
+    The comparisons of ``scored`` are of all pairs and adjusted together. Raises a ``ReportError`` where the
+    baseline is not among the series.
+    """
+    pairs = collect_pairs(scored, settings.baseline, context)
+    answer = f"{context.benchmark} has no series to compare."
+    if pairs.reference:
+        score = next(one for one in scored.scores if one.series == pairs.reference)
+        role = "the baseline" if settings.baseline else "the best score"
+        introduced = f"{pairs.reference}, {role} ({format_score_estimate(score, context)})"
+        answer = write_answer(pairs.against_reference, introduced, context)
+    parts: list[Any] = [isolate_names(answer, pairs.series)]
+    if scored.comparisons:
+        parts += [_build_matrix(f"{block_id}-pairs", pairs, scored, context)]
+        parts += [_draw_differences(f"{block_id}-differences", pairs, scored, context)]
+    parts.append(isolate_names(describe_power(context.benchmark, scored.power, context), pairs.series))
+    how: list[str] = []
+    if scored.comparisons:
+        counts = sorted({pair.shared for pair in scored.comparisons})
+        who = "both" if len(scored.comparisons) == 1 else "every pair"
+        shared = f"n = {counts[0]} problems shared by {who}."
+        if len(counts) > 1:
+            shared = f"n = {counts[0]} to {counts[-1]} problems shared by a pair; {_LEFT_OUT}"
+        how = [*describe_comparisons(scored.comparisons, context, "pair"), shared]
+        how += list_reasons(scored.comparisons)
+        how.append(FOUND_NOTE if scored.power and scored.power.difference else "")
+    notes = list_found_notes(scored.problems.notes, pairs.series)
+    sentences = [settings.caption or "", *how, *notes, *list_protocol_notes(context, pairs.series)]
+    return Stack(
+        id=block_id,
+        title=settings.title or f"{context.benchmark}: who is better than whom",
+        subtitle=f"{name_metric(settings.metric, context)}, paired by problem, every pair",
+        parts=tuple(parts),
+        caption=join_caption(sentences, context, pairs.series),
+    )
+
+
+def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> ResultTable:
+    """Verdict, difference, interval and adjusted p of each pair, a line each; the title has the unit."""
+    whole = len(pairs.series) <= MOST_WHOLE
+    unit = "points" if is_percent(context) else "difference"
+    rows = []
+    for row in pairs.series:
+        cells = [Cell(row)]
+        for column in pairs.series:
+            pair = pairs.by_pair.get((row, column))
+            mark, lines = "missing", ["missing", "not compared"]
+            if row == column:
+                mark, lines = "self", ["–"]
+            elif pair and pair.difference is None:
+                lines = ["missing", *wrap_cell(pair.reason or "no shared problem").split("\n")]
+            elif pair:
+                mark = VERDICT_MARKS[pair.verdict]
+                ends = format_interval(pair.low, pair.high, context, signed=True) or "no interval"
+                lines = [VERDICT_WORDS[pair.verdict], format_plain_difference(pair, context), ends]
+                few = pair.verdict is Verdict.TOO_FEW
+                count = f"{format_count(pair.shared, 'problem')} shared"
+                lines.append(count if few else format_p_text(pair.adjusted_p))
+            text = "\n".join(lines if whole else lines[:2])
+            cells.append(Cell(text, pair.difference if pair else None, mark))
+        rows.append(tuple(cells))
+    elsewhere = "" if whole else " Interval and p of every pair stand in the data table below the picture."
+    return ResultTable(
+        id=table_id,
+        title=f"Row minus column: verdict, {unit}{', interval, adjusted p' if whole else ''}",
+        header=("row minus column", *pairs.series),
+        rows=tuple(rows),
+        caption=f"Best first. A row that says better throughout is better than all others.{elsewhere}",
+        csv=write_pairs_csv(scored.comparisons),
+    )
+
+
+def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> Figure:
     """Rows of differences to the reference, best series first."""
-    compared = pairs.list_against_reference()
+    compared = pairs.against_reference
     slots = pick_slots(pairs.series, context.slots)
-    rows = [_make_row(one, slots[one.a], context) for one in compared]
+    rows = []
+    for pair in compared:
+        verdict, minus = VERDICT_WORDS[pair.verdict], f"{pair.a} minus {pair.b}"
+        text = f"missing: {pair.reason or 'no shared problem'}"
+        tip: tuple[str, ...] = (minus, text)
+        if pair.difference is not None:
+            text = f"{verdict}, {format_plain_difference(pair, context)}"
+            shared = format_count(pair.shared, "shared problem")
+            tip = (f"{minus}: {verdict}", _describe_difference(pair, context), shared)
+        ends = (pair.low, pair.high) if pair.difference is not None else (None, None)
+        rows.append(Row(pair.a, slots[pair.a], text, pair.difference, *ends, tip))
     unit = "points" if is_percent(context) else "the unit of the scores"
-    ends = [end for one in compared for end in (one.difference, one.low, one.high)]
+    values = [end for pair in compared for end in (pair.difference, pair.low, pair.high)]
     title = f"Difference to {pairs.reference}"
     how = f"{name_metric(compared[0].metric, context)}, mean and {format_level(compared[0].level)} interval"
-    text = FigureText(
+    words = FigureText(
         id=figure_id,
         kind="comparison",
         title=title,
@@ -78,8 +366,8 @@ def draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, cont
     )
     return draw_dot_plot(
         rows,
-        make_difference_axis(ends, context, title=f"difference to {pairs.reference} in {unit}"),
-        text,
+        make_difference_axis(values, context, title=f"difference to {pairs.reference} in {unit}"),
+        words,
         table=_build_table(scored, pairs, context),
         csv=write_pairs_csv(compared),
         rule=0.0,
@@ -88,138 +376,27 @@ def draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, cont
     )
 
 
-def _make_row(one: Comparison, slot: int | None, context: ScoreContext) -> Row:
-    verdict = VERDICT_WORDS[one.verdict]
-    if one.difference is None:
-        missing = f"missing: {one.reason or 'no shared problem'}"
-        return Row(one.a, slot, missing, None, None, None, (f"{one.a} minus {one.b}", missing))
-    tip = (
-        f"{one.a} minus {one.b}: {verdict}",
-        describe_difference(one, context),
-        f"{format_count(one.shared, 'shared problem')}",
-    )
-    text = f"{verdict}, {format_plain_difference(one, context)}"
-    return Row(one.a, slot, text, one.difference, one.low, one.high, tip)
-
-
 def _build_table(scored: BenchmarkScores, pairs: Pairs, context: ScoreContext) -> Table:
     """Every pair, those that are drawn first; a column that says nothing of any pair is left out."""
-    drawn = pairs.list_against_reference()
-    rest = [one for one in scored.comparisons if pairs.reference not in {one.a, one.b}]
-    rows = [_format_cells(one, context) for one in (*drawn, *rest)]
+    drawn = pairs.against_reference
+    rest = [pair for pair in scored.comparisons if pairs.reference not in {pair.a, pair.b}]
+    rows = []
+    for pair in (*drawn, *rest):
+        size, none = "missing", "missing"
+        if pair.difference is not None:
+            size = format_difference(pair.difference, context, half=half_width(pair))
+            none = "no interval"
+        ps = (format_p_text(p).removeprefix("p ").removeprefix("= ") for p in (pair.p, pair.adjusted_p))
+        alone = ((pair.a, pair.only_a), (pair.b, pair.only_b))
+        lone = (f"{name}: {join_names(only, most=_MOST_PROBLEMS)}" for name, only in alone if only)
+        rows.append(
+            (
+                *(pair.a, pair.b, size, format_interval(pair.low, pair.high, context, signed=True) or none),
+                *(*ps, VERDICT_WORDS[pair.verdict], str(pair.shared), "; ".join(lone)),
+                *(pair.method.replace(" 000", ",000"), pair.reason),
+            )
+        )
     columns = [place for place in range(len(_HEADER)) if any(row[place] for row in rows)]
     note = f"The picture shows the first {len(drawn)} of {format_count(len(rows), 'pair')}." if rest else ""
     header = tuple(_HEADER[place] for place in columns)
     return Table(header, tuple(tuple(row[place] for place in columns) for row in rows), note)
-
-
-def _format_cells(one: Comparison, context: ScoreContext) -> tuple[str, ...]:
-    known = one.difference is not None
-    alone = [(one.a, one.only_a), (one.b, one.only_b)]
-    return (
-        one.a,
-        one.b,
-        format_difference(one.difference, context, half=half_width(one))
-        if one.difference is not None
-        else "missing",
-        format_interval(one.low, one.high, context, signed=True) or ("no interval" if known else "missing"),
-        format_p_text(one.p).removeprefix("p ").removeprefix("= "),
-        format_p_text(one.adjusted_p).removeprefix("p ").removeprefix("= "),
-        VERDICT_WORDS[one.verdict],
-        str(one.shared),
-        "; ".join(f"{name}: {join_names(names, most=_MOST_NAMED)}" for name, names in alone if names),
-        one.method.replace(" 000", ",000"),
-        one.reason,
-    )
-
-
-MOST_WHOLE = 8
-"""Series up to which a cell says everything; beyond, verdict and difference, and the data table the rest."""
-
-
-def draw_comparison(
-    block_id: str, settings: ComparisonSettings, scored: BenchmarkScores, context: ScoreContext
-) -> Stack:
-    """The matrix of paired differences, their picture against one series, and how large ones are found.
-
-    The comparisons of ``scored`` are of all pairs and adjusted together.
-
-    Raises:
-        ReportError: if the baseline is not among the series.
-    """
-    pairs = collect_pairs(scored, settings.baseline, context)
-    metric = name_metric(settings.metric, context)
-    parts: list[Any] = [isolate_names(_write_answer(pairs, scored, settings, context), pairs.series)]
-    if scored.comparisons:
-        parts += [_build_matrix(f"{block_id}-pairs", pairs, scored, context)]
-        parts += [draw_differences(f"{block_id}-differences", pairs, scored, context)]
-    parts.append(isolate_names(describe_power(context.benchmark, scored.power, context), pairs.series))
-    return Stack(
-        id=block_id,
-        title=settings.title or f"{context.benchmark}: who is better than whom",
-        subtitle=f"{metric}, paired by problem, every pair",
-        parts=tuple(parts),
-        caption=isolate_names(_write_caption(pairs, scored, settings, context), pairs.series),
-    )
-
-
-def _write_answer(
-    pairs: Pairs, scored: BenchmarkScores, settings: ComparisonSettings, context: ScoreContext
-) -> str:
-    if not pairs.reference:
-        return f"{context.benchmark} has no series to compare."
-    score = next(one for one in scored.scores if one.series == pairs.reference)
-    role = "the baseline" if settings.baseline else "the best score"
-    introduced = f"{pairs.reference}, {role} ({format_score_estimate(score, context)})"
-    return write_answer(pairs.list_against_reference(), introduced, context)
-
-
-def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> ResultTable:
-    whole = len(pairs.series) <= MOST_WHOLE
-    unit = "points" if is_percent(context) else "difference"
-    lines = f"verdict, {unit}, interval, adjusted p" if whole else f"verdict, {unit}"
-    elsewhere = "" if whole else " Interval and p of every pair stand in the data table below the picture."
-    return ResultTable(
-        id=table_id,
-        title=f"Row minus column: {lines}",
-        header=("row minus column", *pairs.series),
-        rows=tuple(
-            (Cell(row), *(_build_cell(pairs, row, column, context, whole=whole) for column in pairs.series))
-            for row in pairs.series
-        ),
-        caption=f"Best first. A row that says better throughout is better than all others.{elsewhere}",
-        csv=write_pairs_csv(scored.comparisons),
-    )
-
-
-def _build_cell(pairs: Pairs, row: str, column: str, context: ScoreContext, *, whole: bool) -> Cell:
-    if row == column:
-        return Cell("–", None, "self")
-    one = pairs.by_pair.get((row, column))
-    if one is None:
-        return Cell("missing\nnot compared", None, "missing")
-    lines = describe_pair(one, context)
-    mark = "missing" if one.difference is None else VERDICT_MARKS[one.verdict]
-    return Cell("\n".join(lines if whole else lines[:2]), one.difference, mark)
-
-
-def _write_caption(
-    pairs: Pairs, scored: BenchmarkScores, settings: ComparisonSettings, context: ScoreContext
-) -> str:
-    how: tuple[str, ...] = ()
-    if scored.comparisons:
-        how = (
-            *describe_comparisons(scored.comparisons, context, "pair"),
-            describe_shared(scored.comparisons),
-            *list_reasons(scored.comparisons),
-            FOUND_NOTE if scored.power and scored.power.difference else "",
-        )
-    sentences = [
-        settings.caption or "",
-        *how,
-        *list_found_notes(scored.problems.notes, pairs.series),
-        *list_protocol_notes(context, pairs.series),
-        *context.notes,
-        f"Source: {describe_source(context)}.",
-    ]
-    return " ".join(filter(None, sentences))

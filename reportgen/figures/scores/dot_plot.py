@@ -14,20 +14,15 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core.model import Figure
 from reportgen.figures.axis import position
 from reportgen.figures.paths import PIXELS_WIDE
-from reportgen.figures.picture import draw_framed, draw_rule, draw_x_axis, draw_x_grid, format_position
+from reportgen.figures.picture import draw_framed, draw_x_axis, draw_x_grid, format_position, set_into_page
 from reportgen.figures.plot import Margins
-from reportgen.figures.style import (
-    LABEL_SIZE,
-    TICK_SIZE,
-    apply_house_style,
-    get_colour,
-    resolve_specification,
-)
+from reportgen.figures.style import LABEL_SIZE, apply_house_style, get_colour, resolve_specification
 from reportgen.figures.text import break_name, escape_text, isolate_names, measure_text, shorten_name
 
 if TYPE_CHECKING:
@@ -45,6 +40,13 @@ _CENTRE = 18
 _HEAD, _GAP = 22, 6
 _LINE = 15
 _DOTS_AT, _LANE, _LANES, _DOT_ROOM = 12, 6, 3, 7.0
+# Marks of the specification.
+_SHADE = {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08}
+_HEADING = {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"}
+_RULE = {"type": "rule", "color": "var(--rg-muted)"}
+_INTERVAL = {"type": "rule", "strokeWidth": 2}
+_POINT = {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1}
+_DOT = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +59,19 @@ class RowDot:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a picture.
+    """One row of a picture; values are in the unit of the axis."""
 
-    Attributes:
-        name: the words left of it.
-        slot: palette slot; None is the muted grey.
-        text: the words right of it, such as its score; without a dot they stand in its place.
-        value: where the dot stands, in the unit of the axis; None where there is nothing to draw.
-        low, high: the ends of the interval; None where there is none, the dot is then hollow.
-        tip: what is shown at the pointer, line by line.
-        series: the series that a click isolates; the name if empty.
-        group: rows that follow each other with one word here share a band under that word, such as a group.
-        dots: small dots under the interval, such as runs.
-        hollow: draw a hollow dot although there is an interval.
-    """
-
-    name: str
-    slot: int | None
-    text: str
-    value: float | None
-    low: float | None
+    name: str  # the words left of it
+    slot: int | None  # palette slot; None is the muted grey
+    text: str  # the words right of it, such as its score; without a dot they stand in its place
+    value: float | None  # where the dot stands; None where there is nothing to draw
+    low: float | None  # the ends of the interval; None where there is none, the dot is then hollow
     high: float | None
-    tip: tuple[str, ...]
-    series: str = ""
-    group: str = ""
+    tip: tuple[str, ...]  # what is shown at the pointer, line by line
+    series: str = ""  # the series that a click isolates; the name if empty
+    group: str = ""  # rows in a sequence with one word here share a band under that word
     dots: tuple[RowDot, ...] = ()
-    hollow: bool = False
+    hollow: bool = False  # draw a hollow dot although there is an interval
 
 
 def draw_dot_plot(
@@ -123,10 +112,15 @@ def draw_dot_plot(
 
 def draw_rows(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None = None) -> str:
     """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
-    return (
-        f'<svg class="rg-picture" role="img" aria-labelledby="{escape_text(labelled_by)}" width="100%" '
-        f'height="{measure_rows(rows)}" font-size="{TICK_SIZE}">{draw_rows_body(rows, axis, rule=rule)}</svg>'
-    )
+    return set_into_page(_draw_body(rows, axis, rule=rule, alive=True), measure_rows(rows), labelled_by)
+
+
+def draw_rows_file(
+    rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, source: str, rule: float | None = None
+) -> str:
+    """Rows as an SVG of fixed size on white, complete with words; fonts are named, not embedded."""
+    body, margins = _draw_body(rows, axis, rule=rule, alive=False), compute_rows_margins(rows)
+    return draw_framed(body, measure_rows(rows), margins, title=title, subtitle=subtitle, source=source)
 
 
 def name_rows_class(rows: Sequence[Row]) -> str:
@@ -145,26 +139,7 @@ def compute_rows_margins(rows: Sequence[Row]) -> Margins:
 
 def measure_rows(rows: Sequence[Row]) -> int:
     """Pixels from the top of the first row to the axis."""
-    bands = _group_rows(rows)
-    return sum(band.height for band in bands) + _GAP * (len(bands) - 1) if bands else _ROW
-
-
-def draw_rows_body(rows: Sequence[Row], axis: Axis, *, rule: float | None = None, alive: bool = True) -> str:
-    """The picture's elements, as wide as their place.
-
-    With ``alive`` they have what a page needs to show tips and to isolate series, and narrow variants.
-    """
-    height = measure_rows(rows)
-    shades, words = _draw_shades(rows)
-    parts = [shades, *draw_x_grid(axis, height), *draw_rule(axis, height, rule), words]
-    top = 0
-    for band in _group_rows(rows):
-        y = top + (_HEAD if band.word else 0)
-        for row in band.rows:
-            parts += _draw_row(row, axis, y, alive=alive)
-            y += _measure_row(row)
-        top += band.height + _GAP
-    return "".join([*parts, *draw_x_axis(axis, height)])
+    return max((band.top + band.height for band in _list_bands(rows)), default=_ROW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,124 +147,101 @@ class _Band:
     word: str
     shaded: bool
     rows: tuple[Row, ...]
+    top: int
     height: int
 
 
-def _group_rows(rows: Sequence[Row]) -> list[_Band]:
-    """Rows that follow each other with one word; every second word is shaded."""
+def _list_bands(rows: Sequence[Row]) -> list[_Band]:
+    """Rows in a sequence with one word; every second word is shaded."""
     words = list(dict.fromkeys(row.group for row in rows if row.group))
-    stretches: list[list[Row]] = []
-    for row in rows:
-        if stretches and stretches[-1][-1].group == row.group:
-            stretches[-1].append(row)
-        else:
-            stretches.append([row])
-    return [
-        _Band(
-            word=(word := stretch[0].group),
-            shaded=bool(word) and words.index(word) % 2 == 0,
-            rows=tuple(stretch),
-            height=sum(map(_measure_row, stretch)) + (_HEAD if word else 0),
-        )
-        for stretch in stretches
-    ]
+    bands: list[_Band] = []
+    for word, stretch in groupby(rows, key=lambda row: row.group):
+        members = tuple(stretch)
+        top = bands[-1].top + bands[-1].height + _GAP if bands else 0
+        height = sum(map(_measure_row, members)) + (_HEAD if word else 0)
+        bands.append(_Band(word, bool(word) and words.index(word) % 2 == 0, members, top, height))
+    return bands
 
 
 def _measure_row(row: Row) -> int:
     return _ROW_WITH_DOTS if row.dots else _ROW
 
 
-def _draw_shades(rows: Sequence[Row]) -> tuple[str, str]:
-    """The bands, and their words, which stand in front of the grid."""
-    top, shades, words = 0, [], []
-    for band in _group_rows(rows):
-        if band.shaded:
-            shades.append(f'<rect y="{top}" width="100%" height="{band.height}" rx="4"/>')
-        if band.word:
-            words.append(f'<text x="8" y="{top + 15}">{escape_text(band.word)}</text>')
-        top += band.height + _GAP
-    return (
-        f'<g class="rg-tiers" fill="var(--rg-muted)" fill-opacity=".08">{"".join(shades)}</g>',
-        f'<g class="rg-tier-words" fill="var(--rg-muted)">{"".join(words)}</g>',
-    )
+def _draw_body(rows: Sequence[Row], axis: Axis, *, rule: float | None, alive: bool) -> str:
+    """The picture's elements, as wide as their place.
 
-
-def _draw_row(row: Row, axis: Axis, top: int, *, alive: bool) -> Iterator[str]:
-    middle = top + _CENTRE
-    yield from _draw_words(row, top, alive=alive)
-    yield _draw_mark(row, row.tip, "".join(_draw_interval(row, axis, middle)), alive=alive)
-    # Which of a few lanes each dot takes, so that dots at nearly one value stay apart.
-    order = sorted(range(len(row.dots)), key=lambda place: row.dots[place].value)
-    lanes, last = [0] * len(row.dots), [-math.inf] * _LANES
-    for place in order:
-        x = position(axis, row.dots[place].value) * PIXELS_WIDE
-        free = [lane for lane in range(_LANES) if x - last[lane] >= _DOT_ROOM]
-        lanes[place] = free[0] if free else last.index(min(last))
-        last[lanes[place]] = x
-    for dot, lane in zip(row.dots, lanes, strict=True):
-        circle = (
-            f'<circle cx="{format_position(axis, dot.value)}" cy="{middle + _DOTS_AT + lane * _LANE}" r="3" '
-            f'fill="{get_colour(row.slot)}" fill-opacity=".65"/>'
-        )
-        yield _draw_mark(row, dot.tip, circle, alive=alive)
-
-
-def _draw_mark(row: Row, tip: Sequence[str], drawn: str, *, alive: bool) -> str:
-    if not alive:
-        return drawn
-    lines = "&#10;".join(escape_text(" ".join(line.split())) for line in tip)
-    return f'<g class="rg-mark rg-drawn" data-rg-tip="{lines}"{_write_series_attribute(row)}>{drawn}</g>'
+    With ``alive`` they have what a page needs to show tips and to isolate series, and narrow variants.
+    """
+    height, bands = measure_rows(rows), _list_bands(rows)
+    # The bands stand behind the grid, their words in front of it.
+    parts = ['<g class="rg-tiers" fill="var(--rg-muted)" fill-opacity=".08">']
+    parts += [f'<rect y="{b.top}" width="100%" height="{b.height}" rx="4"/>' for b in bands if b.shaded]
+    parts += ["</g>", *draw_x_grid(axis, height)]
+    if rule is not None:
+        x = format_position(axis, rule)
+        parts.append(f'<line class="rg-zero" x1="{x}" x2="{x}" y2="{height}" stroke="var(--rg-muted)"/>')
+    parts.append('<g class="rg-tier-words" fill="var(--rg-muted)">')
+    parts += [f'<text x="8" y="{b.top + 15}">{escape_text(b.word)}</text>' for b in bands if b.word]
+    parts.append("</g>")
+    for band in bands:
+        y = band.top + (_HEAD if band.word else 0)
+        for row in band.rows:
+            parts += _draw_words(row, y, alive=alive)
+            parts += _draw_marks(row, axis, y + _CENTRE, alive=alive)
+            y += _measure_row(row)
+    return "".join([*parts, *draw_x_axis(axis, height)])
 
 
 def _draw_words(row: Row, top: int, *, alive: bool) -> Iterator[str]:
-    """The name and the words of a row: beside it, and for a narrow picture above it."""
-    lines, ink = break_name(row.name), 'fill="var(--rg-text)"'
+    """The name and the words of a row: at its sides, and for a narrow picture above it."""
+    lines, font = break_name(row.name), f'font-size="{LABEL_SIZE}" fill="var(--rg-text)"'
     first = top + _CENTRE + 4.5 - (len(lines) - 1) * _LINE / 2
     right = "" if row.value is None else escape_text(row.text)
-    kind = f' class="rg-wide"{_write_series_attribute(row)}' if alive else ""
-    yield f'<g{kind} font-size="{LABEL_SIZE}" {ink}>'
+    series = _write_series_attribute(row)
+    wide = f' class="rg-wide"{series}' if alive else ""
+    yield f"<g{wide} {font}>"
     for number, line in enumerate(lines):
         yield f'<text x="-12" y="{first + number * _LINE:g}" text-anchor="end">{escape_text(line)}</text>'
     yield f'<text x="100%" dx="12" y="{top + _CENTRE + 4.5:g}">{right}</text></g>'
     if alive:
         short = shorten_name(row.name, "" if row.value is None else row.text)
-        yield (
-            f'<g class="rg-narrow" display="none"{_write_series_attribute(row)} '
-            f'font-size="{LABEL_SIZE}" {ink}>'
-        )
+        yield f'<g class="rg-narrow" display="none"{series} {font}>'
         yield f'<text x="8" y="{top + 14}">{escape_text(short)}</text>'
         yield f'<text x="100%" dx="-8" y="{top + 14}" text-anchor="end">{right}</text></g>'
-
-
-def _draw_interval(row: Row, axis: Axis, y: int) -> Iterator[str]:
-    if row.value is None:
-        yield f'<text x="8" y="{y + 4.5}" fill="var(--rg-muted)">{escape_text(row.text)}</text>'
-        return
-    ink, hollow = get_colour(row.slot), row.hollow or row.low is None
-    if row.low is not None and row.high is not None:
-        ends = f'x1="{format_position(axis, row.low)}" x2="{format_position(axis, row.high)}"'
-        yield f'<line class="rg-interval" {ends} y1="{y}" y2="{y}" stroke="{ink}" stroke-width="2"/>'
-    fill, edge = ("var(--rg-bg)", ink) if hollow else (ink, "var(--rg-bg)")
-    size = 'r="4.5" stroke-width="2"' if hollow else 'r="5.5" stroke-width="1.5"'
-    yield f'<circle cx="{format_position(axis, row.value)}" cy="{y}" {size} fill="{fill}" stroke="{edge}"/>'
 
 
 def _write_series_attribute(row: Row) -> str:
     return f' data-rg-series="{escape_text(row.series or row.name)}"'
 
 
-def draw_rows_file(
-    rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, source: str, rule: float | None = None
-) -> str:
-    """Rows as an SVG of fixed size on white, complete with words; fonts are named, not embedded."""
-    return draw_framed(
-        draw_rows_body(rows, axis, rule=rule, alive=False),
-        measure_rows(rows),
-        compute_rows_margins(rows),
-        title=title,
-        subtitle=subtitle,
-        source=source,
-    )
+def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[str]:
+    """The dot of a row with its interval, and its small dots."""
+    ink, hollow = get_colour(row.slot), row.hollow or row.low is None
+    mark = f'<text x="8" y="{middle + 4.5}" fill="var(--rg-muted)">{escape_text(row.text)}</text>'
+    if row.value is not None:
+        fill, edge = ("var(--rg-bg)", ink) if hollow else (ink, "var(--rg-bg)")
+        size = 'r="4.5" stroke-width="2"' if hollow else 'r="5.5" stroke-width="1.5"'
+        centre = f'cx="{format_position(axis, row.value)}" cy="{middle}"'
+        mark = f'<circle {centre} {size} fill="{fill}" stroke="{edge}"/>'
+    if row.value is not None and row.low is not None and row.high is not None:
+        ends = f'x1="{format_position(axis, row.low)}" x2="{format_position(axis, row.high)}"'
+        stroke = f'y1="{middle}" y2="{middle}" stroke="{ink}" stroke-width="2"'
+        mark = f'<line class="rg-interval" {ends} {stroke}/>{mark}'
+    marks = [(row.tip, mark)]
+    # Which of a few lanes each dot takes, so that dots at nearly one value stay apart.
+    lanes, last = [0] * len(row.dots), [-math.inf] * _LANES
+    for place in sorted(range(len(row.dots)), key=lambda place: row.dots[place].value):
+        x = position(axis, row.dots[place].value) * PIXELS_WIDE
+        free = [lane for lane in range(_LANES) if x - last[lane] >= _DOT_ROOM]
+        lanes[place] = free[0] if free else last.index(min(last))
+        last[lanes[place]] = x
+    for dot, lane in zip(row.dots, lanes, strict=True):
+        centre = f'cx="{format_position(axis, dot.value)}" cy="{middle + _DOTS_AT + lane * _LANE}"'
+        marks.append((dot.tip, f'<circle {centre} r="3" fill="{ink}" fill-opacity=".65"/>'))
+    for tip, drawn in marks:
+        lines = "&#10;".join(escape_text(" ".join(line.split())) for line in tip)
+        data = f'data-rg-tip="{lines}"{_write_series_attribute(row)}'
+        yield f'<g class="rg-mark rg-drawn" {data}>{drawn}</g>' if alive else drawn
 
 
 def write_rows_spec(
@@ -299,101 +251,7 @@ def write_rows_spec(
 
     The names of the rows differ.
     """
-    spec = {
-        "title": {"text": title, "subtitle": subtitle, "anchor": "start"},
-        "width": PIXELS_WIDE,
-        "height": {"step": max((_measure_row(row) for row in rows), default=_ROW)},
-        "background": "var(--rg-bg)",
-        "data": {"name": "rows"},
-        "layer": _make_layers(rows, axis, rule),
-        "datasets": {
-            "rows": _list_rows(rows),
-            "dots": [
-                {"name": row.name, "value": dot.value, "text": ", ".join(dot.tip)}
-                for row in rows
-                for dot in row.dots
-            ],
-        },
-    }
-    return json.dumps(resolve_specification(apply_house_style(spec)), ensure_ascii=False) + "\n"
-
-
-def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
-    """Bands behind groups, their words, the rule, intervals, hollow and full dots, and runs."""
-    names, colours = [row.name for row in rows], [get_colour(row.slot) for row in rows]
-    nominal: dict[str, Any] = {"field": "name", "type": "nominal"}
-    x = _encode_x(axis)
-    y = nominal | {
-        "title": None,
-        "scale": {"domain": names},
-        "axis": {"labelLimit": 320, "ticks": False, "domain": False},
-    }
-    ink = nominal | {"legend": None, "scale": {"domain": names, "range": colours}}
-    layers: list[dict[str, Any]] = [
-        {
-            "name": "shades",
-            "transform": [{"filter": "datum.shaded"}],
-            "mark": {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08},
-            "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": y},
-        },
-        {
-            "name": "heads",
-            "mark": {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"},
-            "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "head"}},
-        },
-    ]
-    if rule is not None:
-        mark = {"type": "rule", "color": "var(--rg-muted)"}
-        layers.append({"name": "rule", "mark": mark, "encoding": {"x": x | {"datum": rule}}})
-    layers += [
-        {
-            "name": "intervals",
-            "transform": [{"filter": "isValid(datum.low)"}],
-            "mark": {"type": "rule", "strokeWidth": 2},
-            "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}, "y": y, "color": ink},
-        },
-        _make_point_layer(x, y, ink),
-    ]
-    if any(row.dots for row in rows):
-        dot = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
-        placed = {"x": x | {"field": "value"}, "y": y, "color": ink, "tooltip": [{"field": "text"}]}
-        layers.append({"name": "dots", "data": {"name": "dots"}, "mark": dot, "encoding": placed})
-    return layers
-
-
-def _encode_x(axis: Axis) -> dict[str, Any]:
-    """The axis with the picture's own labels: Vega numbers its ticks from 0 to 1."""
-    labels = json.dumps(list(axis.labels), ensure_ascii=False)
-    return {
-        "type": "quantitative",
-        "title": axis.title,
-        "scale": {"domain": list(axis.domain), "nice": False, "zero": False},
-        "axis": {
-            "values": list(axis.ticks),
-            "labelExpr": f"{labels}[round(datum.index * {max(0, len(axis.ticks) - 1)})]",
-        },
-    }
-
-
-def _make_point_layer(x: dict[str, Any], y: dict[str, Any], ink: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": "points",
-        "transform": [{"filter": "isValid(datum.value)"}],
-        "mark": {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1},
-        "encoding": {
-            "x": x | {"field": "value"},
-            "y": y,
-            "stroke": ink,
-            "fill": {"condition": {"test": "datum.hollow", "value": "var(--rg-bg)"}, **ink},
-            "tooltip": [{"field": name} for name in ("name", "text", "value", "low", "high", "group")],
-        },
-    }
-
-
-def _list_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    words = list(dict.fromkeys(row.group for row in rows if row.group))
-    before = ["", *(row.group for row in rows)]
-    return [
+    data = [
         {
             "name": row.name,
             "value": row.value,
@@ -402,8 +260,55 @@ def _list_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "text": row.text,
             "hollow": row.hollow or row.low is None,
             "group": row.group,
-            "head": row.group if row.group != above else "",
-            "shaded": bool(row.group) and words.index(row.group) % 2 == 0,
+            "head": band.word if index == 0 else "",
+            "shaded": band.shaded,
         }
-        for row, above in zip(rows, before, strict=False)
+        for band in _list_bands(rows)
+        for index, row in enumerate(band.rows)
     ]
+    dots = [
+        {"name": row.name, "value": dot.value, "text": ", ".join(dot.tip)} for row in rows for dot in row.dots
+    ]
+    spec = {
+        "title": {"text": title, "subtitle": subtitle, "anchor": "start"},
+        "width": PIXELS_WIDE,
+        "height": {"step": max((_measure_row(row) for row in rows), default=_ROW)},
+        "background": "var(--rg-bg)",
+        "data": {"name": "rows"},
+        "layer": _make_layers(rows, axis, rule),
+        "datasets": {"rows": data, "dots": dots},
+    }
+    return json.dumps(resolve_specification(apply_house_style(spec)), ensure_ascii=False) + "\n"
+
+
+def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
+    """Bands behind groups, their words, the rule, intervals, hollow and full dots, and runs."""
+    # The axis has the picture's own labels: Vega numbers its ticks from 0 to 1.
+    labels, last = json.dumps(list(axis.labels), ensure_ascii=False), max(0, len(axis.ticks) - 1)
+    ticks = {"values": list(axis.ticks), "labelExpr": f"{labels}[round(datum.index * {last})]"}
+    scale = {"domain": list(axis.domain), "nice": False, "zero": False}
+    x: dict[str, Any] = {"type": "quantitative", "title": axis.title, "scale": scale, "axis": ticks}
+    names, colours = [row.name for row in rows], [get_colour(row.slot) for row in rows]
+    nominal: dict[str, Any] = {"field": "name", "type": "nominal"}
+    outline = {"labelLimit": 320, "ticks": False, "domain": False}
+    y = nominal | {"title": None, "scale": {"domain": names}, "axis": outline}
+    ink = nominal | {"legend": None, "scale": {"domain": names, "range": colours}}
+    fill = {"condition": {"test": "datum.hollow", "value": "var(--rg-bg)"}, **ink}
+    tip = [{"field": name} for name in ("name", "text", "value", "low", "high", "group")]
+
+    def layer(name: str, mark: dict[str, Any], known: str = "", **encoding: object) -> dict[str, Any]:
+        only = {"transform": [{"filter": known}]} if known else {}
+        return {"name": name, **only, "mark": mark, "encoding": encoding}
+
+    low, value = x | {"field": "low"}, x | {"field": "value"}
+    layers = [
+        layer("shades", _SHADE, "datum.shaded", x={"value": 0}, x2={"value": "width"}, y=y),
+        layer("heads", _HEADING, x={"value": 0}, y=y, text={"field": "head"}),
+        *([layer("rule", _RULE, x=x | {"datum": rule})] if rule is not None else []),
+        layer("intervals", _INTERVAL, "isValid(datum.low)", x=low, x2={"field": "high"}, y=y, color=ink),
+        layer("points", _POINT, "isValid(datum.value)", x=value, y=y, stroke=ink, fill=fill, tooltip=tip),
+    ]
+    if any(row.dots for row in rows):
+        runs = layer("dots", _DOT, x=value, y=y, color=ink, tooltip=[{"field": "text"}])
+        layers.append({"name": "dots", "data": {"name": "dots"}} | runs)
+    return layers

@@ -1,202 +1,61 @@
-"""The ``passk`` block: pass@k against k, drawn like every other curve, with its words."""
+"""Curves of scores: pass@k against k (``passk``), and what more data would find (``plan``)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.core.model import Curve, CurveSet
-from reportgen.core.words import format_number, join_names
+from reportgen.core.comparisons import TARGET_POWER
+from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Stack
+from reportgen.core.words import format_count, format_number, format_percent, join_names
 from reportgen.figures.axis import format_value
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
-from reportgen.figures.plot import FigureText, PlotSpec, describe_source, make_step_context
+from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
+from reportgen.figures.scores.comparison import FOUND_NOTE, describe_power
 from reportgen.figures.scores.wording import (
+    MOST_NAMES,
     describe_estimand,
     describe_method,
+    format_difference,
     format_level,
     format_range,
     is_percent,
     list_found_notes,
     list_protocol_notes,
+    name_metric,
 )
+from reportgen.figures.style import assign_slots
+from reportgen.figures.text import write_table_csv
+from reportgen.settings.blocks import ReferenceLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from reportgen.core.model import Figure, FloatArray
+    from reportgen.core.comparisons import Plan, PlannedDesign
+    from reportgen.core.model import Figure
     from reportgen.core.outcomes import ProblemScores, Score
-    from reportgen.figures.axis import Axis
-    from reportgen.figures.plot import ChartShape, DrawContext, Plot, ScoreContext
-    from reportgen.settings.blocks import PasskSettings
+    from reportgen.figures.plot import ChartShape, Plot, ScoreContext
+    from reportgen.settings.blocks import PasskSettings, PlanSettings
 
 
 ESTIMATOR = "unbiased, Chen et al. 2021"
-_MOST_NAMES = 6
-
-
-def write_pass_subtitle(curves: Sequence[Sequence[Score]], curve_set: CurveSet, spec: PlotSpec) -> str:
-    """Estimator, problems and samples, and the band, in a few words."""
-    band = name_band(curve_set)
-    size = _describe_size([score for curve in curves for score in curve])
-    better = "" if spec.higher_is_better else "lower is better"
-    parts = ("unbiased pass@k", f"mean of {size}", band and f"band: {band}", better)
-    return ", ".join(part for part in parts if part)
-
-
-def write_pass_caption(
-    said: str | None,
-    curves: Sequence[Sequence[Score]],
-    context: ScoreContext,
-    problems: ProblemScores | None,
-) -> str:
-    """The author's words, then estimator, n, interval and what it is about, what was found, and source.
-
-    ``problems`` is what the curves were made of, if it is known.
-    """
-    names = [curve[0].series for curve in curves]
-    requested = list(problems.series) if problems else names
-    missing = [name for name in requested if name not in names]
-    found = list_found_notes(problems.notes, requested) if problems else ()
-    sentences = [
-        said or "",
-        *_describe_estimator(curves),
-        *_describe_band(curves),
-        *_list_remarks(curves),
-        f"Without a score, and not drawn: {join_names(missing, most=_MOST_NAMES)}." if missing else "",
-        *found,
-        *list_protocol_notes(context, names),
-        *context.notes,
-        f"Source: {describe_source(context)}.",
-    ]
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def write_pass_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
-    """Who leads at k = 1 and at the largest k that all series reach, with intervals."""
-    curves = curve_set.curves
-    common = sorted(set.intersection(*(set(curve.steps.tolist()) for curve in curves)))
-    ends = list(dict.fromkeys((common[0], common[-1])))
-    if len(curves) == 1:
-        said = [f"pass@{format_value(plot.x, k)} of {_format_reading(plot, curves[0], k)}" for k in ends]
-        return f"{curves[0].series} has {join_names(said)}."
-    return " ".join(_describe_leader(curves, plot, spec, k) for k in ends)
-
-
-def _describe_leader(curves: Sequence[Curve], plot: Plot, spec: PlotSpec, k: float) -> str:
-    """Who stands first at one k; every series that reaches the same, to the digits shown, is named."""
-    sign = -1 if spec.higher_is_better else 1
-    ranked = sorted(curves, key=lambda curve: sign * _get_value(curve, k))
-    best = _format_centre(plot, ranked[0], k)
-    level = [curve.series for curve in ranked if _format_centre(plot, curve, k) == best]
-    what = f"the {'highest' if spec.higher_is_better else 'lowest'} pass@k"
-    further = k > 1 and any(curve.steps[-1] > k for curve in curves)
-    where = f"At k = {format_value(plot.x, k)}{', the largest that all series reach,' if further else ','}"
-    if len(level) > 1:
-        return f"{where} {join_names(level, most=_MOST_NAMES)} have {what}, {best}."
-    first, second = (f"{_format_reading(plot, curve, k)}" for curve in ranked[:2])
-    return f"{where} {ranked[0].series} has {what}, {first}, followed by {ranked[1].series} with {second}."
-
-
-def _get_value(curve: Curve, k: float) -> float:
-    return float(curve.values[curve.steps == k][0])
-
-
-def _format_centre(plot: Plot, curve: Curve, k: float) -> str:
-    return f"{format_value(plot.y, _get_value(curve, k))}{plot.y.unit}"
-
-
-def _format_reading(plot: Plot, curve: Curve, k: float) -> str:
-    low, high = (float(end[curve.steps == k][0]) for end in (curve.low, curve.high))
-    if not np.isfinite(low):
-        return _format_centre(plot, curve, k)
-    return f"{_format_centre(plot, curve, k)} [{format_value(plot.y, low)}, {format_value(plot.y, high)}]"
-
-
-def _describe_estimator(curves: Sequence[Sequence[Score]]) -> Iterator[str]:
-    yield (
-        "Each point is the mean over problems of pass@k, the chance that at least one of k samples is right, "
-        "by its unbiased estimator 1 \N{MINUS SIGN} C(n \N{MINUS SIGN} c, k)/C(n, k) for c right among n "
-        "samples (Chen et al. 2021)."
-    )
-    firsts = [curve[0] for curve in curves]
-    sizes = [_describe_size([score]) for score in firsts]
-    if len(set(sizes)) == 1:
-        yield f"n = {sizes[0]}."
-    else:
-        listed = [f"{score.series} {size}" for score, size in zip(firsts, sizes, strict=True)]
-        yield f"n: {join_names(listed, most=_MOST_NAMES)}."
-    if any(score.runs > 1 for score in firsts):
-        yield "Samples are those of a run; the runs of a series are averaged within a problem."
-
-
-def _describe_size(scores: Sequence[Score]) -> str:
-    """How many problems and samples: ``30 problems × 16 samples``, ``28 to 30 problems × 8 samples``."""
-    problems = [score.problems for score in scores]
-    samples = [count for score in scores for count in score.samples or ()]
-    return f"{format_range(problems, 'problem')} × {format_range(samples, 'sample')}"
-
-
-def _describe_band(curves: Sequence[Sequence[Score]]) -> Iterator[str]:
-    """How the intervals were made, what they are about, and where there is something to say of one."""
-    scores = [score for curve in curves for score in curve]
-    known = [score for score in scores if score.low is not None]
-    if known:
-        methods: dict[str, list[Score]] = {}
-        for score in known:
-            methods.setdefault(score.method, []).append(score)
-        usual = max(methods, key=lambda method: len(methods[method]))
-        ways = [describe_method(usual)]
-        ways += [
-            f"{describe_method(one)} for {_describe_points(methods[one], curves)}"
-            for one in methods
-            if one != usual
-        ]
-        yield (
-            f"Band: {format_level(known[0].level)} interval for {describe_estimand(known[0])} "
-            f"({'; '.join(ways)})."
-        )
-        also = "; lines share problems, so bands that overlap do not show two series to be equal"
-        yield (
-            "Points of a line rest on the same samples, so their intervals move together"
-            f"{also if len(curves) > 1 else ''}."
-        )
-    else:
-        yield "No band."
-    reasons: dict[str, list[Score]] = {}
-    for score in scores:
-        if score.reason:
-            reasons.setdefault(score.reason, []).append(score)
-    for reason, those in reasons.items():
-        what = "no interval, because " if those[0].low is None and "no interval" not in reason else ""
-        yield f"{_describe_points(those, curves)}: {what}{reason}."
-
-
-def _describe_points(scores: Sequence[Score], curves: Sequence[Sequence[Score]]) -> str:
-    """Which points: ``A at k = 8 and 16``, ``all series at k = 16``."""
-    ks: dict[tuple[str, ...], list[str]] = {}
-    for name in dict.fromkeys(score.series for score in scores):
-        own = tuple(score.metric.removeprefix("pass@") for score in scores if score.series == name)
-        ks.setdefault(own, []).append(name)
-    every = len(curves) > 1 and [len(curves)] == [len(names) for names in ks.values()]
-    return "; ".join(
-        f"{'all series' if every else join_names(names, most=_MOST_NAMES)} at k = {join_names(own)}"
-        for own, names in ks.items()
-    )
-
-
-def _list_remarks(curves: Sequence[Sequence[Score]]) -> Iterator[str]:
-    samples = {count for curve in curves for count in curve[0].samples or ()}
-    if len(samples) > 1:
-        yield "A line ends at the fewest samples that any of its problems has."
-    if all(len(curve) == 1 for curve in curves):
-        yield "With one sample of some problem only pass@1 is known."
-
-
 _MOST_DECIMALS = 3
 """The live view's numbers have at least as many."""
+_EACH_POINT = (
+    "Each point is the mean over problems of pass@k, the chance that at least one of k samples is right, by "
+    "its unbiased estimator 1 \N{MINUS SIGN} C(n \N{MINUS SIGN} c, k)/C(n, k) for c right among n samples "
+    "(Chen et al. 2021)."
+)
+_COLUMNS = ("problems", "samples", "runs", "stderr", "difference", "alone", "together", "found")
+_PARTS = {
+    "problems": "from problems",
+    "answers": "from sampled answers",
+    "run_problem": "from runs on single problems",
+    "runs": "from runs",
+}
 
 
 def draw_passk(
@@ -210,54 +69,41 @@ def draw_passk(
 ) -> Figure:
     """pass@k against k, a line with its band for each series; k in doublings, pass@k in percent.
 
-    Args:
-        block_id: id of the block on its page.
-        settings: its title and caption, which series stand out, its height.
-        curves: the scores of each series at rising k, as ``statistics.pass_curves`` gives them; a series
-            without a score has none.
-        context: names, range of scores, palette.
-        problems: what the curves were made of: what was found in it, and which series have no score.
-        get_chart_spec: the Vega-Lite specification of a shape, as JSON; made anew if left out.
-
-    Raises:
-        ReportError: no series has a score, or a highlighted one is not among those that have.
+    ``curves`` are the scores of each series at rising k, as ``statistics.pass_curves`` gives them, none for a
+    series without a score. ``problems`` is what they were made of, for what was found in it;
+    ``get_chart_spec`` gives the Vega-Lite specification of a shape, as JSON, made anew if left out. Raises a
+    ``ReportError`` where no series has a score, or a highlighted one is not among those that have.
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
-    percent = is_percent(context)
-    plot_context, spec = _plan_plot(block_id, settings, context, get_chart_spec or _make_chart_spec)
-    curve_set = CurveSet(
-        metric=spec.y_title,
-        curves=tuple(_make_curve(scores, 100 if percent else 1) for scores in drawn),
-        band="ci",
-        level=settings.level,
-    )
-    plot = _use_percent(make_plot(curve_set, spec, plot_context), percent=percent)
+    spec = _make_pass_spec(block_id, settings, context)
+    better = bool(spec.higher_is_better)
+    drawing = _PassCurves(drawn, context, better)
+    own = tuple(drawing.make_curves())
+    curve_set = CurveSet(metric=spec.y_title, curves=own, band="ci", level=settings.level)
+    if get_chart_spec is None:
+        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+
+        get_chart_spec = write_chart_spec
+    plot_context = make_step_context(context, "k", get_chart_spec, higher_is_better=better)
+    plot = drawing.use_units(make_plot(curve_set, spec, plot_context))
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
-        subtitle=write_pass_subtitle(drawn, curve_set, spec),
-        caption=write_pass_caption(settings.caption, drawn, context, problems),
-        summary=write_pass_summary(curve_set, plot, spec),
+        subtitle=drawing.write_subtitle(name_band(curve_set)),
+        caption=drawing.write_caption(settings.caption, problems),
+        summary=drawing.write_summary(own, plot),
         source=describe_source(context),
-        numbers={
-            "metric": "pass@k",
-            "estimator": ESTIMATOR,
-            "largest_k": {line.name: int(line.steps[-1]) for line in plot.lines},
-        },
+        numbers={"metric": "pass@k", "estimator": ESTIMATOR}
+        | {"largest_k": {line.name: int(line.steps[-1]) for line in plot.lines}},
         band=name_band(curve_set),
     )
     return draw_plot_figure(plot, curve_set, text, plot_context, spec.highlight)
 
 
-def _plan_plot(
-    block_id: str,
-    settings: PasskSettings,
-    context: ScoreContext,
-    get_chart_spec: Callable[[ChartShape], str],
-) -> tuple[DrawContext, PlotSpec]:
+def _make_pass_spec(block_id: str, settings: PasskSettings, context: ScoreContext) -> PlotSpec:
     better = context.higher_is_better if settings.higher_is_better is None else settings.higher_is_better
-    spec = PlotSpec(
+    return PlotSpec(
         id=block_id,
         kind="passk",
         title=settings.title or f"pass@k on {context.benchmark}".removesuffix(" on "),
@@ -270,47 +116,327 @@ def _plan_plot(
         x_scale="log2",
         highlight=settings.highlight,
     )
-    return make_step_context(context, "k", get_chart_spec, higher_is_better=better), spec
 
 
-def _make_chart_spec(shape: ChartShape) -> str:
-    from reportgen.figures.vega.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+def _make_curve(
+    series: str,
+    steps: Sequence[int],
+    n: Sequence[int],
+    shares: Sequence[tuple[float | None, ...]],
+    scale: int,
+) -> Curve:
+    """One series; ``shares`` are a value and the ends of its interval at each step, drawn ``scale`` times."""
+    known = [[np.nan if share is None else share for share in row] for row in shares]
+    values, low, high = np.array(known, dtype=np.float64).T * scale
+    counts = np.array(n, dtype=np.int64)
+    return Curve(series, np.array(steps, dtype=np.float64), values, low, high, counts)
 
-    return write_chart_spec(shape)
+
+@dataclass(frozen=True, slots=True)
+class _PassCurves:
+    """The scores of each series that has any at rising k, as curves and in words."""
+
+    curves: tuple[tuple[Score, ...], ...]
+    context: ScoreContext
+    better: bool
+
+    def make_curves(self) -> Iterator[Curve]:
+        """Each series with step = k; its n is the number of problems."""
+        scale = 100 if is_percent(self.context) else 1
+        for scores in self.curves:
+            steps = [int(score.metric.removeprefix("pass@")) for score in scores]
+            sizes, ends = zip(*((s.problems, (s.estimate, s.low, s.high)) for s in scores), strict=True)
+            yield replace(_make_curve(scores[0].series, steps, sizes, ends, scale), given=True)
+
+    def write_summary(self, curves: Sequence[Curve], plot: Plot) -> str:
+        """Who leads at k = 1 and at the largest k that all series reach, with intervals."""
+        common = sorted(set.intersection(*(set(curve.steps.tolist()) for curve in curves)))
+        ends = dict.fromkeys((common[0], common[-1]))
+        if len(curves) == 1:
+            points = [
+                f"pass@{format_value(plot.x, k)} of {_format_reading(plot, curves[0], k)[1]}" for k in ends
+            ]
+            return f"{curves[0].series} has {join_names(points)}."
+        sentences = []
+        for k in ends:
+            # Every series that reaches the same, to the digits shown, is named.
+            sign = -1 if self.better else 1
+            values = [sign * float(curve.values[curve.steps == k][0]) for curve in curves]
+            ranked = [curves[place] for place in sorted(range(len(curves)), key=values.__getitem__)]
+            readings = [_format_reading(plot, curve, k) for curve in ranked]
+            best = readings[0][0]
+            level = [
+                curve.series for curve, (value, _) in zip(ranked, readings, strict=True) if value == best
+            ]
+            what = f"the {'highest' if self.better else 'lowest'} pass@k"
+            further = k > 1 and any(curve.steps[-1] > k for curve in curves)
+            largest = ", the largest that all series reach" if further else ""
+            where = f"At k = {format_value(plot.x, k)}{largest},"
+            if len(level) > 1:
+                sentences.append(f"{where} {join_names(level, most=MOST_NAMES)} have {what}, {best}.")
+            else:
+                second = f"followed by {ranked[1].series} with {readings[1][1]}"
+                sentences.append(f"{where} {ranked[0].series} has {what}, {readings[0][1]}, {second}.")
+        return " ".join(sentences)
+
+    def use_units(self, plot: Plot) -> Plot:
+        """One says "k = 8" and "84.2 %", with so many decimals that only 100 % itself is read as 100."""
+        plot = replace(plot, x=replace(plot.x, symbol=True))
+        if not is_percent(self.context):
+            return plot
+        shown = np.concatenate([part for line in plot.lines for part in (line.values, line.low, line.high)])
+        inside = shown[(shown > 0) & (shown < 100)].tolist()  # noqa: PLR2004 - percent
+        for decimals in range(1, _MOST_DECIMALS + 1):
+            texts = (format_number(value, decimals=decimals) for value in inside)
+            if not any(float(text) in {0.0, 100.0} for text in texts):
+                break
+        return replace(plot, y=replace(plot.y, unit=" %", read_format=f",.{decimals}f"))
+
+    def write_subtitle(self, band: str) -> str:
+        size = _describe_size([score for curve in self.curves for score in curve])
+        how = (
+            "unbiased pass@k",
+            f"mean of {size}",
+            band and f"band: {band}",
+            "" if self.better else "lower is self.better",
+        )
+        return ", ".join(filter(None, how))
+
+    def write_caption(self, words: str | None, problems: ProblemScores | None) -> str:
+        """The author's words, then estimator, n, interval and its meaning, what was found, and source."""
+        names = [curve[0].series for curve in self.curves]
+        requested = list(problems.series) if problems else names
+        missing = [name for name in requested if name not in names]
+        firsts = [curve[0] for curve in self.curves]
+        sizes = [_describe_size([score]) for score in firsts]
+        listed = [f"{score.series} {size}" for score, size in zip(firsts, sizes, strict=True)]
+        several = any(score.runs > 1 for score in firsts)
+        uneven = len({count for score in firsts for count in score.samples or ()}) > 1
+        sentences = [
+            words or "",
+            _EACH_POINT,
+            f"n = {sizes[0]}." if len(set(sizes)) == 1 else f"n: {join_names(listed, most=MOST_NAMES)}.",
+            "Samples are those of a run; the runs of a series are averaged within a problem."
+            if several
+            else "",
+            *self.describe_band(),
+            "A line ends at the fewest samples that any of its problems has." if uneven else "",
+            "With one sample of some problem only pass@1 is known."
+            if all(len(curve) == 1 for curve in self.curves)
+            else "",
+            f"Without a score, and not drawn: {join_names(missing, most=MOST_NAMES)}." if missing else "",
+            *(list_found_notes(problems.notes, requested) if problems else ()),
+            *list_protocol_notes(self.context, names),
+        ]
+        return join_caption(sentences, self.context)
+
+    def describe_band(self) -> Iterator[str]:
+        """How the intervals were made, what they are about, and where there is something to say of one."""
+        scores = [score for curve in self.curves for score in curve]
+        known = [score for score in scores if score.low is not None]
+        if known:
+            methods: dict[str, list[Score]] = {}
+            for score in known:
+                methods.setdefault(score.method, []).append(score)
+            usual = max(methods, key=lambda method: len(methods[method]))
+            rest = [method for method in methods if method != usual]
+            ways = [describe_method(usual)]
+            ways += [f"{describe_method(way)} for {self.describe_points(methods[way])}" for way in rest]
+            level, estimand = format_level(known[0].level), describe_estimand(known[0])
+            yield f"Band: {level} interval for {estimand} ({'; '.join(ways)})."
+            also = "; lines share problems, so bands that overlap do not show two series to be equal"
+            yield (
+                "Points of a line rest on the same samples, so their intervals move together"
+                f"{also if len(self.curves) > 1 else ''}."
+            )
+        else:
+            yield "No band."
+        reasons: dict[str, list[Score]] = {}
+        for score in scores:
+            if score.reason:
+                reasons.setdefault(score.reason, []).append(score)
+        for reason, those in reasons.items():
+            what = "no interval, because " if those[0].low is None and "no interval" not in reason else ""
+            yield f"{self.describe_points(those)}: {what}{reason}."
+
+    def describe_points(self, scores: Sequence[Score]) -> str:
+        """Which points: ``A at k = 8 and 16``, ``all series at k = 16``."""
+        ks: dict[tuple[str, ...], list[str]] = {}
+        for name in dict.fromkeys(score.series for score in scores):
+            own = tuple(score.metric.removeprefix("pass@") for score in scores if score.series == name)
+            ks.setdefault(own, []).append(name)
+        every = len(self.curves) > 1 and [len(self.curves)] == [len(names) for names in ks.values()]
+        return "; ".join(
+            f"{'all series' if every else join_names(names, most=MOST_NAMES)} at k = {join_names(own)}"
+            for own, names in ks.items()
+        )
 
 
-def _make_curve(scores: Sequence[Score], scale: int) -> Curve:
-    """One series with step = k, in percent where ``scale`` is 100; its n is the number of problems."""
-    return Curve(
-        series=scores[0].series,
-        steps=np.array([int(score.metric.removeprefix("pass@")) for score in scores], dtype=np.float64),
-        values=_convert_numbers([score.estimate for score in scores], scale),
-        low=_convert_numbers([score.low for score in scores], scale),
-        high=_convert_numbers([score.high for score in scores], scale),
-        n=np.array([score.problems for score in scores], dtype=np.int64),
-        given=True,
+def _describe_size(scores: Sequence[Score]) -> str:
+    """How many problems and samples: ``30 problems × 16 samples``, ``28 to 30 problems × 8 samples``."""
+    problems = [score.problems for score in scores]
+    samples = [count for score in scores for count in score.samples or ()]
+    return f"{format_range(problems, 'problem')} × {format_range(samples, 'sample')}"
+
+
+def _format_reading(plot: Plot, curve: Curve, k: float) -> tuple[str, str]:
+    """The value of a series at one k, without and with its interval."""
+    value, low, high = (float(part[curve.steps == k][0]) for part in (curve.values, curve.low, curve.high))
+    centre = f"{format_value(plot.y, value)}{plot.y.unit}"
+    if not np.isfinite(low):
+        return centre, centre
+    return centre, f"{centre} [{format_value(plot.y, low)}, {format_value(plot.y, high)}]"
+
+
+def draw_plan(
+    block_id: str,
+    settings: PlanSettings,
+    plan: Plan,
+    context: ScoreContext,
+    *,
+    get_chart_spec: Callable[[ChartShape], str],
+) -> Stack:
+    """What the data find now, what halves the width, the probability against problems, and a table.
+
+    The figure has the id of the block, the table ``<id>-table``.
+    """
+    how = (
+        "Power comes from the variances that the data show: between problems, of sampled answers, and "
+        "between runs where there are several. The critical value is that of the test of all pairs as it is "
+        "now."
+    )
+    return Stack(
+        id=block_id,
+        title=settings.title or f"What more data on {context.benchmark} would find",
+        subtitle=f"{name_metric(settings.metric, context)}, every pair",
+        parts=(
+            *write_plan_sentences(plan, context),
+            _draw_plan_figure(block_id, settings, plan, context, get_chart_spec),
+            build_plan_table(f"{block_id}-table", plan, context),
+        ),
+        caption=join_caption((settings.caption or "", FOUND_NOTE, how), context),
     )
 
 
-def _convert_numbers(values: Sequence[float | None], scale: int) -> FloatArray:
-    known: FloatArray = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    return known * scale
+def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
+    """What is found now, what the standard error is made of, and what would halve it."""
+    known = [(_PARTS[part.name], part.stderr) for part in plan.components if part.stderr]
+    whole = format_difference(plan.power.stderr or 0.0, context, signed=False)
+    parts = [f"{format_difference(stderr, context, signed=False)} {origin}" for origin, stderr in known]
+    made = (
+        f", all of it {known[0][0]}." if len(known) == 1 else f": {join_names(parts)}; their squares add up."
+    )
+    components = [f"The standard error of a difference is {whole}{made}"]
+    reasons = dict.fromkeys(part.reason for part in plan.components if part.reason)
+    components += [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons]
+    now = {"problems": plan.power.problems, "samples": plan.samples, "runs": plan.runs}
+    able = [f"{one.needed:,} {one.what} instead of {now[one.what]:,}" for one in plan.halvings if one.needed]
+    unable = [one.what for one in plan.halvings if one.needed is None and not one.reason]
+    unknown = [one.what for one in plan.halvings if one.reason]
+    halvings = (
+        f"Half the width of an interval takes {' or '.join(able)}." if able else "",
+        f"No number of {' or '.join(unable)} alone can halve it." if unable else "",
+        f"What more {' or '.join(unknown)} would do is not known." if unknown else "",
+    )
+    found = describe_power(context.benchmark, plan.power, context)
+    return found, " ".join(components), " ".join(filter(None, halvings))
 
 
-def _use_percent(plot: Plot, *, percent: bool) -> Plot:
-    """One says "k = 8" and "84.2 %"."""
-    x = replace(plot.x, symbol=True)
-    if not percent:
-        return replace(plot, x=x)
-    shown = np.concatenate([part for line in plot.lines for part in (line.values, line.low, line.high)])
-    return replace(plot, x=x, y=_format_percent_axis(plot.y, shown[np.isfinite(shown)]))
+def build_plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:
+    """The probability to find the difference: a row for each number of problems, a column for the rest."""
+    columns = list(dict.fromkeys((design.samples, design.runs) for design in plan.designs))
+    cells = {(design.problems, design.samples, design.runs): design for design in plan.designs}
+    rows = (
+        (
+            *(design.problems, design.samples, design.runs, design.stderr, plan.difference),
+            *(design.alone, design.together, design.found),
+        )
+        for design in plan.designs
+    )
+    return ResultTable(
+        id=table_id,
+        title=_write_plan_title(plan, context),
+        header=("problems", *(_name_design(plan, *column) for column in columns)),
+        rows=tuple(
+            (
+                Cell(f"{count:,}{' (now)' if count == plan.power.problems else ''}", float(count)),
+                *(_build_cell(cells[count, *column]) for column in columns),
+            )
+            for count in dict.fromkeys(design.problems for design in plan.designs)
+        ),
+        caption="",
+        csv=write_table_csv(_COLUMNS, rows),
+    )
 
 
-def _format_percent_axis(axis: Axis, shown: FloatArray) -> Axis:
-    """With one decimal, or as many more as it takes that only 100 % itself is read as 100."""
-    inside = shown[(shown > 0) & (shown < 100)].tolist()  # noqa: PLR2004 - percent
-    for decimals in range(1, _MOST_DECIMALS + 1):
-        texts = (format_number(value, decimals=decimals) for value in inside)
-        if not any(float(text) in {0.0, 100.0} for text in texts):
-            break
-    return replace(axis, unit=" %", read_format=f",.{decimals}f")
+def _write_plan_title(plan: Plan, context: ScoreContext) -> str:
+    among = f", among {plan.power.together:,} pairs" if plan.power.family_difference is not None else ""
+    size = format_difference(plan.difference, context, signed=False)
+    return f"How often a true difference of {size} is found{among}"
+
+
+def _name_design(plan: Plan, samples: int, runs: int) -> str:
+    """``4 samples``; where series have runs ``4 samples, 3 runs``."""
+    name = format_count(samples, "sample")
+    return f"{name}, {format_count(runs, 'run')}" if any(d.runs > 1 for d in plan.designs) else name
+
+
+def _build_cell(design: PlannedDesign) -> Cell:
+    share = design.alone if design.together is None else design.together
+    return Cell(format_percent(share, decimals=0).replace("%", " %"), share)
+
+
+def _draw_plan_figure(
+    figure_id: str,
+    settings: PlanSettings,
+    plan: Plan,
+    context: ScoreContext,
+    get_chart_spec: Callable[[ChartShape], str],
+) -> Figure:
+    curves = tuple(_make_plan_curves(plan))
+    curve_set = CurveSet(metric="probability (%)", curves=curves, band="none", level=settings.level)
+    slots = assign_slots([tuple(curve.series for curve in curves)])
+    plot_context = make_step_context(
+        replace(context, slots=slots), "problems", get_chart_spec, higher_is_better=True
+    )
+    spec = PlotSpec(
+        id=figure_id,
+        kind="plan",
+        title=_write_plan_title(plan, context),
+        metric="probability",
+        x_title="problems",
+        y_title="probability (%)",
+        height=settings.height,
+        higher_is_better=True,
+        y_domain=(0.0, 100.0),
+        x_scale="log2",
+        references=(ReferenceLine(y=100 * TARGET_POWER, label="four times in five"),),
+    )
+    plot = make_plot(curve_set, spec, plot_context)
+    text = FigureText(
+        id=figure_id,
+        kind=spec.kind,
+        title=spec.title,
+        subtitle="by number of problems, a line for other numbers of samples and runs",
+        summary=_write_plan_summary(plan, context),
+        source=describe_source(context),
+        numbers={"difference": plan.difference},
+    )
+    plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
+    return draw_plot_figure(plot, curve_set, text, plot_context)
+
+
+def _write_plan_summary(plan: Plan, context: ScoreContext) -> str:
+    now = (plan.power.problems, plan.samples, plan.runs)
+    present = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
+    size = format_difference(plan.difference, context, signed=False)
+    found = f"is found in {_build_cell(present).text} of cases"
+    return f"With the data as they are a true difference of {size} {found}."
+
+
+def _make_plan_curves(plan: Plan) -> Iterator[Curve]:
+    for samples, runs in dict.fromkeys((design.samples, design.runs) for design in plan.designs):
+        points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
+        sizes = [point.problems for point in points]
+        shares = [(_build_cell(point).sort, None, None) for point in points]
+        yield _make_curve(_name_design(plan, samples, runs), sizes, sizes, shares, 100)

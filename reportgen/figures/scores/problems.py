@@ -1,117 +1,78 @@
-"""The ``problems`` block: who solves which problem, what only one series solves, and scores by slice."""
+"""The ``problems`` block: a heat map of problem × series, what only one series solves, and scores by slice.
+
+A row of the map is as wide as its place: a nested ``svg`` stretches it, in which one path a step of colour
+holds all its cells. So 600 problems of 20 series are some hundred elements and not 12 000. The distance of
+rows is the same in wide figures, where names stand left of them, and in narrow ones, where the style sheet
+puts names (``rg-heat-name``) above cells of half the height (``rg-heat-cells``). So a pointer's height tells
+its row.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reportgen.core.model import Cell, Figure, ResultTable, Stack, Table
-from reportgen.core.words import format_count, join_names, lower_axis_title
-from reportgen.figures.csv_text import write_table_csv
+from reportgen.core.words import format_count, format_number, join_names, lower_axis_title
+from reportgen.figures.live import write_compact_json
+from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.picture import draw_framed
-from reportgen.figures.plot import Margins, describe_source
-from reportgen.figures.scores.heat_map import (
-    BELOW,
-    build_heat_map,
-    build_heat_payload,
-    build_heat_spec,
-    draw_heat_body,
-    draw_heat_map,
-    format_bound,
-    measure_heat_height,
-    measure_left_margin,
-    write_grid_csv,
+from reportgen.figures.plot import Margins, join_caption
+from reportgen.figures.scores.key_results import build_slice_table
+from reportgen.figures.scores.wording import format_score, is_percent, list_protocol_notes
+from reportgen.figures.style import (
+    LABEL_SIZE,
+    TICK_SIZE,
+    apply_house_style,
+    pick_slots,
+    resolve,
+    resolve_specification,
 )
-from reportgen.figures.scores.wording import (
-    describe_intervals,
-    format_score,
-    format_score_estimate,
-    list_protocol_notes,
-    name_metric,
+from reportgen.figures.text import (
+    WIDEST_NAME,
+    cut_label,
+    escape_field,
+    escape_text,
+    format_field,
+    isolate_names,
+    measure_text,
+    wrap_cell,
+    write_table_csv,
 )
-from reportgen.figures.style import pick_slots
-from reportgen.figures.text import isolate_names, wrap_cell
-from reportgen.figures.vega.live import write_compact_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.comparisons import ProblemGrid
+    from reportgen.core.model import FloatArray, IntArray
     from reportgen.core.outcomes import Score
     from reportgen.figures.plot import ScoreContext
-    from reportgen.figures.scores.heat_map import HeatMap
     from reportgen.settings.blocks import ProblemsSettings
 
 
-_CSV_COLUMNS = (
-    *("column", "value", "series", "metric", "score", "low", "high", "level", "problems"),
-    *("estimand", "method", "reason"),
-)
-
-
-def build_slice_table(
-    table_id: str, column: str, values: Mapping[str, tuple[Score, ...]], context: ScoreContext
-) -> ResultTable:
-    """A row for each series and a column for each value of ``column``, with intervals.
-
-    ``values`` has the scores of all series by value, in one order.
-    """
-    names = list(dict.fromkeys(score.series for scores in values.values() for score in scores))
-    by_name = {value: {score.series: score for score in scores} for value, scores in values.items()}
-    return ResultTable(
-        id=table_id,
-        title=f"By {column}",
-        header=("series", *(_write_head(column, value, scores) for value, scores in values.items())),
-        rows=tuple(
-            (Cell(name), *(_build_cell(by_name[value].get(name), value, context) for value in values))
-            for name in names
-        ),
-        caption=_write_caption([one for scores in values.values() for one in scores], len(values), context),
-        csv=write_table_csv(_CSV_COLUMNS, _list_csv_rows(column, values)),
-    )
-
-
-def _write_head(column: str, value: str, scores: Iterable[Score]) -> str:
-    """The value with its number of problems; a bare number is told what it counts: ``level 1``."""
-    counts = sorted({one.problems for one in scores if one.problems})
-    name = f"{column} {value}" if value[:1].isdigit() else value
-    if not counts:
-        return f"{name} (no problems)"
-    many = format_count(counts[-1], "problem")
-    return f"{name} ({many})" if len(counts) == 1 else f"{name} ({counts[0]} to {many})"
-
-
-def _build_cell(score: Score | None, value: str, context: ScoreContext) -> Cell:
-    if score is None or score.estimate is None:
-        reason = score.reason if score and score.reason else f"no answers in {value}"
-        return Cell(f"missing\n{wrap_cell(reason)}", None, "missing")
-    without = "\nno interval" if score.low is None else ""
-    return Cell(f"{format_score_estimate(score, context)}{without}", score.estimate)
-
-
-def _list_csv_rows(column: str, values: Mapping[str, tuple[Score, ...]]) -> Iterator[tuple[object, ...]]:
-    for value, scores in values.items():
-        for one in scores:
-            yield (
-                *(column, value, one.series, one.metric, one.estimate, one.low, one.high, one.level),
-                *(one.problems, one.estimand, one.method, one.reason),
-            )
-
-
-def _write_caption(scores: list[Score], slices: int, context: ScoreContext) -> str:
-    known = [one for one in scores if one.low is not None]
-    if not known:
-        return "No interval: each slice has too few problems."
-    metric = join_names(list(dict.fromkeys(name_metric(one.metric, context) for one in known)))
-    return (
-        f"{metric[0].upper()}{metric[1:]} over the problems of a slice. Brackets: "
-        f"{describe_intervals(known)}. {format_count(slices, 'slice')}, each by itself: nothing is adjusted "
-        "for many, and intervals that overlap do not say that series are alike."
-    )
-
-
+MOST_COLUMNS = 600
+"""As many as the widest picture has pixels; more problems than these share a column with their neighbours."""
+LEVELS = 7
+"""Steps of colour: never, five fifths between, always. Never and always are what a reader looks for."""
+PITCH = 34
+"""Distance of rows in pixels: room for a name above cells of half that height."""
+OPACITIES = (0.1, 0.25, 0.39, 0.53, 0.68, 0.84, 1.0)
+"""One a level; opacity over the page's own ground works in light and in dark."""
+_INK = "var(--rg-series-1)"
+# Room under the rows for the words of the axis and the key of colours.
+_BELOW = 52
+# Drawing units of a cell, across and down; the picture stretches them.
+_CELL = 10
+# Up to so many columns a gap stands between cells.
+_SEPARATE = 120
 _MOST_ROWS, _MOST_NAMED = 60, 12
+_SHARED = (
+    "A column is the mean of {} problems that are next to each other in difficulty; the CSV file has every "
+    "problem."
+)
 
 
 def draw_problems(
@@ -128,27 +89,234 @@ def draw_problems(
     parts: list[Any] = []
     if grid.problems and grid.series:
         parts.append(_draw_figure(f"{block_id}-map", grid, context))
-        parts += _list_solved_alone(f"{block_id}-alone", grid)
+        parts += [_build_lone_table(f"{block_id}-alone", grid)] if grid.solved_by_one else []
     else:
-        parts.append(f"{context.benchmark} has no problem with a score.")
+        parts.append(isolate_names(f"{context.benchmark} has no problem with a score.", grid.series))
     parts += [
         build_slice_table(f"{block_id}-{place}", column, values, context)
         for place, (column, values) in enumerate(sliced.items(), start=1)
     ]
-    sentences = [
+    # Which series lack how many problems.
+    counts = np.count_nonzero(~np.isfinite(grid.score), axis=1).tolist()
+    missing = [f"{name} {count}" for name, count in zip(grid.series, counts, strict=True) if count]
+    names = join_names(missing, most=_MOST_NAMED)
+    sentences = (
         settings.caption or "",
-        _describe_missing(grid),
+        f"Missing, because there is no answer with a score (problems): {names}." if missing else "",
         *list_protocol_notes(context, grid.series),
-        *context.notes,
-        f"Source: {describe_source(context)}.",
-    ]
+    )
     series = format_count(len(grid.series), "series", "series")
     return Stack(
         id=block_id,
         title=settings.title or f"{context.benchmark}: who solves what",
         subtitle=f"{format_count(len(grid.problems), 'problem')} by {series}",
-        parts=tuple(isolate_names(part, grid.series) if isinstance(part, str) else part for part in parts),
-        caption=isolate_names(" ".join(filter(None, sentences)), grid.series),
+        parts=tuple(parts),
+        caption=join_caption(sentences, context, grid.series),
+    )
+
+
+def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
+    """What only one series solves."""
+    own = {name: [problem for problem, one in grid.solved_by_one if one == name] for name in grid.series}
+    lists = [(name, names, join_names(names, most=_MOST_NAMED)) for name, names in own.items() if names]
+    without = [name for name, names in own.items() if not names]
+    others = f" None: {join_names(without, most=_MOST_NAMED)}." if without else ""
+    return ResultTable(
+        id=table_id,
+        title="Solved by one series only",
+        header=("series", "problems", "which, hardest last"),
+        rows=tuple(
+            (Cell(name), Cell(str(len(names)), float(len(names))), Cell(wrap_cell(words)))
+            for name, names, words in lists
+        ),
+        caption=(
+            "At least one right sample, and none of any other series that tried. "
+            f"It names problems and tests nothing: one right sample may be luck.{others}"
+        ),
+        csv=write_table_csv(("problem", "series"), grid.solved_by_one),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeatMap:
+    """A row for each of ``series`` and a column for each of ``columns``, the hardest problem last."""
+
+    series: tuple[str, ...]
+    columns: tuple[str, ...]  # the problem of each column, or the problems that share it
+    score: FloatArray  # shape (series, columns), in the unit of the input; NaN without an answer
+    samples: IntArray  # same shape; 0 where a series lacks the problem
+    level: IntArray  # same shape: step of colour, 0 is the lowest score; -1 where a series lacks the problem
+    difficulty: FloatArray  # shape (columns,), mean over the series that have the problem
+    shared: int  # problems a column; the last column may have fewer
+    problems: int
+
+    @property
+    def height(self) -> int:
+        """Height of the rows in pixels."""
+        return PITCH * len(self.series)
+
+    def build_payload(self, context: ScoreContext) -> dict[str, Any]:
+        """What the browser needs to name a cell; see ``site/assets/live-marks.js`` for who reads it.
+
+        ``score`` and ``samples`` are lists by series, ``tags`` says how hard a problem is. A score is the
+        place of its words in ``words``, null where it is missing: no script rounds a number.
+        """
+        places: dict[str, int] = {}
+        scores = [
+            [
+                places.setdefault(format_score(value, context), len(places)) if math.isfinite(value) else None
+                for value in row
+            ]
+            for row in self.score.tolist()
+        ]
+        return {
+            "series": list(self.series),
+            "problems": list(self.columns),
+            "tags": [
+                f"on average {format_score(value, context)}" if math.isfinite(value) else "no score"
+                for value in self.difficulty.tolist()
+            ],
+            "score": scores,
+            "samples": self.samples.tolist(),
+            "words": list(places),
+        }
+
+    def draw_body(self, context: ScoreContext, *, alive: bool) -> str:
+        """The picture's elements, as wide as their place; ``alive`` lets a page isolate a series."""
+        parts: list[str] = []
+        for place, name in enumerate(self.series):
+            top, series = PITCH * place, f' data-rg-series="{escape_text(name)}"' if alive else ""
+            short = cut_label(" ".join(name.split()), WIDEST_NAME)
+            parts.append(
+                f"<g{series}>"
+                f'<text class="rg-heat-name" x="-10" y="{top + 22}" text-anchor="end" '
+                f'font-size="{LABEL_SIZE}" fill="var(--rg-text)">{escape_text(short)}</text>'
+                f'<svg y="{top}" width="100%" height="{PITCH}">'
+                f'<svg class="rg-heat-cells" y="1" width="100%" height="{PITCH - 2}" '
+                f'preserveAspectRatio="none" viewBox="0 0 {_CELL * len(self.columns)} {_CELL}" fill="none" '
+                f'stroke="{_INK}">{"".join(self.draw_cells(place))}</svg></svg></g>'
+            )
+        y, middle = self.height + 17, format_count(self.problems, "problem")
+        middle += f", {self.shared} a column" if self.shared > 1 else ""
+        parts.append('<g class="rg-x-labels" fill="var(--rg-muted)">')
+        for x, anchor, words in (
+            ("0", "", "easiest"),
+            ("50%", ' text-anchor="middle"', middle),
+            ("100%", ' text-anchor="end"', "hardest"),
+        ):
+            parts.append(f'<text x="{x}" y="{y}"{anchor}>{words}</text>')
+        return "".join([*parts, "</g>", *self.draw_key(context)])
+
+    def draw_cells(self, place: int) -> Iterator[str]:
+        """One path a level; a stroke as wide as the row is a third of the text of a rectangle."""
+        levels = self.level[place]
+        for level in (*range(LEVELS), -1):
+            if levels.size <= _SEPARATE:
+                places = np.flatnonzero(levels == level).tolist()
+                data = "".join(f"M{_CELL * place} 5h{_CELL - 1}" for place in places)
+            else:
+                # Neighbours without a gap between them are one line.
+                chosen = np.concatenate([[0], (levels == level).view(np.int8), [0]])
+                edges = np.flatnonzero(np.diff(chosen)).reshape(-1, 2).tolist()
+                data = "".join(f"M{_CELL * start} 5h{_CELL * (stop - start)}" for start, stop in edges)
+            # A thin line where a score is missing: it is not drawn as if it were one.
+            pen = 'stroke="var(--rg-series-muted)" stroke-width="0.8"'
+            if level >= 0:
+                pen = f'stroke-opacity="{OPACITIES[level]:g}" stroke-width="{_CELL}"'
+            if data:
+                yield f'<path {pen} d="{data}"/>'
+
+    def draw_key(self, context: ScoreContext) -> Iterator[str]:
+        """The steps of colour between the lowest and the highest score, those that are drawn."""
+        between = ((self.level > 0) & (self.level < LEVELS - 1)).any()
+        y = self.height + 34
+        high, low = _format_bounds(context)
+        x = measure_text(low, TICK_SIZE) + 6
+        yield '<g class="rg-heat-key" fill="var(--rg-muted)">'
+        yield f'<text x="0" y="{y + 10}">{escape_text(low)}</text>'
+        for level in range(LEVELS) if between else (0, LEVELS - 1):
+            yield f'<rect x="{x:.0f}" y="{y}" width="17" height="12" fill="{_INK}" '
+            yield f'fill-opacity="{OPACITIES[level]:g}"/>'
+            x += 18
+        yield f'<text x="{x + 5:.0f}" y="{y + 10}">{escape_text(high)}</text>'
+        if (self.level < 0).any():
+            x += measure_text(high, TICK_SIZE) + 26
+            yield f'<rect x="{x:.0f}" y="{y + 5}" width="17" height="2" fill="var(--rg-series-muted)"/>'
+            yield f'<text x="{x + 22:.0f}" y="{y + 10}">missing</text>'
+        yield "</g>"
+
+    def build_spec(self, context: ScoreContext, *, title: str, subtitle: str) -> dict[str, Any]:
+        """A rectangle a cell, the hardest problem last; cells without an answer are left out.
+
+        Columns are numbered, so that two problems never share one; the tooltip names them.
+        """
+        nominal, numeric = ("problem", "series"), ("score", "samples")
+        # The colour of the lowest score is not that of the ground: there stands no score.
+        pairs = zip(*(bytes.fromhex(resolve(name)[1:]) for name in ("var(--rg-bg)", _INK)), strict=True)
+        faintest = "".join(f"{round(ground + OPACITIES[0] * (ink - ground)):02x}" for ground, ink in pairs)
+        colours = {"range": [f"#{faintest}", resolve(_INK)], "interpolate": "rgb"}
+        names = {"title": None, "labelLimit": 320, "ticks": False, "domain": False}
+        spec = {
+            "width": PIXELS_WIDE,
+            "height": self.height,
+            "background": "var(--rg-bg)",
+            "mark": {"type": "rect"},
+            "encoding": {
+                "x": {"field": "column", "type": "ordinal", "axis": None},
+                "y": {"field": "series", "type": "nominal", "sort": None, "axis": names},
+                "color": {
+                    "field": "score",
+                    "type": "quantitative",
+                    "scale": {"domain": [context.lowest, context.highest], **colours},
+                    "legend": {"title": "score", "format": ".0%" if is_percent(context) else "~r"},
+                },
+                "tooltip": [
+                    *({"field": name, "type": "nominal"} for name in nominal),
+                    *({"field": name, "type": "quantitative"} for name in numeric),
+                ],
+            },
+        }
+        ours: dict[str, Any] = resolve_specification(apply_house_style(spec))
+        heading = {"text": title, "subtitle": subtitle, "anchor": "start"}
+        # Of its own accord Vega would read a name such as 007 as a number.
+        kinds = dict.fromkeys(("score", "samples", "column"), "number") | dict.fromkeys(nominal, "string")
+        starts = [f"{place},{escape_field(name)}" for place, name in enumerate(self.columns, start=1)]
+        csv = "column,problem,series,score,samples\n" + "".join(
+            _list_csv_rows(starts, self, with_missing=False)
+        )
+        return {**ours, "title": heading, "data": {"values": csv, "format": {"type": "csv", "parse": kinds}}}
+
+
+def build_heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
+    """The heat map of a grid; neighbours by difficulty share a column where there are too many problems.
+
+    A shared column has the mean score over its problems that the series answered, each counting once.
+    """
+    count = len(grid.problems)
+    shared = max(1, math.ceil(count / MOST_COLUMNS))
+    starts = np.arange(0, count, shared)
+
+    def average(values: FloatArray) -> FloatArray:
+        known = np.isfinite(values)
+        answered = np.add.reduceat(known, starts, axis=-1, dtype=np.int64)
+        total = np.add.reduceat(np.where(known, values, 0.0), starts, axis=-1)
+        mean: FloatArray = np.where(answered > 0, total / np.maximum(answered, 1), np.nan)
+        return mean
+
+    score = average(grid.score)
+    share = (np.nan_to_num(score, nan=context.lowest) - context.lowest) / (context.highest - context.lowest)
+    between = 1 + np.minimum(np.floor(share * (LEVELS - 2)), LEVELS - 3)
+    level = np.where(share <= 0, 0, np.where(share >= 1, LEVELS - 1, between))
+    groups = [grid.problems[start : start + shared] for start in starts.tolist()]
+    return HeatMap(
+        series=grid.series,
+        columns=tuple(g[0] if len(g) == 1 else f"{g[0]} to {g[-1]} ({len(g)} problems)" for g in groups),
+        score=score,
+        samples=np.add.reduceat(grid.samples, starts, axis=1),
+        level=np.where(np.isfinite(score), level, -1).astype(np.int64),
+        difficulty=average(grid.difficulty),
+        shared=shared,
+        problems=count,
     )
 
 
@@ -156,38 +324,36 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
     heat = build_heat_map(grid, context)
     title = "Score of each series on each problem"
     how = "problems from easiest to hardest, by their average over series"
-    margins = Margins(top=8, right=16, bottom=BELOW, left=measure_left_margin(heat))
-    # A row a problem, the hardest first, since these are what is looked up; of many only those.
-    hardest = slice(None, -_MOST_ROWS - 1, -1)
-    columns = zip(grid.problems[hardest], grid.score.T[hardest], grid.samples.T[hardest], strict=True)
-    rows = []
-    for problem, scores, samples in columns:
-        cells = zip(scores.tolist(), samples.tolist(), strict=True)
-        rows.append((problem, *(_format_cell(*cell, context) for cell in cells)))
-    note = "Each cell: score, and of how many samples."
-    if len(grid.problems) > _MOST_ROWS:
-        note += f" The hardest {_MOST_ROWS} of {len(grid.problems):,} problems; the CSV file has them all."
+    # Room for the names left of the rows, in whole eights, as the style sheet's margins are.
+    widest = max((measure_text(cut_label(name, WIDEST_NAME), LABEL_SIZE) for name in heat.series), default=0)
+    left = min(200, max(16, 8 * math.ceil((widest + 12) / 8)))
+    margins = Margins(top=8, right=16, bottom=_BELOW, left=left)
+    labels = escape_text(f"{figure_id}-title {figure_id}-summary")
+    file_title, body = (
+        f"{context.benchmark}: {lower_axis_title(title)}",
+        heat.draw_body(context, alive=False),
+    )
     return Figure(
         id=figure_id,
         kind="problems",
         title=title,
         subtitle=how,
-        caption=_describe_shared_columns(heat),
+        caption=_SHARED.format(heat.shared) if heat.shared > 1 else "",
         summary=isolate_names(_write_summary(grid, context), grid.series),
-        inline_svg=draw_heat_map(heat, context, figure_id),
-        file_svg=draw_framed(
-            draw_heat_body(heat, context, alive=False),
-            measure_heat_height(heat),
-            margins,
-            title=f"{context.benchmark}: {lower_axis_title(title)}",
-            subtitle=how,
-            source=context.source,
+        inline_svg=(
+            f'<svg class="rg-picture rg-heat" role="img" aria-labelledby="{labels}" width="100%" '
+            f'height="{heat.height}" font-size="{TICK_SIZE}" data-rg-columns="problems">'
+            f'<rect class="rg-cells" width="100%" height="{heat.height}" fill="none"/>'
+            f"{heat.draw_body(context, alive=True)}</svg>"
         ),
-        table=Table(("problem, hardest first", *grid.series), tuple(rows), note),
-        csv=write_grid_csv(grid),
-        spec=write_compact_json(build_heat_spec(heat, context, title=title, subtitle=how)) + "\n",
+        file_svg=draw_framed(
+            body, heat.height, margins, title=file_title, subtitle=how, source=context.source
+        ),
+        table=_build_table(grid, context),
+        csv=_write_csv(grid),
+        spec=write_compact_json(heat.build_spec(context, title=title, subtitle=how)) + "\n",
         view="",
-        payload=write_compact_json(build_heat_payload(heat, context)),
+        payload=write_compact_json(heat.build_payload(context)),
         numbers={"series": list(grid.series), "problems": len(grid.problems)},
         legend=tuple(pick_slots(grid.series, context.slots).items()),
         plot_class=f"rg-heat rg-left-{margins.left} rg-right-{margins.right}",
@@ -200,7 +366,7 @@ def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
     some = known.any(axis=0)
     best = int(np.count_nonzero(np.all(~known | (grid.score >= context.highest), axis=0) & some))
     worst = int(np.count_nonzero(np.all(~known | (grid.score <= context.lowest), axis=0) & some))
-    top, bottom = format_bound(context.highest, context), format_bound(context.lowest, context)
+    top, bottom = _format_bounds(context)
     rest = int(np.count_nonzero(some)) - best - worst
     apart = f"on the other {rest:,} they differ or lie between" if rest else "there are no others"
     return (
@@ -209,58 +375,53 @@ def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
     )
 
 
-def _describe_shared_columns(heat: HeatMap) -> str:
-    if heat.shared == 1:
-        return ""
-    return (
-        f"A column is the mean of {heat.shared} problems that are next to each other in difficulty; "
-        "the CSV file has every problem."
-    )
+def _format_bounds(context: ScoreContext) -> tuple[str, str]:
+    """The highest and the lowest possible score, which are exact: ``100 %``."""
+    if is_percent(context):
+        return f"{context.highest * 100:g} %", f"{context.lowest * 100:g} %"
+    return format_number(context.highest), format_number(context.lowest)
 
 
-def _format_cell(score: float, samples: int, context: ScoreContext) -> str:
-    return f"{format_score(score, context)} of {samples}" if np.isfinite(score) else "missing: no answer"
-
-
-def _list_solved_alone(table_id: str, grid: ProblemGrid) -> list[str | ResultTable]:
-    """What only one series solves: a table where there is any."""
-    if not grid.solved_by_one:
-        return []
-    own = {
-        name: [problem for problem, series in grid.solved_by_one if series == name] for name in grid.series
-    }
-    rows = tuple(
+def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
+    """A row a problem, the hardest first, since these are what is looked up; of many only those."""
+    hardest = slice(None, -_MOST_ROWS - 1, -1)
+    rows = [
         (
-            Cell(name),
-            Cell(str(len(names)), float(len(names))),
-            Cell(wrap_cell(join_names(names, most=_MOST_NAMED))),
-        )
-        for name, names in own.items()
-        if names
-    )
-    without = [name for name, names in own.items() if not names]
-    others = f" None: {join_names(without, most=_MOST_NAMED)}." if without else ""
-    return [
-        ResultTable(
-            id=table_id,
-            title="Solved by one series only",
-            header=("series", "problems", "which, hardest last"),
-            rows=rows,
-            caption=(
-                "At least one right sample, and none of any other series that tried. "
-                f"It names problems and tests nothing: one right sample may be luck.{others}"
+            problem,
+            *(
+                f"{format_score(score, context)} of {count}" if math.isfinite(score) else "missing: no answer"
+                for score, count in zip(scores.tolist(), samples.tolist(), strict=True)
             ),
-            csv=write_table_csv(("problem", "series"), grid.solved_by_one),
+        )
+        for problem, scores, samples in zip(
+            grid.problems[hardest], grid.score.T[hardest], grid.samples.T[hardest], strict=True
         )
     ]
+    note = "Each cell: score, and of how many samples."
+    if len(grid.problems) > _MOST_ROWS:
+        note += f" The hardest {_MOST_ROWS} of {len(grid.problems):,} problems; the CSV file has them all."
+    return Table(("problem, hardest first", *grid.series), tuple(rows), note)
 
 
-def _describe_missing(grid: ProblemGrid) -> str:
-    """Which series lack how many problems."""
-    counts = np.count_nonzero(~np.isfinite(grid.score), axis=1).tolist()
-    said = [f"{name} {count}" for name, count in zip(grid.series, counts, strict=True) if count]
-    if not said:
-        return ""
-    return (
-        f"Missing, because there is no answer with a score (problems): {join_names(said, most=_MOST_NAMED)}."
-    )
+def _write_csv(grid: ProblemGrid) -> str:
+    """A row a cell, every problem by itself."""
+    starts = [
+        f"{escape_field(problem)},{format_field(difficulty)}"
+        for problem, difficulty in zip(grid.problems, grid.difficulty.tolist(), strict=True)
+    ]
+    rows = _list_csv_rows(starts, grid, with_missing=True)
+    return "problem,difficulty,series,score,samples\n" + "".join(rows)
+
+
+def _list_csv_rows(
+    starts: Sequence[str], heat: HeatMap | ProblemGrid, *, with_missing: bool
+) -> Iterator[str]:
+    """A line a cell, with its score empty where there is none, or without such cells.
+
+    Names are escaped once and not once a cell: there may be some hundred thousand.
+    """
+    names = [escape_field(name) for name in heat.series]
+    for start, scores, counts in zip(starts, heat.score.T.tolist(), heat.samples.T.tolist(), strict=True):
+        for name, value, count in zip(names, scores, counts, strict=True):
+            if with_missing or math.isfinite(value):
+                yield f"{start},{name},{format_field(value)},{count}\n"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import format_count, join_names
-from reportgen.figures.csv_text import write_table_csv
-from reportgen.figures.plot import FigureText, describe_source
+from reportgen.figures.plot import FigureText, describe_source, join_caption
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
 from reportgen.figures.scores.wording import (
+    MOST_NAMES,
     explain_metric,
     format_difference,
     format_interval,
@@ -22,104 +23,13 @@ from reportgen.figures.scores.wording import (
     name_metric,
 )
 from reportgen.figures.style import pick_slots
+from reportgen.figures.text import write_table_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reportgen.core.model import Figure
-    from reportgen.core.outcomes import RunScore, RunSpread
+    from reportgen.core.outcomes import RunSpread
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.blocks import RunsSettings
-
-
-_MOST_NAMES = 6
-
-
-def write_subtitle(spreads: Sequence[RunSpread], context: ScoreContext) -> str:
-    """Metric, runs and level, in a few words."""
-    if not spreads:
-        return ""
-    counts = sorted({len(one.runs) for one in spreads})
-    each = "a series" if len(counts) == 1 else "each series"
-    runs = format_count(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
-    interval = f"{format_level(spreads[0].level)} interval of the mean over runs"
-    parts = [
-        name_metric(spreads[0].metric, context),
-        f"{runs} of {each}",
-        interval if any(one.low is not None for one in spreads) else "no interval",
-        "" if context.higher_is_better else "lower is better",
-    ]
-    return ", ".join(filter(None, parts))
-
-
-def write_summary(spreads: Sequence[RunSpread], context: ScoreContext) -> str:
-    """One sentence: which series moves most from run to run, and within what each one's runs lie."""
-    known = [one for one in spreads if one.sd is not None]
-    if not known:
-        if not spreads:
-            return "No series has a run."
-        return "With one run of each series, nothing can be said about how much runs vary."
-    widest = max(known, key=lambda one: one.sd or 0.0)
-    said = format_difference(widest.sd or 0.0, context, signed=False)
-    runs = [run.score for run in widest.runs]
-    ends = " to ".join(format_score(end, context) for end in (min(runs), max(runs)))
-    lead = f"{format_count(len(runs), 'run')} of {widest.series} reach {ends}, a standard deviation of {said}"
-    if len(known) == 1:
-        return f"{lead}{_describe_mean(widest, context)}."
-    return f"{lead}, the largest of {format_count(len(known), 'series', 'series')} with several runs."
-
-
-def _describe_mean(one: RunSpread, context: ScoreContext) -> str:
-    ends = format_interval(one.low, one.high, context)
-    if one.mean is None or not ends:
-        return ""
-    return f" about their mean of {format_score(one.mean, context, half=half_width(one))} {ends}"
-
-
-def write_caption(spreads: Sequence[RunSpread], context: ScoreContext, *, words: str | None = None) -> str:
-    """What dots and lines are, what was left out, the protocol and the source; the author's words first."""
-    names = [one.series for one in spreads]
-    sentences = [
-        words or "",
-        _describe_counts(spreads),
-        "Small dot: the score of one run, on the problems that every run of its series answered.",
-        _describe_line(spreads),
-        explain_metric(spreads[0].metric) if spreads else "",
-        *group_reasons((one.series, one.reason) for one in spreads),
-        *(
-            f"{one.series}: {format_count(one.left_out, 'problem')} that only some of its runs "
-            "answered left out."
-            for one in spreads
-            if one.left_out
-        ),
-        "" if context.higher_is_better else "Lower is better.",
-        *list_protocol_notes(context, names),
-        *context.notes,
-        f"Source: {describe_source(context)}.",
-    ]
-    return " ".join(filter(None, sentences))
-
-
-def _describe_counts(spreads: Sequence[RunSpread]) -> str:
-    by_count: dict[int, list[str]] = {}
-    for one in spreads:
-        by_count.setdefault(len(one.runs), []).append(one.series)
-    if len(by_count) == 1:
-        return f"n = {format_count(next(iter(by_count)), 'run')} of each series."
-    said = [
-        f"{format_count(n, 'run')} of {join_names(names, most=_MOST_NAMES)}" for n, names in by_count.items()
-    ]
-    return f"n: {'; '.join(said)}." if said else ""
-
-
-def _describe_line(spreads: Sequence[RunSpread]) -> str:
-    if all(one.low is None for one in spreads):
-        return "Hollow dot: their mean, without an interval."
-    level = format_level(spreads[0].level)
-    return (
-        f"Large dot and line: their mean with its {level} interval (Student's t over runs), for the mean of "
-        "other runs like these on these problems; how much problems vary is not in it."
-    )
 
 
 _RUN_COLUMNS = ("series", "run", "seed", "metric", "score", "problems")
@@ -135,133 +45,191 @@ def draw_runs(
     """A row a series with a dot for each run, then a table with the id ``<id>-table``."""
     metric = name_metric(spreads[0].metric if spreads else settings.metric, context)
     title = settings.title or f"Spread of {metric} between runs on {context.benchmark}"
-    figure = _draw_figure(block_id, title, settings.caption, spreads, context)
-    # A row a series: runs, mean and interval, spread, and from lowest to highest run.
     level = format_level(spreads[0].level) if spreads else ""
     header = ("series", "runs", f"mean [{level} interval]", "SD between runs", "lowest run", "highest run")
-    # A row a series, in the unit of the input.
-    rows = (
+    records = (
         (
-            *(one.series, one.metric, one.level, len(one.runs), one.mean, one.sd, one.low, one.high),
-            *(one.problems, one.left_out, one.reason),
+            *(spread.series, spread.metric, spread.level, len(spread.runs), spread.mean, spread.sd),
+            *(spread.low, spread.high, spread.problems, spread.left_out, spread.reason),
         )
-        for one in spreads
+        for spread in spreads
     )
+    figure = _RunsFigure(spreads, context)
     table = ResultTable(
         id=f"{block_id}-table",
         title=title,
         header=(*header, "problems"),
-        rows=tuple(_build_row(one, context) for one in spreads),
+        rows=tuple(figure.build_row(spread) for spread in spreads),
         caption="",
-        csv=write_table_csv(_SPREAD_COLUMNS, rows),
+        csv=write_table_csv(_SPREAD_COLUMNS, records),
     )
-    return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
+    return Stack(block_id, title, "", (figure.draw(block_id, title, settings.caption), table), "")
 
 
-def make_run_rows(spreads: Sequence[RunSpread], context: ScoreContext) -> tuple[Row, ...]:
-    """A row for each series: its mean and interval, and its runs below."""
-    slots = pick_slots(tuple(one.series for one in spreads), context.slots)
-    return tuple(
-        Row(
-            name=one.series,
-            slot=slots[one.series],
-            text=_format_mean(one, context),
-            value=one.mean,
-            low=one.low,
-            high=one.high,
-            tip=_write_tip(one, context),
-            # A lone run is its own mean: it is drawn once.
-            dots=tuple(RowDot(run.score, _write_run_tip(one, run, context)) for run in one.runs)
-            if len(one.runs) > 1
-            else (),
+@dataclass(frozen=True, slots=True)
+class _RunsFigure:
+    """The figure of runs: a row for each series, in their order."""
+
+    spreads: tuple[RunSpread, ...]
+    context: ScoreContext
+
+    def draw(self, figure_id: str, title: str, words: str | None) -> Figure:
+        subtitle, summary = self.write_headline()
+        text = FigureText(
+            id=figure_id,
+            kind="runs",
+            title=title,
+            subtitle=subtitle,
+            caption=self.write_caption(words),
+            summary=summary,
+            source=describe_source(self.context),
+            numbers=self.collect_numbers(),
         )
-        for one in spreads
-    )
+        slots = pick_slots(tuple(spread.series for spread in self.spreads), self.context.slots)
+        pairs = [(spread, run) for spread in self.spreads for run in spread.runs]
+        scores = [format_score(run.score, self.context, half=half_width(spread)) for spread, run in pairs]
+        rows = zip(pairs, scores, strict=True)
+        cells = tuple((spread.series, run.run, run.seed or "", score) for (spread, run), score in rows)
+        # Downloads are in the unit of the input.
+        records = (
+            (spread.series, run.run, run.seed, spread.metric, run.score, spread.problems)
+            for spread, run in pairs
+        )
+        ends = [end for spread in self.spreads for end in (spread.mean, spread.low, spread.high)]
+        named = name_metric(self.spreads[0].metric if self.spreads else "mean", self.context)
+        return draw_dot_plot(
+            [self.make_row(spread, slots[spread.series]) for spread in self.spreads],
+            make_score_axis([*ends, *(run.score for _, run in pairs)], self.context, title=named),
+            text,
+            table=Table(("series", "run", "seed", named), cells),
+            csv=write_table_csv(_RUN_COLUMNS, records),
+        )
 
-
-def _format_mean(one: RunSpread, context: ScoreContext) -> str:
-    return "no score" if one.mean is None else format_score(one.mean, context, half=half_width(one))
-
-
-def _write_tip(one: RunSpread, context: ScoreContext) -> tuple[str, ...]:
-    ends = format_interval(one.low, one.high, context)
-    of = "mean of " if len(one.runs) > 1 else ""
-    lines = [
-        one.series,
-        f"{of}{format_count(len(one.runs), 'run')}: {_format_mean(one, context)}",
-        f"{format_level(one.level)} interval {ends}" if ends else "",
-        "" if one.sd is None else f"SD {format_difference(one.sd, context, signed=False)}",
-        format_count(one.problems, "problem"),
-        one.reason,
-    ]
-    return tuple(filter(None, lines))
-
-
-def _write_run_tip(one: RunSpread, run: RunScore, context: ScoreContext) -> tuple[str, ...]:
-    name = f"run {run.run}" if run.seed in {None, run.run} else f"run {run.run}, seed {run.seed}"
-    return (one.series, f"{name}: {format_score(run.score, context, half=half_width(one))}")
-
-
-def _draw_figure(
-    figure_id: str, title: str, words: str | None, spreads: Sequence[RunSpread], context: ScoreContext
-) -> Figure:
-    values = [value for one in spreads for value in (one.mean, one.low, one.high)]
-    values += [run.score for one in spreads for run in one.runs]
-    metric = name_metric(spreads[0].metric if spreads else "mean", context)
-    text = FigureText(
-        id=figure_id,
-        kind="runs",
-        title=title,
-        subtitle=write_subtitle(spreads, context),
-        caption=write_caption(spreads, context, words=words),
-        summary=write_summary(spreads, context),
-        source=describe_source(context),
-        numbers=_collect_numbers(spreads, context),
-    )
-    axis = make_score_axis(values, context, title=metric)
-    rows = tuple(
-        (one.series, run.run, run.seed or "", format_score(run.score, context, half=half_width(one)))
-        for one in spreads
-        for run in one.runs
-    )
-    table = Table(("series", "run", "seed", metric), rows)
-    # Downloads are in the unit of the input.
-    records = (
-        (one.series, run.run, run.seed, one.metric, run.score, one.problems)
-        for one in spreads
-        for run in one.runs
-    )
-    csv = write_table_csv(_RUN_COLUMNS, records)
-    return draw_dot_plot(make_run_rows(spreads, context), axis, text, table=table, csv=csv)
-
-
-def _build_row(one: RunSpread, context: ScoreContext) -> tuple[Cell, ...]:
-    ends = format_interval(one.low, one.high, context)
-    said = " ".join(filter(None, [_format_mean(one, context), ends]))
-    scores = [run.score for run in one.runs]
-    unknown = Cell("not known", None, "missing")
-    return (
-        Cell(one.series),
-        Cell(f"{len(one.runs):,}", float(len(one.runs))),
-        Cell(said, one.mean, "missing" if one.mean is None else ""),
-        unknown if one.sd is None else Cell(format_difference(one.sd, context, signed=False), one.sd),
-        *(
-            Cell(format_score(end, context, half=half_width(one)), end)
-            for end in ((min(scores), max(scores)) if scores else ())
-        ),
-        *((unknown, unknown) if not scores else ()),
-        Cell(f"{one.problems:,}", float(one.problems)),
-    )
-
-
-def _collect_numbers(spreads: Sequence[RunSpread], context: ScoreContext) -> dict[str, Any]:
-    """What ``report.json`` keeps of the figure itself."""
-    return {
-        "metric": spreads[0].metric if spreads else None,
-        "level": spreads[0].level if spreads else None,
-        "higher_is_better": context.higher_is_better,
-        "series": [
+    def collect_numbers(self) -> dict[str, Any]:
+        """What ``report.json`` keeps of the figure itself."""
+        metric, level = (self.spreads[0].metric, self.spreads[0].level) if self.spreads else (None, None)
+        series = [
             {"name": one.series, "runs": len(one.runs), "mean": one.mean, "low": one.low, "high": one.high}
-            for one in spreads
-        ],
-    }
+            for one in self.spreads
+        ]
+        head = {"metric": metric, "level": level, "higher_is_better": self.context.higher_is_better}
+        return head | {"series": series}
+
+    def make_row(self, spread: RunSpread, slot: int | None) -> Row:
+        """The mean of a series with its interval, and its runs below."""
+        mean, ends = (
+            _format_mean(spread, self.context),
+            format_interval(spread.low, spread.high, self.context),
+        )
+        of = "mean of " if len(spread.runs) > 1 else ""
+        tip = [
+            spread.series,
+            f"{of}{format_count(len(spread.runs), 'run')}: {mean}",
+            f"{format_level(spread.level)} interval {ends}" if ends else "",
+            "" if spread.sd is None else f"SD {format_difference(spread.sd, self.context, signed=False)}",
+            format_count(spread.problems, "problem"),
+            spread.reason,
+        ]
+        dots = []
+        # A lone run is its own mean: it is drawn once.
+        for run in spread.runs if len(spread.runs) > 1 else ():
+            seed = "" if run.seed in {None, run.run} else f", seed {run.seed}"
+            score = format_score(run.score, self.context, half=half_width(spread))
+            dots.append(RowDot(run.score, (spread.series, f"run {run.run}{seed}: {score}")))
+        lines = tuple(filter(None, tip))
+        return Row(spread.series, slot, mean, spread.mean, spread.low, spread.high, lines, dots=tuple(dots))
+
+    def build_row(self, spread: RunSpread) -> tuple[Cell, ...]:
+        """A row a series: runs, mean and interval, spread, and from lowest to highest run."""
+        interval = format_interval(spread.low, spread.high, self.context)
+        mean = f"{_format_mean(spread, self.context)} {interval}".rstrip()
+        scores = [run.score for run in spread.runs]
+        ends = (min(scores), max(scores)) if scores else (None, None)
+        return (
+            Cell(spread.series),
+            Cell(f"{len(scores):,}", float(len(scores))),
+            Cell(mean, spread.mean, "missing" if spread.mean is None else ""),
+            Cell("not known", None, "missing")
+            if spread.sd is None
+            else Cell(format_difference(spread.sd, self.context, signed=False), spread.sd),
+            *(
+                Cell("not known", None, "missing")
+                if end is None
+                else Cell(format_score(end, self.context, half=half_width(spread)), end)
+                for end in ends
+            ),
+            Cell(f"{spread.problems:,}", float(spread.problems)),
+        )
+
+    def write_headline(self) -> tuple[str, str]:
+        """Metric, runs and level in a few words, and which series moves most between runs in a sentence."""
+        if not self.spreads:
+            return "", "No series has a run."
+        counts = sorted({len(spread.runs) for spread in self.spreads})
+        count = f"{format_count(counts[0], 'run')} of a series"
+        if len(counts) > 1:
+            count = f"{counts[0]} to {counts[-1]} runs of each series"
+        interval = f"{format_level(self.spreads[0].level)} interval of the mean over runs"
+        if all(spread.low is None for spread in self.spreads):
+            interval = "no interval"
+        lower = "" if self.context.higher_is_better else "lower is better"
+        subtitle = ", ".join(
+            filter(None, (name_metric(self.spreads[0].metric, self.context), count, interval, lower))
+        )
+        known = [(spread.sd, spread) for spread in self.spreads if spread.sd is not None]
+        if not known:
+            return subtitle, "With one run of each series, nothing can be said about how much runs vary."
+        sd, widest = max(known, key=lambda pair: pair[0])
+        runs = [run.score for run in widest.runs]
+        ends = " to ".join(format_score(end, self.context) for end in (min(runs), max(runs)))
+        reach = f"{format_count(len(runs), 'run')} of {widest.series} reach {ends}"
+        lead = f"{reach}, a standard deviation of {format_difference(sd, self.context, signed=False)}"
+        around = format_interval(widest.low, widest.high, self.context)
+        if len(known) > 1:
+            lead += f", the largest of {format_count(len(known), 'series', 'series')} with several runs"
+        elif widest.mean is not None and around:
+            lead += f" about their mean of {_format_mean(widest, self.context)} {around}"
+        return subtitle, f"{lead}."
+
+    def write_caption(self, words: str | None) -> str:
+        """What dots and lines are, what was left out, protocol and source; the author's words first."""
+        by_count: dict[int, list[str]] = {}
+        for spread in self.spreads:
+            by_count.setdefault(len(spread.runs), []).append(spread.series)
+        counts = [
+            f"{format_count(n, 'run')} of {join_names(names, most=MOST_NAMES)}"
+            for n, names in by_count.items()
+        ]
+        size = f"n: {'; '.join(counts)}." if counts else ""
+        if len(by_count) == 1:
+            size = f"n = {format_count(len(self.spreads[0].runs), 'run')} of each series."
+        line = "Hollow dot: their mean, without an interval."
+        if any(spread.low is not None for spread in self.spreads):
+            line = (
+                f"Large dot and line: their mean with its {format_level(self.spreads[0].level)} interval "
+                "(Student's t over runs), for the mean of other runs like these on these problems; how much "
+                "problems vary is not in it."
+            )
+        sentences = [
+            words or "",
+            size,
+            "Small dot: the score of one run, on the problems that every run of its series answered.",
+            line,
+            explain_metric(self.spreads[0].metric) if self.spreads else "",
+            *group_reasons((spread.series, spread.reason) for spread in self.spreads),
+            *(
+                f"{spread.series}: {format_count(spread.left_out, 'problem')} that only some of its runs "
+                "answered left out."
+                for spread in self.spreads
+                if spread.left_out
+            ),
+            "" if self.context.higher_is_better else "Lower is better.",
+            *list_protocol_notes(self.context, [spread.series for spread in self.spreads]),
+        ]
+        return join_caption(sentences, self.context)
+
+
+def _format_mean(spread: RunSpread, context: ScoreContext) -> str:
+    if spread.mean is None:
+        return "no score"
+    return format_score(spread.mean, context, half=half_width(spread))

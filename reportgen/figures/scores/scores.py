@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Stack, Table
 from reportgen.core.outcomes import REPORTED
 from reportgen.core.words import format_count, join_names
-from reportgen.figures.plot import FigureText, describe_source
+from reportgen.figures.plot import FigureText, describe_source, join_caption
+from reportgen.figures.scores.comparison import swap_sides
 from reportgen.figures.scores.dot_plot import Row, draw_dot_plot
 from reportgen.figures.scores.key_results import build_score_table, write_score_csv
-from reportgen.figures.scores.pairs import swap_sides
 from reportgen.figures.scores.wording import (
+    MOST_NAMES,
     describe_estimand,
     describe_family_blocks,
     describe_method,
@@ -38,196 +40,10 @@ from reportgen.figures.style import pick_slots
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.comparisons import RankRange
     from reportgen.core.model import Figure
     from reportgen.core.outcomes import Score
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
     from reportgen.settings.blocks import ScoresSettings
-
-
-_MOST_NAMES = 6
-
-
-def write_subtitle(scores: Sequence[Score], context: ScoreContext) -> str:
-    """Metric, problems × samples, level and estimand, in a few words."""
-    first = scores[0]
-    parts = [
-        name_metric(first.metric, context),
-        describe_counts(scores),
-        f"{format_level(first.level)} interval for {first.estimand}" if first.estimand else "",
-        "" if context.higher_is_better else "lower is better",
-    ]
-    return ", ".join(filter(None, parts))
-
-
-def describe_counts(scores: Sequence[Score]) -> str:
-    """Problems × samples of all scores, and runs: ``30 problems × 16 samples, 3 runs``."""
-    problems = [score.problems for score in scores if score.problems]
-    samples = [count for score in scores for count in score.samples or ()]
-    runs = [score.runs for score in scores if score.runs]
-    said = " × ".join(filter(None, [format_range(problems, "problem"), format_range(samples, "sample")]))
-    return ", ".join(filter(None, [said, format_range(runs, "run") if runs and max(runs) > 1 else ""]))
-
-
-def write_summary(ranked: Sequence[Score], scored: BenchmarkScores, context: ScoreContext) -> str:
-    """One sentence: who has the highest score, and what the test says of it against the second.
-
-    ``ranked`` are the scores that are shown, best first, those without a score last.
-    """
-    known = [score for score in ranked if score.estimate is not None]
-    if not known:
-        return "No series has a score."
-    first = known[0]
-    value = format_score_estimate(first, context)
-    if len(known) == 1:
-        over = format_count(first.problems, "problem") if first.problems else "problems that are not known"
-        return f"{first.series} scores {value} on {over}."
-    second = known[1]
-    sureness = _describe_sureness(first, second, scored, context)
-    follows = f"; {second.series} follows with {format_score_estimate(second, context)}{sureness}."
-    best = "highest" if context.higher_is_better else "lowest"
-    equal = [score.series for score in known if score.estimate == first.estimate]
-    if scored.lead.series == first.series:
-        others = len(known) - 1
-        better = f", better than each of the {others} others" if others > 1 else ""
-        return f"{first.series} leads with {value}{better}{follows}"
-    if len(equal) > 1:
-        shared = f"{join_names(equal, most=_MOST_NAMES)} share the {best} score"
-        return f"No clear winner: {shared}, {value}{sureness}."
-    unclear = "No clear winner: " if scored.comparisons else ""
-    return f"{unclear}{first.series} has the {best} score, {value}{follows}"
-
-
-def _describe_sureness(first: Score, second: Score, scored: BenchmarkScores, context: ScoreContext) -> str:
-    """What the paired comparison of the first two says."""
-    one = next((c for c in scored.comparisons if {c.a, c.b} == {first.series, second.series}), None)
-    if one is None or one.difference is None:
-        return ": the two were not compared problem by problem"
-    if one.verdict is Verdict.TOO_FEW:
-        return f": {format_count(one.shared, 'shared problem')} cannot decide"
-    one = one if one.a == first.series else swap_sides(one)
-    size = format_difference(one.difference or 0.0, context, half=half_width(one))
-    ends = format_interval(one.low, one.high, context, signed=True)
-    adjusted = "adjusted " if one.tested_together > 1 else ""
-    said = f"{' '.join(filter(None, [size, ends]))}, {adjusted}{format_p_text(one.adjusted_p)}"
-    shared = format_count(one.shared, "problem")
-    if one.verdict is Verdict.UNCLEAR:
-        return f": on {shared} no difference is clear ({said})"
-    return f": on {shared} the two differ ({said})"
-
-
-def write_caption(
-    shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext, *, words: str | None = None
-) -> str:
-    """What a dot and its line are, what ranks are, the protocol, what was found, and the source.
-
-    The author's ``words`` come first.
-    """
-    names = [score.series for score in shown]
-    sentences = [
-        words or "",
-        _describe_dots(shown, context),
-        explain_metric(shown[0].metric) if shown else "",
-        *_describe_intervals(shown),
-        _describe_runs(shown, context),
-        *group_reasons((score.series, score.reason) for score in shown),
-        _describe_groups(shown, scored),
-        "" if context.higher_is_better else "Lower is better.",
-        *list_protocol_notes(context, names),
-        *list_found_notes(scored.problems.notes, names),
-        *context.notes,
-        f"Source: {describe_source(context)}.",
-    ]
-    return " ".join(filter(None, sentences))
-
-
-def _describe_dots(shown: Sequence[Score], context: ScoreContext) -> str:
-    """What a dot is made of."""
-    if not shown:
-        return ""
-    runs = max((score.runs for score in shown), default=0)
-    averaged = ", runs averaged within each problem" if runs > 1 else ""
-    counts = describe_counts(shown)
-    over = f" over {counts}{averaged}" if counts else ""
-    if any(score.method == REPORTED for score in shown):
-        return _describe_reported_dots(shown, context)
-    return f"Dot: {name_metric(shown[0].metric, context)}{over}; every problem counts the same."
-
-
-def _describe_reported_dots(shown: Sequence[Score], context: ScoreContext) -> str:
-    """What a dot is where there are totals only."""
-    problems = [score.problems for score in shown if score.problems]
-    over = f" over {format_range(problems, 'problem')}" if problems else ""
-    runs = [score.runs for score in shown]
-    errors = ", with the mean of their standard errors, which is not too small"
-    known = any(score.stderr is not None for score in shown)
-    several = f"; of {format_range(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
-    metric = name_metric(shown[0].metric, context)
-    return f"Dot: {metric}{over}, as reported: the problems behind it are not known{several}."
-
-
-def _describe_intervals(shown: Sequence[Score]) -> list[str]:
-    """What the lines are; several sentences where they were not all made in one way."""
-    ways: dict[tuple[str, str], list[str]] = {}
-    for score in shown:
-        if score.low is not None:
-            ways.setdefault((describe_estimand(score), describe_method(score.method)), []).append(
-                score.series
-            )
-    if not ways:
-        return ["No interval is known."] if shown else []
-    level = format_level(shown[0].level)
-    if len(ways) == 1:
-        ((estimand, method),) = ways
-        return [f"Line: {level} interval for {estimand} ({method})."]
-    return [
-        f"Line of {join_names(names, most=_MOST_NAMES)}: {level} interval for {estimand} ({method})."
-        for (estimand, method), names in ways.items()
-    ]
-
-
-def _describe_groups(shown: Sequence[Score], scored: BenchmarkScores) -> str:
-    if len(shown) < 2:  # noqa: PLR2004 - one alone is in no group
-        return ""
-    if not scored.groups:
-        return "No ranks: nothing was compared problem by problem."
-    together = max((one.tested_together for one in scored.comparisons), default=0)
-    about_others = all(score.estimand != "these problems" for score in shown)
-    other = "" if about_others else " Ranks are about other problems like these, lines are not."
-    family = f", adjusted for {format_count(together, 'pair')} tested together" if together > 1 else ""
-    family += describe_family_blocks(scored.comparisons)
-    borders = (
-        "Every series of a group is better than every one of the groups below. "
-        if len(scored.groups) > 1
-        else ""
-    )
-    return (
-        f"Ranks: those that the test of pairs leaves open (paired by problem{family}, p < 0.05). {borders}"
-        f"Intervals of two series may overlap although they differ.{other}"
-    )
-
-
-def _describe_runs(shown: Sequence[Score], context: ScoreContext) -> str:
-    """What of an interval comes from runs; with one run, that nothing does."""
-    several = [
-        score for score in shown if score.run_stderr is not None and score.stderr and score.low is not None
-    ]
-    if not several:
-        single = shown and all(score.runs == 1 and score.estimand == "problems like these" for score in shown)
-        return "One run each: about these checkpoints, not about training again." if single else ""
-    widest = max(several, key=lambda score: score.stderr or 0.0)
-    half = ((widest.high or 0.0) - (widest.low or 0.0)) / 2
-    part = half / (widest.stderr or 1.0)
-    of_runs = widest.run_stderr or 0.0
-    of_problems = math.sqrt(max((widest.stderr or 0.0) ** 2 - of_runs**2, 0.0))
-    whole, problems, runs = (
-        format_difference(value, context, half=half, signed=False)
-        for value in (half, part * of_problems, part * of_runs)
-    )
-    return (
-        f"Intervals are of methods: of {widest.series}'s ± {whole}, {problems} come from problems and {runs} "
-        f"from {format_count(widest.runs, 'run')} (they add as squares)."
-    )
 
 
 def draw_scores(
@@ -237,17 +53,39 @@ def draw_scores(
 
     The figure has the id of the block, the table ``<id>-table``.
     """
-    shown = sort_scores(scored.scores, settings.order, context)
+    shown = _sort_scores(scored.scores, settings.order, context)
     metric = name_metric(shown[0].metric if shown else settings.metric, context)
     # The name of a metric that is used as reported stays as it is.
     named = metric if shown and shown[0].method == REPORTED else f"{metric[:1].upper()}{metric[1:]}"
     title = settings.title or f"{named} on {context.benchmark}"
     table = build_score_table(f"{block_id}-table", title, shown, scored, context)
-    figure = _draw_figure(block_id, title, shown, scored, settings, context)
-    return Stack(id=block_id, title=title, subtitle="", parts=(figure, table), caption="")
+    groups = {name: group.rank for group in scored.groups for name in group.series}
+    numbers = [
+        {"name": score.series, "score": score.estimate, "low": score.low, "high": score.high}
+        | {"group": groups.get(score.series)}
+        for score in shown
+    ]
+    figure = _ScoreFigure(shown, scored, context)
+    text = FigureText(
+        id=block_id,
+        kind="scores",
+        title=title,
+        subtitle=figure.write_subtitle() if shown else "",
+        caption=figure.write_caption(settings.caption),
+        summary=figure.write_summary(),
+        source=describe_source(context),
+        numbers={
+            "metric": shown[0].metric if shown else None,
+            "estimand": shown[0].estimand if shown else None,
+            "level": shown[0].level if shown else None,
+            "higher_is_better": context.higher_is_better,
+            "series": numbers,
+        },
+    )
+    return Stack(block_id, title, "", (figure.draw(text), table), "")
 
 
-def sort_scores(scores: Sequence[Score], order: str, context: ScoreContext) -> tuple[Score, ...]:
+def _sort_scores(scores: Sequence[Score], order: str, context: ScoreContext) -> tuple[Score, ...]:
     """Scores best first (without a score last, equal ones as given), as given, or by name."""
     if order == "given":
         return tuple(scores)
@@ -257,117 +95,198 @@ def sort_scores(scores: Sequence[Score], order: str, context: ScoreContext) -> t
     return tuple(sorted(scores, key=lambda s: float("inf") if s.estimate is None else sign * s.estimate))
 
 
-def make_score_rows(
-    shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
-) -> tuple[Row, ...]:
-    """A row for each score, under the word of its group."""
-    slots = pick_slots(tuple(score.series for score in shown), context.slots)
-    several = len(scored.groups) > 1
-    groups = {name: one.rank for one in scored.groups for name in one.series if several}
-    ranks = {one.series: one for one in scored.ranks}
-    return tuple(
-        Row(
-            name=score.series,
-            slot=slots[score.series],
-            text=_format_score(score, context),
-            value=score.estimate,
-            low=score.low,
-            high=score.high,
-            tip=_write_tip(score, ranks.get(score.series), context),
-            group=f"Group {groups[score.series]}" if score.series in groups else "",
+@dataclass(frozen=True, slots=True)
+class _ScoreFigure:
+    """The figure of scores, in the order in which they are shown."""
+
+    shown: tuple[Score, ...]
+    scored: BenchmarkScores
+    context: ScoreContext
+
+    def draw(self, text: FigureText) -> Figure:
+        """A row for each score, under the word of its group, and a table of the numbers drawn."""
+        slots = pick_slots(tuple(score.series for score in self.shown), self.context.slots)
+        several = len(self.scored.groups) > 1
+        groups = {
+            name: f"Group {group.rank}" for group in self.scored.groups for name in group.series if several
+        }
+        ranks = {rank.series: rank for rank in self.scored.ranks}
+        differs = find_protocol_differences(self.context, dated=True)
+        rows, cells = [], []
+        for score in self.shown:
+            rank = ranks.get(score.series)
+            # The score in the digits of the table.
+            value = format_score_estimate(score, self.context).partition(" [")[0]
+            interval = format_interval(score.low, score.high, self.context)
+            measured = dict(
+                next((pairs for name, pairs in self.context.protocol if name == score.series), ())
+            )
+            tip = (
+                score.series,
+                value if score.estimate is None else f"{name_metric(score.metric, self.context)} {value}",
+                f"{format_level(score.level)} interval {interval}" if interval else "",
+                f"rank {format_rank(rank)}" if rank and rank.count > 1 else "",
+                _describe_counts([score]),
+                score.reason,
+                *(f"{label}: {measured.get(label) or 'not stated'}" for label in differs),
+            )
+            interval_ends, lines = (score.low, score.high), tuple(filter(None, tip))
+            name, group = score.series, groups.get(score.series, "")
+            rows.append(Row(name, slots[name], value, score.estimate, *interval_ends, lines, group=group))
+            cells.append((score.series, value, interval, format_rank(rank) if rank else ""))
+        level = f"{format_level(self.shown[0].level)} interval" if self.shown else "interval"
+        metric = name_metric(self.shown[0].metric if self.shown else "mean", self.context)
+        ends = [end for score in self.shown for end in (score.estimate, score.low, score.high)]
+        axis = make_score_axis(ends, self.context, title=metric)
+        table = Table(("series", metric if self.shown else "score", level, "rank"), tuple(cells))
+        return draw_dot_plot(rows, axis, text, table=table, csv=write_score_csv(self.shown, self.scored))
+
+    def write_subtitle(self) -> str:
+        """Metric, problems × samples, level and estimand, in a few words."""
+        first = self.shown[0]
+        parts = [
+            name_metric(first.metric, self.context),
+            _describe_counts(self.shown),
+            f"{format_level(first.level)} interval for {first.estimand}" if first.estimand else "",
+            "" if self.context.higher_is_better else "lower is better",
+        ]
+        return ", ".join(filter(None, parts))
+
+    def write_summary(self) -> str:
+        """One sentence: who has the highest score, and what the test says of it against the second."""
+        ranked = _sort_scores(self.shown, "best", self.context)
+        known = [score for score in ranked if score.estimate is not None]
+        if not known:
+            return "No series has a score."
+        first = known[0]
+        value = format_score_estimate(first, self.context)
+        if len(known) == 1:
+            over = (
+                format_count(first.problems, "problem") if first.problems else "problems that are not known"
+            )
+            return f"{first.series} scores {value} on {over}."
+        second = known[1]
+        sureness = self.describe_sureness(first, second)
+        follows = f"; {second.series} follows with {format_score_estimate(second, self.context)}{sureness}."
+        best = "highest" if self.context.higher_is_better else "lowest"
+        if self.scored.lead.series == first.series:
+            others = len(known) - 1
+            better = f", better than each of the {others} others" if others > 1 else ""
+            return f"{first.series} leads with {value}{better}{follows}"
+        equal = [score.series for score in known if score.estimate == first.estimate]
+        if len(equal) > 1:
+            shared = f"{join_names(equal, most=MOST_NAMES)} share the {best} score"
+            return f"No clear winner: {shared}, {value}{sureness}."
+        unclear = "No clear winner: " if self.scored.comparisons else ""
+        return f"{unclear}{first.series} has the {best} score, {value}{follows}"
+
+    def describe_sureness(self, first: Score, second: Score) -> str:
+        """What the paired comparison of the first two says."""
+        pair = next((c for c in self.scored.comparisons if {c.a, c.b} == {first.series, second.series}), None)
+        if pair is None or pair.difference is None:
+            return ": the two were not compared problem by problem"
+        if pair.verdict is Verdict.TOO_FEW:
+            return f": {format_count(pair.shared, 'shared problem')} cannot decide"
+        pair = pair if pair.a == first.series else swap_sides(pair)
+        size = format_difference(pair.difference or 0.0, self.context, half=half_width(pair))
+        ends = format_interval(pair.low, pair.high, self.context, signed=True)
+        adjusted = "adjusted " if pair.tested_together > 1 else ""
+        numbers = f"{' '.join(filter(None, [size, ends]))}, {adjusted}{format_p_text(pair.adjusted_p)}"
+        finding = "no difference is clear" if pair.verdict is Verdict.UNCLEAR else "the two differ"
+        return f": on {format_count(pair.shared, 'problem')} {finding} ({numbers})"
+
+    def write_caption(self, words: str | None) -> str:
+        """What a dot and its line are, what ranks are, the protocol, what was found, and the source.
+
+        The author's ``words`` come first.
+        """
+        names = [score.series for score in self.shown]
+        ways: dict[str, list[str]] = {}
+        for score in self.shown:
+            if score.low is not None:
+                way = f"{describe_estimand(score)} ({describe_method(score.method)})"
+                ways.setdefault(way, []).append(score.series)
+        sentences = [words or ""]
+        if self.shown:
+            level = format_level(self.shown[0].level)
+            sentences += [self.describe_dots(), explain_metric(self.shown[0].metric)]
+            # Several sentences where intervals were not all made in one way.
+            sentences += [
+                f"Line{f' of {join_names(those, most=MOST_NAMES)}' if len(ways) > 1 else ''}: "
+                f"{level} interval for {way}."
+                for way, those in ways.items()
+            ] or ["No interval is known."]
+            sentences.append(self.describe_runs())
+        sentences += [
+            *group_reasons((score.series, score.reason) for score in self.shown),
+            self.describe_groups(),
+            "" if self.context.higher_is_better else "Lower is better.",
+            *list_protocol_notes(self.context, names),
+            *list_found_notes(self.scored.problems.notes, names),
+        ]
+        return join_caption(sentences, self.context)
+
+    def describe_dots(self) -> str:
+        """What a dot is made of; of totals that are used as reported, what is not known."""
+        metric, runs = name_metric(self.shown[0].metric, self.context), [score.runs for score in self.shown]
+        if any(score.method == REPORTED for score in self.shown):
+            problems = format_range([score.problems for score in self.shown if score.problems], "problem")
+            over = f" over {problems}" if problems else ""
+            errors = ", with the mean of their standard errors, which is not too small"
+            known = any(score.stderr is not None for score in self.shown)
+            mean = (
+                f"; of {format_range(runs, 'run')} the mean{errors if known else ''}" if max(runs) > 1 else ""
+            )
+            return f"Dot: {metric}{over}, as reported: the problems behind it are not known{mean}."
+        averaged = ", runs averaged within each problem" if max(runs) > 1 else ""
+        counts = _describe_counts(self.shown)
+        over = f" over {counts}{averaged}" if counts else ""
+        return f"Dot: {metric}{over}; every problem counts the same."
+
+    def describe_groups(self) -> str:
+        if len(self.shown) < 2:  # noqa: PLR2004 - one alone is in no group
+            return ""
+        if not self.scored.groups:
+            return "No ranks: nothing was compared problem by problem."
+        together = max((comparison.tested_together for comparison in self.scored.comparisons), default=0)
+        about_others = all(score.estimand != "these problems" for score in self.shown)
+        other = "" if about_others else " Ranks are about other problems like these, lines are not."
+        family = f", adjusted for {format_count(together, 'pair')} tested together" if together > 1 else ""
+        family += describe_family_blocks(self.scored.comparisons)
+        below = "Every series of a group is better than every one of the groups below. "
+        return (
+            f"Ranks: those that the test of pairs leaves open (paired by problem{family}, p < 0.05). "
+            f"{below if len(self.scored.groups) > 1 else ''}Intervals of two series may overlap although "
+            f"they differ.{other}"
         )
-        for score in shown
-    )
 
-
-def _write_tip(score: Score, rank: RankRange | None, context: ScoreContext) -> tuple[str, ...]:
-    """What is shown at the pointer: the score, its interval, what it is made of, and how it was measured."""
-    ends = format_interval(score.low, score.high, context)
-    differs = find_protocol_differences(context, dated=True)
-    measured = dict(next((pairs for name, pairs in context.protocol if name == score.series), ()))
-    lines = [
-        score.series,
-        _format_score(score, context)
-        if score.estimate is None
-        else f"{name_metric(score.metric, context)} {_format_score(score, context)}",
-        f"{format_level(score.level)} interval {ends}" if ends else "",
-        f"rank {format_rank(rank)}" if rank and rank.count > 1 else "",
-        describe_counts([score]),
-        score.reason,
-        *(f"{label}: {measured.get(label) or 'not stated'}" for label in differs),
-    ]
-    return tuple(filter(None, lines))
-
-
-def _format_score(score: Score, context: ScoreContext) -> str:
-    """The score in the digits of the table."""
-    return format_score_estimate(score, context).partition(" [")[0]
-
-
-def _draw_figure(  # noqa: PLR0917 - what a figure is made of
-    figure_id: str,
-    title: str,
-    shown: Sequence[Score],
-    scored: BenchmarkScores,
-    settings: ScoresSettings,
-    context: ScoreContext,
-) -> Figure:
-    text = FigureText(
-        id=figure_id,
-        kind="scores",
-        title=title,
-        subtitle=write_subtitle(shown, context) if shown else "",
-        caption=write_caption(shown, scored, context, words=settings.caption),
-        summary=write_summary(sort_scores(shown, "best", context), scored, context),
-        source=describe_source(context),
-        numbers=_collect_numbers(shown, scored, context),
-    )
-    ends = [end for score in shown for end in (score.estimate, score.low, score.high)]
-    metric = name_metric(shown[0].metric if shown else "mean", context)
-    return draw_dot_plot(
-        make_score_rows(shown, scored, context),
-        make_score_axis(ends, context, title=metric),
-        text,
-        table=_build_table(shown, scored, context),
-        csv=write_score_csv(shown, scored),
-    )
-
-
-def _build_table(shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext) -> Table:
-    """The numbers drawn."""
-    ranks = {one.series: format_rank(one) for one in scored.ranks}
-    rows = tuple(
-        (
-            score.series,
-            _format_score(score, context),
-            format_interval(score.low, score.high, context),
-            ranks.get(score.series, ""),
+    def describe_runs(self) -> str:
+        """What of an interval comes from runs; with one run, that nothing does."""
+        several = [
+            score
+            for score in self.shown
+            if score.run_stderr is not None and score.stderr and score.low is not None
+        ]
+        if not several:
+            single = all(score.runs == 1 and score.estimand == "problems like these" for score in self.shown)
+            return "One run each: about these checkpoints, not about training again." if single else ""
+        widest = max(several, key=lambda score: score.stderr or 0.0)
+        half, stderr, of_runs = half_width(widest) or 0.0, widest.stderr or 1.0, widest.run_stderr or 0.0
+        of_problems = math.sqrt(max(stderr**2 - of_runs**2, 0.0))
+        whole, problems, runs = (
+            format_difference(value, self.context, half=half, signed=False)
+            for value in (half, half / stderr * of_problems, half / stderr * of_runs)
         )
-        for score in shown
-    )
-    level = f"{format_level(shown[0].level)} interval" if shown else "interval"
-    metric = name_metric(shown[0].metric, context) if shown else "score"
-    return Table(("series", metric, level, "rank"), rows)
+        return (
+            f"Intervals are of methods: of {widest.series}'s ± {whole}, {problems} come from problems and "
+            f"{runs} from {format_count(widest.runs, 'run')} (they add as squares)."
+        )
 
 
-def _collect_numbers(
-    shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
-) -> dict[str, Any]:
-    """What ``report.json`` keeps of the figure itself."""
-    groups = {name: one.rank for one in scored.groups for name in one.series}
-    return {
-        "metric": shown[0].metric if shown else None,
-        "estimand": shown[0].estimand if shown else None,
-        "level": shown[0].level if shown else None,
-        "higher_is_better": context.higher_is_better,
-        "series": [
-            {
-                "name": score.series,
-                "score": score.estimate,
-                "low": score.low,
-                "high": score.high,
-                "group": groups.get(score.series),
-            }
-            for score in shown
-        ],
-    }
+def _describe_counts(scores: Sequence[Score]) -> str:
+    """Problems × samples of all scores, and runs: ``30 problems × 16 samples, 3 runs``."""
+    problems = [score.problems for score in scores if score.problems]
+    samples = [count for score in scores for count in score.samples or ()]
+    runs = [score.runs for score in scores if score.runs]
+    sizes = " × ".join(filter(None, [format_range(problems, "problem"), format_range(samples, "sample")]))
+    return ", ".join(filter(None, [sizes, format_range(runs, "run") if runs and max(runs) > 1 else ""]))

@@ -28,9 +28,13 @@ if TYPE_CHECKING:
     from reportgen.figures.plot import ScoreContext
 
 
-_NAMES, _SERIES, _MOST_NAMES = 4, 4, 6
+MOST_NAMES = 6
+"""Series that a sentence names."""
+_NAMES, _SERIES = 4, 4
 _LEAST_SHARE = 0.005
 _DATE = "date"
+_TICKS = 6
+_ROOM = 0.04
 _ESTIMANDS = {
     "problems like these": "the score on other problems like these",
     "these problems": "the score on these very problems with other samples",
@@ -41,6 +45,12 @@ _METHODS = {
     "t over samples": "Student's t over samples within problems",
     REPORTED: "normal, from the standard error that is reported with it",
 }
+_METRIC_NOTES = {
+    "pass@": "{metric} is the chance that at least one of {k} samples is right, estimated without bias",
+    "pass^": "{metric} is the chance that all of {k} samples are right, estimated without bias",
+    "maj@": "{metric} is the score of the answer that most of {k} samples give",
+    "avg@": "{metric} is the mean over samples: what one expects of the average of {k}",
+}
 
 
 def is_percent(context: ScoreContext) -> bool:
@@ -48,23 +58,39 @@ def is_percent(context: ScoreContext) -> bool:
     return (context.lowest, context.highest) == (0, 1)
 
 
-def half_width(one: Score | RunSpread | Comparison) -> float | None:
+def half_width(result: Score | RunSpread | Comparison) -> float | None:
     """Half the interval, which decides the digits; None where there is none."""
-    return None if one.low is None or one.high is None else (one.high - one.low) / 2
+    return None if result.low is None or result.high is None else (result.high - result.low) / 2
 
 
 def format_score(value: float, context: ScoreContext, *, half: float | None = None) -> str:
     """A score to read: ``84.2 %`` where scores go from 0 to 1, otherwise a plain number.
 
     ``half`` of its interval decides the digits; percent has one decimal unless it is finer. A score inside
-    the range of scores never seems to reach its ends.
-
-    Raises:
-        ValueError: if ``value`` is not finite.
+    the range of scores never seems to reach its ends. Raises a ``ValueError`` where ``value`` is not finite.
     """
     if is_percent(context):
-        return f"{format_percent(value, decimals=choose_percent_decimals(half)).removesuffix('%')} %"
+        return format_percent(value, decimals=choose_percent_decimals(half)).replace("%", " %")
     return format_number(value, decimals=choose_decimals(half), within=(context.lowest, context.highest))
+
+
+def format_difference(
+    value: float, context: ScoreContext, *, signed: bool = True, half: float | None = None
+) -> str:
+    """A difference of two scores: ``+3.2 points`` where scores go from 0 to 1, otherwise a plain number.
+
+    Raises a ``ValueError`` where ``value`` is not finite.
+    """
+    if is_percent(context):
+        points = format_nonzero(value * 100, decimals=choose_percent_decimals(half), signed=signed)
+        return f"{points} points"
+    return format_nonzero(value, decimals=choose_decimals(half), signed=signed)
+
+
+def format_plain_difference(comparison: Comparison, context: ScoreContext) -> str:
+    """A difference that is known, without its unit."""
+    difference = format_difference(comparison.difference or 0.0, context, half=half_width(comparison))
+    return difference.removesuffix(" points")
 
 
 def format_interval(
@@ -72,18 +98,13 @@ def format_interval(
 ) -> str:
     """An interval, to stand behind its value: ``[70.1, 92.3]``; empty where there is none.
 
-    With ``signed`` it is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0.
-
-    Raises:
-        ValueError: if an end is not finite.
+    With ``signed`` it is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0. Raises
+    a ``ValueError`` where an end is not finite.
     """
     if low is None or high is None:
         return ""
-    half = (high - low) / 2
-    if signed:
-        ends = [_format_plain_difference(end, context, half, signed=True) for end in (low, high)]
-    else:
-        ends = [format_score(end, context, half=half).removesuffix(" %") for end in (low, high)]
+    write, unit = (format_difference, " points") if signed else (format_score, " %")
+    ends = [write(end, context, half=(high - low) / 2).removesuffix(unit) for end in (low, high)]
     return f"[{ends[0]}, {ends[1]}]"
 
 
@@ -95,31 +116,38 @@ def format_score_estimate(score: Score, context: ScoreContext) -> str:
     return f"{format_score(score.estimate, context, half=half_width(score))} {ends}".rstrip()
 
 
-def format_difference(
-    value: float, context: ScoreContext, *, signed: bool = True, half: float | None = None
-) -> str:
-    """A difference of two scores: ``+3.2 points`` where scores go from 0 to 1, otherwise a plain number.
-
-    Raises:
-        ValueError: if ``value`` is not finite.
-    """
-    unit = " points" if is_percent(context) else ""
-    return f"{_format_plain_difference(value, context, half, signed=signed)}{unit}"
-
-
 def format_p_text(p: float | None) -> str:
     """A p value: ``p = 0.012``, ``p < 0.001``; ``not tested`` for None.
 
     Rounding never carries it over 0.05: 0.0496 is ``p = 0.049``, since the verdict goes by what it is.
     """
-    if p is None:
-        return "not tested"
-    return format_equation("p", format_p(p))
+    return "not tested" if p is None else format_equation("p", format_p(p))
 
 
 def format_level(level: float) -> str:
     """A confidence level: ``95 %``."""
     return f"{level * 100:.10g} %"
+
+
+def format_range(counts: Sequence[int], noun: str = "") -> str:
+    """``30 problems``, or ``28 to 30 problems``; empty without any count."""
+    if not counts:
+        return ""
+    low, high = min(counts), max(counts)
+    last = format_count(high, noun) if noun else f"{high:,}"
+    return last if low == high else f"{low:,} to {last}"
+
+
+def format_rank(ranks: RankRange) -> str:
+    """``1``, or ``1 to 4``."""
+    return str(ranks.best) if ranks.best == ranks.worst else f"{ranks.best} to {ranks.worst}"
+
+
+def format_share(share: float) -> str:
+    """A share of resamples in percent; never 0 or 100, since there are only so many."""
+    if share <= _LEAST_SHARE:
+        return "< 1 %"
+    return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"
 
 
 def name_metric(metric: str, context: ScoreContext) -> str:
@@ -130,6 +158,16 @@ def name_metric(metric: str, context: ScoreContext) -> str:
     if metric == "mean":
         return f"mean {context.score_name or 'score'}"
     return f"{metric} of {context.score_name}" if context.score_name else metric
+
+
+def explain_metric(metric: str) -> str:
+    """What a metric with a k means, a sentence; empty for a mean."""
+    if metric in {"pass@1", "pass^1"}:
+        return f"{metric} is the chance that a sample is right."
+    for start, words in _METRIC_NOTES.items():
+        if metric.startswith(start):
+            return f"{words.format(metric=metric, k=metric.removeprefix(start))}."
+    return ""
 
 
 def describe_estimand(score: Score) -> str:
@@ -146,12 +184,18 @@ def describe_method(method: str) -> str:
 
 def describe_intervals(known: Sequence[Score]) -> str:
     """What intervals are about and how they were made, all ways together."""
-    about = join_names(list(dict.fromkeys(describe_estimand(one) for one in known)))
-    methods = join_names(list(dict.fromkeys(describe_method(one.method) for one in known)))
+    about = join_names(list(dict.fromkeys(map(describe_estimand, known))))
+    methods = join_names(list(dict.fromkeys(describe_method(score.method) for score in known)))
     return f"{format_level(known[0].level)} interval of {about} ({methods})"
 
 
-def group_reasons(reasons: Iterable[tuple[str, str]], *, most: int = _MOST_NAMES) -> list[str]:
+def describe_family_blocks(compared: Sequence[Comparison]) -> str:
+    """That several blocks of a page are one family, to stand behind the adjustment; empty where it is one."""
+    blocks = max((comparison.family_blocks for comparison in compared), default=1)
+    return f" and for the {blocks} blocks of this page that are one family" if blocks > 1 else ""
+
+
+def group_reasons(reasons: Iterable[tuple[str, str]], *, most: int = MOST_NAMES) -> list[str]:
     """A sentence for each reason, after all the names that it holds for; pairs without one are left out."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
@@ -160,26 +204,18 @@ def group_reasons(reasons: Iterable[tuple[str, str]], *, most: int = _MOST_NAMES
     return [f"{join_names(those, most=most)}: {reason}." for reason, those in names.items()]
 
 
-def format_range(counts: Sequence[int], noun: str) -> str:
-    """``30 problems``, or ``28 to 30 problems``; empty without any count."""
-    if not counts:
-        return ""
-    low, high = min(counts), max(counts)
-    return format_count(low, noun) if low == high else f"{low:,} to {format_count(high, noun)}"
-
-
 def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -> tuple[str, ...]:
     """Sentences about what was found in the outcomes: duplicates, missing scores, missing problems and more.
 
     With ``series``, those that are shown, only what concerns them or the whole table is listed.
     """
     shown = None if series is None else set(series)
-    incomplete = [one for one in found.incomplete if shown is None or one[0] in shown]
-    uneven = [one for one in found.uneven if shown is None or one[0] in shown]
+    incomplete = [entry for entry in found.incomplete if shown is None or entry[0] in shown]
+    uneven = [entry for entry in found.uneven if shown is None or entry[0] in shown]
+    replaced = "replaced by a later row of the same series, run, problem and sample"
+    verb = "has" if len(found.differing_gold) == 1 else "have"
     sentences = [
-        _count_rows(
-            found.replaced, "", "replaced by a later row of the same series, run, problem and sample"
-        ),
+        _count_rows(found.replaced, "", replaced),
         _count_rows(found.missing, " without a usable score", "left out, and not taken for wrong"),
         *(f"{name} lacks {_name_problems(names)} that others have." for name, names in incomplete[:_SERIES]),
         f"{len(incomplete) - _SERIES} more series lack problems." if len(incomplete) > _SERIES else "",
@@ -187,9 +223,20 @@ def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -
         *(f"{name} has {low} to {high} samples a problem." for name, low, high in uneven[:_SERIES]),
         f"{len(uneven) - _SERIES} more series are uneven, too." if len(uneven) > _SERIES else "",
         "Every problem counts the same, however many samples it has." if uneven else "",
-        _gold(found.differing_gold),
+        f"{_name_problems(found.differing_gold)} {verb} more than one gold answer: one name may stand for "
+        "several."
+        if found.differing_gold
+        else "",
     ]
     return tuple(filter(None, sentences))
+
+
+def _count_rows(count: int, which: str, what: str) -> str:
+    return f"{format_count(count, 'row')}{which} {'was' if count == 1 else 'were'} {what}." if count else ""
+
+
+def _name_problems(names: Sequence[str]) -> str:
+    return f"{format_count(len(names), 'problem')} ({join_names(names, most=_NAMES)})"
 
 
 def find_protocol_differences(
@@ -200,23 +247,30 @@ def find_protocol_differences(
     Empty where all protocols agree or none is known. What a series does not state is ``not stated``. On which
     day answers were given is no way of measuring: dates that differ count only where ``dated`` is True.
     """
-    every = _collect_protocols(context, series).items()
-    return {label: texts for label, texts in every if len(texts) > 1 and (dated or label != _DATE)}
+    protocol = _collect_protocols(context, series).items()
+    return {label: texts for label, texts in protocol if len(texts) > 1 and (dated or label != _DATE)}
 
 
 def list_protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
     """The protocol that all series share, and a sentence that flags what differs between those shown."""
-    protocol = _collect_protocols(context, series)
-    mixed = [
-        _describe_mixed(label, texts) for label, texts in find_protocol_differences(context, series).items()
-    ]
-    common = [f"{label} {next(iter(texts))}" for label, texts in protocol.items() if len(texts) == 1]
-    notes = [f"Protocol: {', '.join(common)}."] if common else []
-    if mixed:
-        notes.append(f"Mixed protocols: {'; '.join(mixed)}. Differences in score may come from these.")
-    if len(protocol.get(_DATE, ())) > 1:
-        notes.append(f"The {_describe_mixed(_DATE, protocol[_DATE])}.")
-    return tuple(notes)
+    common: list[str] = []
+    mixed: list[str] = []
+    dates: list[str] = []
+    for label, texts in _collect_protocols(context, series).items():
+        if len(texts) == 1:
+            common.append(f"{label} {next(iter(texts))}")
+        else:
+            each = (f"{text} for {join_names(names, most=_NAMES)}" for text, names in texts.items())
+            (dates if label == _DATE else mixed).append(f"{label} is {', '.join(each)}")
+    return (
+        *([f"Protocol: {', '.join(common)}."] if common else []),
+        *(
+            [f"Mixed protocols: {'; '.join(mixed)}. Differences in score may come from these."]
+            if mixed
+            else []
+        ),
+        *(f"The {words}." for words in dates),
+    )
 
 
 def _collect_protocols(
@@ -232,74 +286,6 @@ def _collect_protocols(
         for name in names:
             texts.setdefault(given.get(name, {}).get(label) or "not stated", []).append(name)
     return protocol
-
-
-def _describe_mixed(label: str, texts: dict[str, list[str]]) -> str:
-    said = [f"{text} for {join_names(names, most=_NAMES)}" for text, names in texts.items()]
-    return f"{label} is {', '.join(said)}"
-
-
-def _count_rows(count: int, which: str, what: str) -> str:
-    return f"{format_count(count, 'row')}{which} {'was' if count == 1 else 'were'} {what}." if count else ""
-
-
-def _name_problems(names: Sequence[str]) -> str:
-    return f"{format_count(len(names), 'problem')} ({join_names(names, most=_NAMES)})"
-
-
-def _gold(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    verb = "has" if len(names) == 1 else "have"
-    return f"{_name_problems(names)} {verb} more than one gold answer: one name may stand for several."
-
-
-def _format_plain_difference(value: float, context: ScoreContext, half: float | None, *, signed: bool) -> str:
-    """A difference in points or as a plain number, kept off 0 where it is not 0."""
-    scale, decimals = (
-        (100, choose_percent_decimals(half)) if is_percent(context) else (1, choose_decimals(half))
-    )
-    return format_nonzero(value * scale, decimals=decimals, signed=signed)
-
-
-def format_rank(one: RankRange) -> str:
-    """``1``, or ``1 to 4``."""
-    return str(one.best) if one.best == one.worst else f"{one.best} to {one.worst}"
-
-
-def format_share(share: float) -> str:
-    """A share of resamples in percent; never 0 or 100, since there are only so many."""
-    if share <= _LEAST_SHARE:
-        return "< 1 %"
-    return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"
-
-
-def describe_family_blocks(compared: Sequence[Comparison]) -> str:
-    """That several blocks of a page are one family, to stand behind the adjustment; empty where it is one."""
-    blocks = max((one.family_blocks for one in compared), default=1)
-    return f" and for the {blocks} blocks of this page that are one family" if blocks > 1 else ""
-
-
-_METRIC_NOTES = {
-    "pass@": "{metric} is the chance that at least one of {k} samples is right, estimated without bias",
-    "pass^": "{metric} is the chance that all of {k} samples are right, estimated without bias",
-    "maj@": "{metric} is the score of the answer that most of {k} samples give",
-    "avg@": "{metric} is the mean over samples: what one expects of the average of {k}",
-}
-
-
-def explain_metric(metric: str) -> str:
-    """What a metric with a k means, a sentence; empty for a mean."""
-    if metric in {"pass@1", "pass^1"}:
-        return f"{metric} is the chance that a sample is right."
-    for start, words in _METRIC_NOTES.items():
-        if metric.startswith(start):
-            return f"{words.format(metric=metric, k=metric.removeprefix(start))}."
-    return ""
-
-
-_TICKS = 6
-_ROOM = 0.04
 
 
 def make_score_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:

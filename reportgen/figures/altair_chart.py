@@ -1,0 +1,191 @@
+"""The Altair chart of a shape, from back to front. It draws numbers and computes none.
+
+Altair checks every part of a chart, which costs tens of milliseconds, and its import half a second. So a
+chart is made once for each shape, and a plot's own titles, domains and colours are put into it later.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from reportgen.figures.axis import LOGS
+from reportgen.figures.live import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RUNS
+from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
+
+if TYPE_CHECKING:
+    from reportgen.figures.axis import ScaleKind
+    from reportgen.figures.plot import ChartShape
+
+
+INK, MUTED, GRID, RULE = (f"var(--rg-{name})" for name in ("text", "muted", "grid", "rule"))
+# Vega draws a symbol path in units of half the square root of its size: 4 keeps our pixels.
+_SYMBOL_SIZE = 4
+_TEXT = alt.Text("text", type="nominal")
+_HAS_WORDS = "isValid(datum.align)"
+# The fields of a row that say where its words stand.
+_FROM_ROW: dict[str, Any] = {
+    name: alt.ExprRef(f"datum.{name}") for name in ("align", "dx", "dy", "from", "to")
+}
+_PLACED: dict[str, Any] = {name: _FROM_ROW[name] for name in ("align", "dx", "dy")}
+_CLIPPED: dict[str, Any] = {"aria": False, "clip": True}
+_WORDS: dict[str, Any] = {"baseline": "alphabetic", "fontSize": TICK_SIZE, "aria": False}
+
+
+@cache
+def write_chart_spec(shape: ChartShape) -> str:
+    """The Vega-Lite specification of a shape as JSON, without data.
+
+    The data are named:
+    ``means`` (rows ``series, step, value, low, high, raw``), ``runs`` (``series, run, step, value``),
+    ``ends`` (``series, text, y`` in pixels), ``references`` (``step`` or ``value``, ``text``) and
+    ``annotations`` (``step, value, text``); both with where their words stand.
+    """
+    on = _Encodings(shape)
+    behind, front = _make_word_layers(shape, on)
+    layers = [*behind, *_make_line_layers(shape, on), *front]
+    axis = alt.AxisConfig(
+        labelColor=MUTED,
+        titleColor=INK,
+        labelFontSize=TICK_SIZE,
+        titleFontSize=TICK_SIZE,
+        titleFontWeight=400,
+        labelOverlap=False,
+        labelBound=False,
+    )
+    layered = alt.layer(*layers).properties(width=640, height=320, autosize="none")
+    configured = layered.configure(
+        background="transparent", font="var(--rg-font)", view=alt.ViewConfig(stroke=None), axis=axis
+    )
+    specification: dict[str, Any] = configured.to_dict(validate=False)
+    if shape.y_scale == "log":
+        specification["params"] = [{"name": DOMAIN, "value": [1, 2]}]
+    # Altair moves the data of layers that all share it to the top.
+    shared = specification.pop("data", None)
+    for layer in specification["layer"] if shared else ():
+        layer["data"] = dict(shared)
+    return json.dumps(specification)
+
+
+class _Encodings:
+    """The channels that layers share, with explicit types (a shorthand costs ten times as long)."""
+
+    def __init__(self, shape: ChartShape) -> None:
+        inks = alt.Scale(domain=["0"], range=["black"])
+        kind: Any = "temporal" if shape.x_scale == "time" else "quantitative"
+        self.x = alt.X(
+            "step",
+            type=kind,
+            scale=_make_scale(shape.x_scale),
+            axis=alt.Axis(
+                grid=False,
+                tickColor=RULE,
+                domainColor=RULE,
+                labelFlush=False,
+                labelPadding=5,
+                titleY=38,
+                titleAnchor="middle",
+                titleBaseline="alphabetic",
+            ),
+        )
+        down = alt.Axis(
+            domain=False,
+            ticks=False,
+            labelPadding=8,
+            gridColor=GRID,
+            titleAngle=0,
+            titleAlign="left",
+            titleBaseline="alphabetic",
+            titleX=0,
+            titleY=-14,
+        )
+        self.y, self.low, self.raw = (
+            alt.Y(name, type="quantitative", scale=_make_scale(shape.y_scale), axis=down)
+            for name in ("value", "low", "raw")
+        )
+        nominal: dict[str, Any] = {"type": "nominal", "legend": None}
+        dashes, shapes = (alt.Scale(domain=["0"], range=[first]) for first in ([1, 0], "circle"))
+        self.color = alt.Color("series", scale=inks, **nominal)
+        self.fill = alt.Fill("series", scale=inks, **nominal)
+        self.dash = alt.StrokeDash("series", scale=dashes, **nominal)
+        self.shape = alt.Shape("series", scale=shapes, **nominal)
+
+
+def _make_scale(kind: ScaleKind) -> alt.Scale:
+    types: dict[ScaleKind, dict[str, Any]] = {"log2": {"type": "log", "base": 2}, "time": {"type": "utc"}}
+    return alt.Scale(**types.get(kind, {"type": kind}), domain=[1, 2], nice=False, zero=False)
+
+
+def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
+    means = alt.NamedData(MEANS)
+    layers = []
+    if shape.band:
+        band = _keep_positive(
+            alt.Chart(means, name="bands").mark_area(opacity=0.16, **_CLIPPED), shape, "high"
+        )
+        if shape.y_scale == "log":
+            # A band that reaches below what a log axis can show is drawn from its foot.
+            foot = f"isValid(datum.low) && datum.low <= 0 ? {DOMAIN}[0] : datum.low"
+            band = band.transform_calculate(low=foot)
+        layers.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), fill=on.fill))
+    if shape.runs:
+        run = alt.Detail("run", type="nominal")
+        thin = alt.Chart(alt.NamedData(RUNS), name="runs")
+        thin = thin.mark_line(strokeWidth=1, opacity=0.32, strokeJoin="round", **_CLIPPED)
+        thin = _keep_positive(thin, shape, "value")
+        layers.append(thin.encode(x=on.x, y=on.y, color=on.color, detail=run))
+    if shape.raw:
+        faint = alt.Chart(means, name="raw").mark_line(strokeWidth=1, opacity=0.4, **_CLIPPED)
+        faint = _keep_positive(faint, shape, "raw")
+        layers.append(faint.encode(x=on.x, y=on.raw, color=on.color))
+    line = alt.Chart(means, name="lines").mark_line(strokeWidth=2, strokeJoin="round", **_CLIPPED)
+    line = _keep_positive(line, shape, "value")
+    layers.append(line.encode(x=on.x, y=on.y, color=on.color, strokeDash=on.dash))
+    if shape.symbols:
+        point = _keep_positive(alt.Chart(means, name="points"), shape, "value")
+        point = point.mark_point(filled=True, opacity=1, size=_SYMBOL_SIZE, **_CLIPPED)
+        layers.append(point.encode(x=on.x, y=on.y, fill=on.fill, shape=on.shape))
+    return layers
+
+
+def _keep_positive(chart: alt.Chart, shape: ChartShape, field: str) -> alt.Chart:
+    """Without what a log axis cannot show, which Vega would draw at the axis' foot."""
+    if shape.x_scale in LOGS:
+        chart = chart.transform_filter("datum.step > 0")
+    if shape.y_scale == "log":
+        chart = chart.transform_calculate(**{field: f"datum.{field} > 0 ? datum.{field} : null"})
+    return chart
+
+
+def _make_word_layers(shape: ChartShape, on: _Encodings) -> tuple[list[alt.Chart], list[alt.Chart]]:
+    """Reference lines, which stand behind the lines, and annotations and line ends, in front of them."""
+    behind, front = [], []
+    rows = alt.Chart(alt.NamedData(REFERENCES))
+    line: dict[str, Any] = {"color": MUTED, "strokeDash": [2, 3], **_CLIPPED}
+    words: dict[str, Any] = {"color": MUTED, "clip": True, **_WORDS}
+    if shape.across:
+        across = rows.transform_filter("isValid(datum.value)")
+        text = across.mark_text(dx=4, dy=-5, align="left", **words)
+        behind += [across.mark_rule(**line).encode(y=on.y), text.encode(y=on.y, x=alt.value(0), text=_TEXT)]
+    if shape.down:
+        down = rows.transform_filter("isValid(datum.step)")
+        text = down.transform_filter(_HAS_WORDS).mark_text(**_PLACED, **words)
+        behind += [down.mark_rule(**line).encode(x=on.x), text.encode(x=on.x, y=alt.value(0), text=_TEXT)]
+    if shape.annotations:
+        base = alt.Chart(alt.NamedData(ANNOTATIONS)).encode(x=on.x, y=on.y)
+        ring = base.mark_point(shape="circle", size=144, stroke=INK, strokeWidth=1, opacity=1, **_CLIPPED)
+        leader = base.transform_filter("isValid(datum.to)").encode(y2=alt.Y2("value"))
+        ends = {"yOffset": _FROM_ROW["from"], "y2Offset": _FROM_ROW["to"]}
+        leader = leader.mark_rule(**ends, color=MUTED, strokeWidth=1, aria=False)
+        text = base.properties(name="notes").transform_filter(_HAS_WORDS)
+        front += [ring, leader, text.mark_text(color=INK, **_WORDS, **_PLACED).encode(text=_TEXT)]
+    if shape.ends:
+        text = alt.Chart(alt.NamedData(ENDS), name="ends").mark_text(
+            align="left", baseline="middle", dx=10, fontSize=LABEL_SIZE, fontWeight=600, aria=False
+        )
+        y = alt.Y("y", type="quantitative", scale=None, axis=None)
+        front.append(text.encode(x=alt.value("width"), y=y, text=_TEXT, color=on.color))
+    return behind, front

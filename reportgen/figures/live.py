@@ -1,0 +1,391 @@
+"""A plot for Vega: its specification with the numbers as CSV, and what a browser needs to make it live.
+
+A specification is that of the plot's shape, filled with words, colours and data; this needs no Altair, so
+that a build whose shapes are all known does without importing it. A live view is driven by signals
+(``x_domain``, ``x_ticks``, ``colours`` and so on), so that all figures of one shape share it; the payload
+holds the signals' values and the data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import asdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+
+from reportgen.figures.axis import count_decimals
+from reportgen.figures.paths import thin_together
+from reportgen.figures.picture import get_dash
+from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, get_colour, resolve
+from reportgen.figures.text import escape_field, escape_formula
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.core.model import CurveSet, FloatArray
+    from reportgen.figures.axis import Axis
+    from reportgen.figures.plot import Mark, Plot, SeriesLine
+
+
+MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
+DOMAIN = "y_domain"
+"""The parameter of charts with a log y axis that holds the axis' ends."""
+CURVE_COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
+
+_RUN_POINTS = 100
+_TITLE_ROOM = 56
+_CSV = {
+    MEANS: {"type": "csv", "parse": dict.fromkeys(("step", "value", "low", "high", "raw"), "number")},
+    RUNS: {"type": "csv", "parse": {"step": "number", "value": "number", "run": "string"}},
+}
+# Thin run lines are shown, never read out: a thousandth of the y range is under half a pixel.
+_RUN_LEVELS = 1024
+# In these levels; a value so far outside the plot may as well stand here.
+_FARTHEST = 2**40
+_NO_DIFFERENCE = 1e-6
+_SCALE_SIGNALS = {
+    "x": "x_domain",
+    "y": "y_domain",
+    "color": "colours",
+    "fill": "colours",
+    "strokeDash": "dashes",
+    "shape": "shapes",
+}
+_AXIS_SIGNALS = ("x_title", "x_ticks", "x_format", "y_title", "y_title_x", "y_ticks", "y_format")
+_INSIDE = "inrange(datum.step, x_domain) && inrange(datum.value, y_domain) ? 1 : 0"
+_LARGEST_WHOLE = 2**53
+
+
+def write_compact_json(value: object) -> str:
+    """JSON without spaces, keys sorted; refuses NaN."""
+    return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+
+def write_curves_csv(curve_set: CurveSet) -> str:
+    """Columns ``series,metric,step,value,low,high,n``, and ``raw`` where the line is smoothed.
+
+    A value that is not known is empty. Ten significant digits, of steps fifteen; lines end in a single
+    newline.
+    """
+    smoothed = any(curve.raw is not None for curve in curve_set.curves)
+    metric = escape_field(curve_set.metric)
+    parts = [",".join((*CURVE_COLUMNS, "raw") if smoothed else CURVE_COLUMNS) + "\n"]
+    form = "%.15g,%.10g,%.10g,%.10g,%d" + ",%.10g" * smoothed
+    for curve in curve_set.curves:
+        columns = [curve.steps, curve.values, curve.low, curve.high, curve.n.astype(np.float64)]
+        if smoothed:
+            columns.append(curve.values if curve.raw is None else curve.raw)
+        parts.append(_format_rows(f"{escape_field(curve.series)},{metric},", form, columns))
+    return "".join(parts)
+
+
+def write_runs_csv(curve_set: CurveSet) -> str:
+    """Columns ``series,run,step,value`` of every run's thin line, thinned to what pixels can show."""
+    parts = ["series,run,step,value\n"]
+    for curve in curve_set.curves:
+        lines = [(run.steps, run.values if run.smoothed is None else run.smoothed) for run in curve.runs]
+        for run, points in zip(curve.runs, thin_together(lines, _RUN_POINTS), strict=True):
+            start = f"{escape_field(curve.series)},{escape_field(run.run)},"
+            parts.append(_format_rows(start, "%.15g,%.6g", points))
+    return "".join(parts)
+
+
+def _format_rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
+    """Lines of ``start`` and a row's numbers in ``form``; not a number is empty.
+
+    One formatting call for all rows is several times as fast as one for each number.
+    """
+    table = np.column_stack(columns)
+    known = np.isfinite(table)
+    if known.all():
+        return (start.replace("%", "%%") + form + "\n") * len(table) % tuple(table.ravel().tolist())
+    lines = ((form + "\n") * len(table) % tuple(table.ravel().tolist())).splitlines()
+    for row in np.flatnonzero(~known.all(axis=1)).tolist():
+        cells = zip(lines[row].split(","), known[row], strict=True)
+        lines[row] = ",".join(cell if here else "" for cell, here in cells)
+    return "".join(f"{start}{line}\n" for line in lines)
+
+
+def build_spec(
+    plot: Plot, curve_set: CurveSet, csv: str, chart_spec: str, *, title: str, subtitle: str
+) -> dict[str, Any]:
+    """What ``figures/<page>/<id>.vl.json`` holds; opens in any Vega-Lite editor.
+
+    ``csv`` is the figure's own, which holds the means as it stands, parsed by Vega; ``chart_spec`` is the
+    specification of the plot's shape, as JSON.
+    """
+    keys = {line.name: escape_formula(line.name) for line in plot.lines}
+    spec: dict[str, Any] = json.loads(resolve(chart_spec))
+    _fill_layers(spec["layer"], plot, [keys[line.name] for line in plot.lines])
+    spec["height"] = plot.height
+    if plot.y.scale == "log":
+        spec["params"] = [{"name": DOMAIN, "value": list(plot.y.domain)}]
+    spec["padding"] = asdict(plot.margins) | {"top": plot.margins.top + _TITLE_ROOM}
+    spec["title"] = {"text": title, "subtitle": subtitle, "anchor": "start", "frame": "bounds", "offset": 30}
+    spec["background"] = resolve("var(--rg-bg)")
+    datasets: dict[str, Any] = {MEANS: csv}
+    if any(line.runs for line in plot.lines):
+        datasets[RUNS] = write_runs_csv(curve_set)
+    if plot.ends:
+        datasets[ENDS] = [{"series": keys[end.text], "text": end.text, "y": end.y} for end in plot.ends]
+    for name, marks in ((REFERENCES, plot.references), (ANNOTATIONS, plot.annotations)):
+        if marks:
+            datasets[name] = [
+                {"step": m.x, "value": m.y, "text": m.text} | _list_label_fields(m) for m in marks
+            ]
+    spec["datasets"] = datasets
+    return spec
+
+
+def _fill_layers(layers: list[dict[str, Any]], plot: Plot, keys: list[str]) -> None:
+    """Put a plot's titles, domains and colours into the layers; ``keys`` name its series in the rows."""
+    inks = {"domain": keys, "range": [resolve(get_colour(line.slot)) for line in plot.lines]}
+    scales = {
+        "color": inks,
+        "fill": inks,
+        "strokeDash": {"domain": keys, "range": [_list_dash(plot, line) for line in plot.lines]},
+        "shape": {"domain": keys, "range": [SYMBOL_PATHS[SYMBOLS[line.slot or 0]] for line in plot.lines]},
+        "x": {"domain": list(plot.x.domain)},
+        "y": {"domain": list(plot.y.domain)},
+    }
+    for layer in layers:
+        for channel, encoding in layer["encoding"].items():
+            if channel in scales and encoding.get("scale") is not None:
+                encoding["scale"].update(scales[channel])
+            if channel in {"x", "y"} and encoding.get("axis"):
+                axis = plot.x if channel == "x" else plot.y
+                words = {"title": axis.title, "values": list(axis.ticks), "format": axis.format}
+                encoding["axis"].update(words | ({"titleX": -plot.margins.left} if channel == "y" else {}))
+        layer["data"] |= {"format": _CSV[layer["data"]["name"]]} if layer["data"]["name"] in _CSV else {}
+        if layer.get("name") == "lines":
+            # A tooltip at each point, and a legend where the names do not stand at the line ends.
+            layer["mark"]["point"] = {"filled": True, "opacity": 0, "size": 80}
+            layer["encoding"]["tooltip"] = [
+                {"field": name, "type": "nominal" if name == "series" else "quantitative"}
+                for name in CURVE_COLUMNS
+                if name != "metric"
+            ]
+            if not plot.ends:
+                layer["encoding"]["color"]["legend"] = {"orient": "right", "title": None, "labelLimit": 240}
+
+
+def _list_dash(plot: Plot, line: SeriesLine) -> list[float]:
+    return list(get_dash(plot, line)) or [1, 0]
+
+
+def _list_label_fields(mark: Mark) -> dict[str, Any]:
+    """Where the words of a mark stand, as fields of its row: ``text, short, align, dx, dy, from, to``.
+
+    Without ``short`` it is the same, without ``align`` there is no room for them, without ``from`` no leader;
+    a line across has none of these.
+    """
+    label = mark.label
+    if label is None:
+        return {}
+    align = {"start": "left", "middle": "center", "end": "right"}[label.anchor]
+    row: dict[str, Any] = {"text": label.text, "align": align, "dx": label.dx, "dy": label.dy}
+    row |= {"short": label.short} if label.short != label.text else {}
+    return row | (dict(zip(("from", "to"), label.leader, strict=True)) if label.leader else {})
+
+
+def compile_view(specification: str) -> str:
+    """The compiled Vega specification of a shape (Vega-Lite as JSON), its variable parts as signals."""
+    from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
+
+    vega = compile_to_vega(json.loads(specification))
+    vega.pop("$schema")
+    vega["padding"] = {"signal": "margins"}
+    for scale in vega["scales"]:
+        signal = {"signal": _SCALE_SIGNALS[scale["name"]]}
+        if scale["name"] in {"x", "y"}:
+            scale["domain"] = signal
+        else:
+            scale["domain"], scale["range"] = {"signal": "keys"}, signal
+    for axis in vega["axes"]:
+        name = axis["scale"]
+        # Vega moves axes half a pixel and ticks to whole ones; the static picture does not.
+        axis["translate"], axis["tickRound"] = 0, False
+        axis["values"] = {"signal": f"{name}_ticks"}
+        if not axis.get("grid"):
+            axis["title"] = {"signal": f"{name}_title"}
+            axis["format"] = {"signal": f"{name}_format"}
+            if name == "y":
+                axis["titleX"] = {"signal": "y_title_x"}
+    for mark in vega["marks"]:
+        _set_clip_signal(mark)
+    signals = (*_SCALE_SIGNALS.values(), *_AXIS_SIGNALS, "keys", "margins", "clip")
+    vega["signals"] = [{"name": name} for name in dict.fromkeys(signals)]
+    return write_compact_json(vega)
+
+
+def _set_clip_signal(mark: dict[str, Any]) -> None:
+    if mark["name"] == "points_marks":
+        # A symbol at the edge of the plot is shown whole, one beyond it not at all.
+        del mark["clip"]
+        mark["encode"]["update"]["opacity"] = {"signal": _INSIDE}
+    elif mark.get("clip"):
+        mark["clip"] = {"signal": "clip"}
+    for inner in mark.get("marks", ()):
+        _set_clip_signal(inner)
+
+
+@lru_cache(maxsize=64)  # figures of one shape share their view
+def name_view(specification: str) -> str:
+    """A short name of a view, made of the Vega-Lite specification that it is compiled from."""
+    return hashlib.sha256(specification.encode()).hexdigest()[:12]
+
+
+def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
+    """The signals and columns of a plot; see ``site/assets/live.js`` for who reads them.
+
+    Steps that several lines share stand once in ``xs``, even ones as start, step and count. Means and
+    intervals are rounded to a hundred-thousandth of the y range, runs to a thousandth of it as
+    differences. A gap is null.
+    """
+    steps = _Steps()
+    low, high = plot.y.domain
+    unit = (high - low) / _RUN_LEVELS
+    decimals = max(0, 5 - math.floor(math.log10(high - low)))
+    series = [_build_series(plot, line, steps, decimals, unit) for line in plot.lines]
+    references, annotations = (
+        [{"x": mark.x, "y": mark.y, "text": mark.text} | _list_label_fields(mark) for mark in marks]
+        for marks in (plot.references, plot.annotations)
+    )
+    return {
+        "x": _build_axis(plot.x),
+        "y": _build_axis(plot.y),
+        "margins": asdict(plot.margins),
+        "height": plot.height,
+        "clip": plot.clip,
+        "symbols": plot.symbols,
+        "band": band_name,
+        "series": series,
+        "xs": steps.columns,
+        "run_unit": unit,
+        "ends": [{"text": end.text, "y": end.y} for end in plot.ends],
+        "references": references,
+        "annotations": annotations,
+    }
+
+
+class _Steps:
+    """Columns of steps, each once; even whole ones as start, step and count."""
+
+    def __init__(self) -> None:
+        self.columns: list[Any] = []
+        self._known: dict[bytes, int] = {}
+
+    def add(self, steps: FloatArray) -> int:
+        key = steps.tobytes()
+        if key not in self._known:
+            self._known[key] = len(self.columns)
+            column: Any = [_shorten_whole(step) for step in steps.tolist()]
+            if steps.size >= 3:  # noqa: PLR2004 - two numbers are shorter than their rule
+                start, by = float(steps[0]), float(steps[1] - steps[0])
+                if by.is_integer() and start.is_integer() and (np.diff(steps) == by).all():
+                    column = {"from": column[0], "by": _shorten_whole(by), "count": len(column)}
+            self.columns.append(column)
+        return self._known[key]
+
+
+def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, unit: float) -> dict[str, Any]:
+    n = line.n.tolist()
+    read = count_decimals(plot.y)
+    row: dict[str, Any] = {
+        "name": line.name,
+        "colour": get_colour(line.slot),
+        "muted": line.slot is None,
+        "dash": _list_dash(plot, line),
+        "shape": SYMBOL_PATHS[SYMBOLS[line.slot or 0]],
+        "x": steps.add(line.steps),
+        "y": round_values(line.values, decimals, read),
+        "n": n[0] if n and len(set(n)) == 1 else n,
+    }
+    if np.isfinite(line.low).any():
+        row["low"], row["high"] = (round_values(end, decimals, read) for end in (line.low, line.high))
+    if line.raw is not None:
+        row["raw"] = round_values(line.raw, decimals, read)
+    for run in line.runs:
+        # ``q`` holds differences of (value - y domain's start) / ``run_unit``, rounded; a gap is null.
+        known = np.isfinite(run.values)
+        with np.errstate(over="ignore"):
+            heights = (run.values[known] - plot.y.domain[0]) / unit
+            levels = np.rint(heights.clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
+        rest = iter(np.diff(levels, prepend=0).tolist())
+        differences = [next(rest) if here else None for here in known.tolist()]
+        row.setdefault("runs", []).append({"name": run.name, "x": steps.add(run.steps), "q": differences})
+    return row
+
+
+def _build_axis(axis: Axis) -> dict[str, Any]:
+    how = ({"unit": axis.unit} if axis.unit else {}) | ({"symbol": True} if axis.symbol else {})
+    return how | {
+        "title": axis.title,
+        "scale": axis.scale,
+        "domain": list(axis.domain),
+        "ticks": list(axis.ticks),
+        "format": axis.format,
+        "read": axis.read_format,
+    }
+
+
+def round_values(values: FloatArray, decimals: int, read: int | None = None) -> list[float | None]:
+    """Values as a list, rounded to ``decimals`` places; not a number becomes None.
+
+    A value that this would put into the very middle of two numbers of ``read`` places, which it is read out
+    with, is left as it is: rounded twice, it could read otherwise than in the data table.
+    """
+    short = np.round(values, decimals)
+    if read is not None and read < decimals:
+        halves = short * (2 * 10.0**read)
+        nearest = np.rint(halves)
+        middle = (np.abs(halves - nearest) < _NO_DIFFERENCE) & (nearest % 2 == 1)
+        short = np.where(middle, values, short)
+    numbers: list[float] = short.tolist()
+    if np.isfinite(values).all():
+        return list(numbers)
+    return [number if math.isfinite(number) else None for number in numbers]
+
+
+def _shorten_whole(number: float) -> float:
+    """An integral float as an int: shorter in JSON."""
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact below
+
+
+def write_link_state(
+    figure: str,
+    series: Sequence[str] = (),
+    x: tuple[float, float] | None = None,
+    mark: tuple[float, str] | None = None,
+) -> str:
+    """The fragment of a link to a state of a figure: ``scores~series=MEL,GRPO~x=100..140~mark=120@MEL``.
+
+    ``site/assets/live-state.js`` reads it. Names are percent-encoded, so none of the marks between the parts
+    can stand in one; only the parts that are given are written, in this order. Series that are not named
+    fade; ``mark`` is the step and the series of the point to mark. In panels the figure is the panel. Raises
+    a ``ValueError`` where a step is not finite.
+    """
+    parts = [_quote_name(figure)]
+    if series:
+        parts.append("series=" + ",".join(map(_quote_name, series)))
+    if x is not None:
+        parts.append("x=" + "..".join(map(_write_step, x)))
+    if mark is not None:
+        parts.append(f"mark={_write_step(mark[0])}@{_quote_name(mark[1])}")
+    return "~".join(parts)
+
+
+def _quote_name(name: str) -> str:
+    # A lone surrogate cannot be encoded; a tilde, which separates the parts, is never quoted by itself.
+    return quote(name.encode("utf-8", "replace"), safe="").replace("~", "%7E")
+
+
+def _write_step(step: float) -> str:
+    if not math.isfinite(step):
+        raise ValueError(f"a link cannot name the step {step}")
+    return str(int(step)) if float(step).is_integer() and abs(step) <= _LARGEST_WHOLE else repr(float(step))
