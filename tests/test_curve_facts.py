@@ -13,7 +13,7 @@ from made_figures import curve, curve_set
 from scipy import stats
 
 from reportgen.claims.facts.calls import Answer, Call, format_call, make_fact
-from reportgen.claims.facts.curve_facts import PAIR_FACTS, SERIES_FACTS, CurveSubject
+from reportgen.claims.facts.subjects import PAIR_FACTS, SERIES_FACTS, CurveSubject
 from reportgen.claims.facts.vocabulary import FACTS, FactError, collect_facts
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Curve, Run

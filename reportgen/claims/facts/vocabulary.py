@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from reportgen.core.statements import Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reportgen.core.statements import Fact, Scale
 
 
@@ -54,23 +52,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FactKind:
-    """A fact that an author can ask for.
+    """A fact that an author can ask for."""
 
-    Attributes:
-        name: as it is written in expressions.
-        holds: for what there is such a fact.
-        parameters: what it takes, in order; series first.
-        quantity: what kind of number it gives.
-        says: its meaning, one sentence with its full stop; ``s``, ``a``, ``b``, ``x`` are the parameters.
-        instead: of an old name, what to write instead, a phrase; lists leave such a fact out.
-    """
-
-    name: str
-    holds: frozenset[Held]
-    parameters: tuple[Parameter, ...]
+    name: str  # as it is written in expressions
+    holds: frozenset[Held]  # for what there is such a fact
+    parameters: tuple[Parameter, ...]  # in order; series first
     quantity: Quantity
-    says: str
-    instead: str = ""
+    says: str  # its meaning, one sentence; ``s``, ``a``, ``b``, ``x`` are the parameters
+    instead: str = ""  # of an old name, what to write instead, a phrase; lists leave such a fact out
 
     @property
     def signature(self) -> str:
@@ -145,11 +134,7 @@ _OF_BOTH = (
         _TRUTH,
         "True where a is better, with an adjusted p below 0.05 and an interval of the difference without 0.",
     ),
-    (
-        "unclear(a, b)",
-        _TRUTH,
-        "True where neither is better in that sense; that does not make them equal.",
-    ),
+    ("unclear(a, b)", _TRUTH, "True where neither is better in that sense; that does not make them equal."),
     (
         "equivalent(a, b, margin)",
         _TRUTH,
@@ -172,10 +157,8 @@ _INSTEAD = {
 
 def _make_kind(holds: frozenset[Held], signature: str, quantity: Quantity, says: str) -> FactKind:
     name, _, rest = signature.partition("(")
-    parameters = tuple(
-        Parameter(parameter, _KINDS.get(parameter, ParameterKind.SERIES))
-        for parameter in rest.removesuffix(")").split(", ")
-    )
+    names = rest.removesuffix(")").split(", ")
+    parameters = tuple(Parameter(one, _KINDS.get(one, ParameterKind.SERIES)) for one in names)
     return FactKind(name, holds, parameters, quantity, says, _INSTEAD.get(name, ""))
 
 
@@ -201,11 +184,8 @@ Argument: TypeAlias = str | float
 class FactError(ValueError):
     """A question that the results have no answer to, such as a step outside a series' range.
 
-    Not for what nobody can know: that is a fact without a value.
-
-    Attributes:
-        message: what was found, a sentence without its full stop.
-        next_step: what to do about it, a sentence without its full stop; may be empty.
+    Not for what nobody can know: that is a fact without a value. ``message`` says what was found and
+    ``next_step``, which may be empty, what to do about it; each a sentence without its full stop.
     """
 
     def __init__(self, message: str, next_step: str = "") -> None:
@@ -230,11 +210,7 @@ class Subject(Protocol):
         """The names of its series."""
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
-        """A fact of the vocabulary.
-
-        Args:
-            name: a fact that there is for what it holds.
-            arguments: as many and of the kinds that the vocabulary says; names of its series.
+        """A fact of the vocabulary that there is for what it holds, about as many arguments as it takes.
 
         Raises:
             FactError: the results have no answer.
@@ -246,19 +222,19 @@ def collect_facts(subject: Subject) -> tuple[Fact, ...]:
 
     Each pair is asked once, in the order of series; ``better`` the other way round where that is true.
     """
-    named = {1: [], 2: []}  # type: dict[int, list[str]]
-    for kind in list_fact_kinds(subject.holds):
-        if all(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters):
-            named[len(kind.parameters)].append(kind.name)
-    one = [subject.fact(name, (series,)) for series in subject.series for name in named[1]]
-    return (*one, *_collect_pair_facts(subject, named[2]))
-
-
-def _collect_pair_facts(subject: Subject, names: list[str]) -> Iterator[Fact]:
+    of_series = ParameterKind.SERIES
+    kinds = [
+        kind
+        for kind in list_fact_kinds(subject.holds)
+        if all(parameter.kind is of_series for parameter in kind.parameters)
+    ]
+    single, paired = ([kind.name for kind in kinds if len(kind.parameters) == count] for count in (1, 2))
+    facts = [subject.fact(name, (series,)) for series in subject.series for name in single]
     for a, b in combinations(subject.series, 2):
-        for name in names:
+        for name in paired:
             fact = subject.fact(name, (a, b))
             if name == "better" and fact.value is False:
                 other = subject.fact(name, (b, a))
                 fact = other if other.value is True else fact
-            yield fact
+            facts.append(fact)
+    return tuple(facts)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.claims.observations.phrases import format_few
+from reportgen.claims.facts.fact_words import format_few
+from reportgen.claims.observations.field import make_observation
 from reportgen.claims.observations.thresholds import SAME, Threshold
 from reportgen.core.comparisons import Verdict
-from reportgen.core.statements import Observation
 from reportgen.settings.blocks import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from reportgen.claims.observations.field import Field, Reading
     from reportgen.claims.observations.thresholds import Criterion
+    from reportgen.core.statements import Observation
 
 
 _STRENGTH = 3.0
@@ -33,17 +34,11 @@ COUNT_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 
 
 class Groups(NamedTuple):
-    """Series in groups, best first, and the smallest gap between two groups.
+    """Series in groups, best first, and the smallest gap between two groups."""
 
-    Attributes:
-        members: names, best first; of equal values in the order of names.
-        gap: the smallest difference of neighbouring groups; 0 with one group.
-        criterion: what this gap has to exceed.
-    """
-
-    members: tuple[tuple[str, ...], ...]
-    gap: float
-    criterion: Criterion
+    members: tuple[tuple[str, ...], ...]  # best first; of equal values in the order of names
+    gap: float  # the smallest difference of neighbouring groups; 0 with one group
+    criterion: Criterion  # what this gap has to exceed
 
 
 def group_values(
@@ -52,70 +47,44 @@ def group_values(
     """Cuts between values of which everyone above differs from everyone below by more than noise.
 
     Where the noise of a series is not known, a cut is also natural: wider than the mean gap of neighbours,
-    and with all cuts wider than what they leave together. Otherwise there is no cut at all.
-
-    Args:
-        field: has the noise.
-        values: of two or more series, as measured.
-        choose_criterion: what the difference of two of them has to exceed, the better one first.
+    and with all cuts wider than what they leave together. Otherwise there is no cut at all. ``values`` are
+    of two or more series, as measured; a criterion is what the difference of two has to exceed, the better
+    one first.
     """
     choose = cache(choose_criterion)  # every cut asks for all pairs around it
     order = sorted(values, key=lambda name: (-field.sign * values[name], name))
     gaps = np.abs(np.diff([values[name] for name in order])).tolist()
-
-    def is_separated(cut: int) -> bool:
-        return all(
-            choose(above, below).is_exceeded(values[above] - values[below])
-            for above in order[:cut]
-            for below in order[cut:]
-        )
-
     # Neighbours of many values lie closer together, not further apart: there is no choice to pay for.
     criteria = [choose(*pair) for pair in pairwise(order)]
     cuts = [
         place
         for place, gap in enumerate(gaps)
-        if criteria[place].is_exceeded(gap) and is_separated(place + 1)
+        if criteria[place].is_exceeded(gap)
+        and all(
+            choose(above, below).is_exceeded(values[above] - values[below])
+            for above, below in product(order[: place + 1], order[place + 1 :])
+        )
     ]
-    if not all(field.series[name].noise.known for name in order):
-        cuts = _choose_natural_cuts(gaps, cuts)
+    if len(gaps) > 1 and not all(field.series[name].noise.known for name in order):
+        mean = sum(gaps) / len(gaps)
+        cuts = [place for place in cuts if gaps[place] > mean * (1 + SAME)]
+        widest = max(sum(gaps[a + 1 : b]) for a, b in pairwise([-1, *cuts, len(gaps)]))
+        cuts = cuts if all(gaps[place] > widest * (1 + SAME) for place in cuts) else []
     bounds = [0, *(place + 1 for place in cuts), len(order)]
     members = tuple(tuple(order[start:end]) for start, end in pairwise(bounds))
     narrowest = min(cuts, key=lambda place: gaps[place], default=0)
     return Groups(members, gaps[narrowest] if cuts else 0.0, criteria[narrowest])
 
 
-def _choose_natural_cuts(gaps: Sequence[float], cuts: Sequence[int]) -> list[int]:
-    """The cuts that stand out among the gaps; none where what they leave together is as wide as one."""
-    if len(gaps) == 1:
-        return list(cuts)
-    mean = sum(gaps) / len(gaps)
-    chosen = [place for place in cuts if gaps[place] > mean * (1 + SAME)]
-    if not chosen:
-        return []
-    bounds = [-1, *chosen, len(gaps)]
-    widest = max(sum(gaps[a + 1 : b]) for a, b in pairwise(bounds))
-    return chosen if min(gaps[place] for place in chosen) > widest * (1 + SAME) else []
-
-
 class _Ranking(NamedTuple):
-    """Who is best in one respect.
-
-    Attributes:
-        field: has the series.
-        readings: by which they are compared, of every series.
-        order: names, best first; of equal values in the order of steps, then of names.
-        level: the first of ``order`` and all that do not clearly differ from it.
-        lead: the difference of the first and the best of those that are not level; of the second if all are.
-        criterion: what ``lead`` has to exceed.
-    """
+    """Who is best in one respect."""
 
     field: Field
-    readings: Mapping[str, Reading]
-    order: tuple[str, ...]
-    level: tuple[str, ...]
-    lead: float
-    criterion: Criterion
+    readings: Mapping[str, Reading]  # by which the series are compared
+    order: tuple[str, ...]  # names, best first; of equal values in the order of steps, then of names
+    level: tuple[str, ...]  # the first of ``order`` and all that do not clearly differ from it
+    lead: float  # of the first over the best of those that are not level; over the second if all are
+    criterion: Criterion  # what ``lead`` has to exceed
 
     @property
     def first(self) -> str:
@@ -139,10 +108,9 @@ class _Ranking(NamedTuple):
         """``0.84 at step 120``."""
         return f"{self.format(name)} {self.readings[name].position}"
 
-    def format_early(self, name: str) -> str:
-        """Where a series stops before others, with a space in front; otherwise empty."""
-        reading = self.readings[name]
-        return f" {reading.position}" if reading.step < self.latest else ""
+    def format_end(self, name: str) -> str:
+        """The reading of a series, and its step where it stops before others."""
+        return self.format_placed(name) if self.readings[name].step < self.latest else self.format(name)
 
 
 def _rank_peaks(field: Field) -> _Ranking:
@@ -179,39 +147,24 @@ def observe_best(field: Field) -> Iterator[Observation]:
     """
     if len(field.curves) < _PAIR or not field.plotted_range:
         return
-    if field.ranks:
-        yield _make_observation(_rank_peaks(field), "peak")
-        return
     turned = replace(field, scale=replace(field.scale, higher_is_better=False))
-    for one, fact in ((field, "peak"), (turned, "trough")):
-        extreme = _rank_peaks(one)
-        if any(extreme.readings[name].step > one.series[name].points.steps[0] for name in extreme.level):
-            yield _make_observation(extreme, fact)
-
-
-def _make_observation(peak: _Ranking, fact: str) -> Observation:
-    """Who has the best value by a field's way, and who ends best; ``fact`` is what claims call that value."""
-    end = _rank_ends(peak.field)
-    names = tuple(dict.fromkeys([*peak.order, *end.order]))
-    steps = [peak.readings[name].step for name in peak.level]
-    best = peak.readings[peak.first] if len(peak.level) == 1 else None
-    return Observation(
-        rule=Rule.BEST,
-        text=f"{_describe_peaks(peak)}. {_describe_ends(end)}.",
-        evidence=tuple(
-            ranking.readings[name].format_fact(called)
+    for own, fact in [(field, "peak")] if field.ranks else [(field, "peak"), (turned, "trough")]:
+        peak, end = _rank_peaks(own), _rank_ends(own)
+        reached = [peak.readings[name].step for name in peak.level]
+        starts = [own.series[name].points.steps[0] for name in peak.level]
+        if not field.ranks and reached == starts:
+            continue
+        names = tuple(dict.fromkeys([*peak.order, *end.order]))
+        best = peak.readings[peak.first] if len(peak.level) == 1 else None
+        evidence = [
+            ranking.readings[name].format_fact(call)
             for name in names[:_MOST_IN_EVIDENCE]
-            for called, ranking in ((fact, peak), ("final", end))
-        ),
-        threshold=end.criterion.describe(end.lead),
-        series=names,
-        strength=_STRENGTH,
-        from_step=min(steps),
-        to_step=max(steps),
-        mark_series=peak.first if best else None,
-        mark=best.step if best else None,
-        label=f"{peak.superlative} {best}" if best else "",
-    )
+            for call, ranking in ((fact, peak), ("final", end))
+        ]
+        text = f"{_describe_peaks(peak)}. {_describe_ends(end)}."
+        basis, steps = (end.criterion.describe(end.lead), _STRENGTH), (min(reached), max(reached))
+        label = f"{peak.superlative} {best}" if best else ""
+        yield make_observation(Rule.BEST, text, evidence, basis, names, steps=steps, mark=best, label=label)
 
 
 def _describe_peaks(peak: _Ranking) -> str:
@@ -219,39 +172,32 @@ def _describe_peaks(peak: _Ranking) -> str:
     most, first = peak.superlative, peak.first
     if len(peak.level) == 1:
         head = f"The {most} reading is {peak.format(first)}, of {first} {peak.readings[first].position}"
-    elif len({peak.format(name) for name in peak.level}) == 1:
+        if len(peak.order) > _PAIR:
+            return head
+        return f"{head}; that of {peak.order[1]} is {peak.format_placed(peak.order[1])}"
+    if len({peak.format(name) for name in peak.level}) == 1:
         places = [f"{name} {peak.readings[name].position}" for name in peak.level]
         return f"The {most} reading is {peak.format(first)}, of {format_few(places, _MOST_NAMED)}"
-    else:
-        places = [f"{name} {peak.format_placed(name)}" for name in peak.level]
-        return f"The {most} readings are {format_few(places, _MOST_NAMED)}"
-    if len(peak.order) > _PAIR:
-        return head
-    return f"{head}; that of {peak.order[1]} is {peak.format_placed(peak.order[1])}"
+    places = [f"{name} {peak.format_placed(name)}" for name in peak.level]
+    return f"The {most} readings are {format_few(places, _MOST_NAMED)}"
 
 
 def _describe_ends(end: _Ranking) -> str:
     """Who ends best, where a test shows it; otherwise the last readings."""
     most, first, reading = end.superlative, end.first, end.format(end.first)
-    follows = f"{_format_ends(end, end.order[1:2])} {'is next' if len(end.order) > _PAIR else 'follows'}"
+    parts = [f"{name} ({end.format_end(name)})" for name in end.order]
+    last = f"The last readings are {format_few(parts, _MOST_NAMED)}"
+    follows = f"{parts[1]} {'is next' if len(end.order) > _PAIR else 'follows'}"
     if not isinstance(end.criterion, Threshold):
         if len(end.level) == 1:
             return f"{first} ends {most}, at {reading}; {follows}"
         if end.criterion.over_runs:
-            last = f"The last readings are {_format_ends(end, end.order)}"
             others = (end.field.test_ends(first, name) for name in end.order[1:])
             won = any(test is not None and test.verdict is not Verdict.UNCLEAR for test in others)
             return last if won else f"{last}: no clear winner"
     if len({end.format(name) for name in end.level}) == 1 and len(end.level) > 1:
         return f"The {most} last reading is {reading}, of {format_few(end.level, _MOST_NAMED)}"
-    if len(end.order) == _PAIR:
-        return f"The last readings are {_format_ends(end, end.order)}"
-    return f"The {most} last reading is {reading}, of {first}; {follows}"
-
-
-def _format_ends(end: _Ranking, names: Sequence[str]) -> str:
-    """Names with their last values, and the step where a series stops before others."""
-    return format_few([f"{name} ({end.format(name)}{end.format_early(name)})" for name in names], _MOST_NAMED)
+    return last if len(end.order) == _PAIR else f"The {most} last reading is {reading}, of {first}; {follows}"
 
 
 def observe_tiers(field: Field) -> Iterator[Observation]:
@@ -264,27 +210,25 @@ def observe_tiers(field: Field) -> Iterator[Observation]:
     count = len(groups.members)
     if count == 1 or (count == len(end.order) and not field.is_noisy(*end.order)):
         return
-    described = "; ".join(_describe_group(end, names) for names in groups.members)
+    described = []
+    for names in groups.members:
+        parts = {name: end.format_end(name) for name in names}
+        whole = all(end.readings[name].step == end.latest for name in names)
+        if whole and len(names) > 1 and len(set(parts.values())) == 1:
+            every = "both" if len(names) == _PAIR else "all"
+            described.append(f"{format_few(names, _MOST_IN_GROUP)} ({every} {parts[names[0]]})")
+        else:
+            listed = [f"{name} ({part})" for name, part in parts.items()]
+            described.append(format_few(listed, _MOST_IN_GROUP))
     alone = "; all differ by more than noise" if count == len(end.order) else ""
     first = "best" if field.ranks else "highest"
     by = "by the last readings alone" if isinstance(groups.criterion, Threshold) else "at the end"
-    yield Observation(
-        rule=Rule.TIERS,
-        text=f"{COUNT_WORDS.get(count, str(count))} groups {by}, {first} first: {described}{alone}.",
-        evidence=tuple(end.readings[name].format_fact("final") for name in end.order),
-        threshold=groups.criterion.describe(groups.gap),
-        series=end.order,
-        strength=groups.criterion.strength(groups.gap),
-        from_step=min(reading.step for reading in end.readings.values()),
-        to_step=end.latest,
+    head = f"{COUNT_WORDS.get(count, str(count))} groups {by}, {first} first"
+    yield make_observation(
+        Rule.TIERS,
+        f"{head}: {'; '.join(described)}{alone}.",
+        [end.readings[name].format_fact("final") for name in end.order],
+        groups.criterion.rate(groups.gap),
+        end.order,
+        steps=(min(reading.step for reading in end.readings.values()), end.latest),
     )
-
-
-def _describe_group(end: _Ranking, names: Sequence[str]) -> str:
-    """The series of a group, with one value where they share it."""
-    parts = [f"{end.format(name)}{end.format_early(name)}" for name in names]
-    shared = len(set(parts)) == 1 and not any(end.format_early(name) for name in names)
-    if len(names) > 1 and shared:
-        every = "both" if len(names) == _PAIR else "all"
-        return f"{format_few(names, _MOST_IN_GROUP)} ({every} {parts[0]})"
-    return format_few([f"{name} ({part})" for name, part in zip(names, parts, strict=True)], _MOST_IN_GROUP)

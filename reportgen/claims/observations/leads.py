@@ -1,0 +1,343 @@
+"""The rule ``crossing``: who leads where, where the leader changes, and who is last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.claims.facts.fact_words import (
+    describe_position,
+    format_during,
+    format_few,
+    format_range,
+    format_stretches,
+)
+from reportgen.claims.observations.field import make_observation
+from reportgen.claims.observations.thresholds import SAME, describe_share
+from reportgen.core.words import format_count
+from reportgen.settings.blocks import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.claims.observations.field import Field
+    from reportgen.claims.observations.thresholds import Aligned, BoolArray, Windows
+    from reportgen.core.model import FloatArray, IntArray
+    from reportgen.core.statements import Observation
+
+
+_TWO_SERIES = 2
+_MOST_SHOWN = 3
+"""More stretches of one series than these are put together, or counted."""
+
+_MOST_STRETCHES, _MOST_RIVALS = 14, 8
+_MOSTLY = 0.5
+"""Last throughout is who is last at more than this share of the steps, and nobody else at any."""
+
+_TESTED = 8.0
+"""Strength of what a test says."""
+
+
+class Stretch(NamedTuple):
+    """Neighbouring steps at which the same series leads: places in ``Aligned.steps``, both included."""
+
+    leader: int
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        """The number of steps."""
+        return self.last - self.first + 1
+
+
+class _Largest(NamedTuple):
+    """Where a series leads by most: over which other, at which place of ``Aligned.steps``, by how much."""
+
+    leader: int
+    rival: int
+    place: int
+    size: float
+
+
+class _LeadWords(NamedTuple):
+    """The words for who leads; where neither way is better, for who is highest."""
+
+    leads: str = "leads"  # before the steps
+    leads_other: str = "leads"  # of two, throughout, before the other's name
+    change: str = "The lead changes"  # before how often
+    last: str = "last"
+    ahead: str = "ahead of"
+    behind: str = "behind"
+    alone: str = "ahead"  # by the readings alone
+    label: str = "takes the lead"
+
+
+_LOWEST_LEADS = "The lead, which the lower value has, changes"
+_HIGHEST = _LeadWords(
+    *("is highest", "is above", "Which is highest changes", "lowest"),
+    *("above", "below", "above", "becomes highest"),
+)
+
+
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
+class _Leads:
+    """Who leads two or more series at which steps, or is last: by a test, or by the readings alone."""
+
+    field: Field
+    tested: Windows | None  # the windows of readings that are tested; None where it is the readings alone
+    turned: bool  # ask who is behind all others
+
+    @property
+    def aligned(self) -> Aligned:
+        return self.field.aligned
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.aligned.names
+
+    @cached_property
+    def good(self) -> FloatArray:
+        """Readings, more being further ahead, shape (S, G)."""
+        return -self.aligned.good if self.turned else self.aligned.good
+
+    @cached_property
+    def leaders(self) -> IntArray:
+        """The place of the series that leads each step, −1 where none does, shape (G,)."""
+        if self.tested is not None:
+            return self.tested.find_leaders()
+        good = self.good
+        present = np.isfinite(good)
+        first: IntArray = np.argmax(np.where(present, good, -np.inf), axis=0)
+        columns = np.arange(good.shape[1])
+        enough = good[first, columns] - good > self.aligned.least * (1 + SAME)
+        enough[first, columns] = True
+        return np.where((enough | ~present).all(axis=0) & (present.sum(axis=0) > 1), first, -1)
+
+    @cached_property
+    def stretches(self) -> list[Stretch]:
+        return find_stretches(self.leaders)
+
+    @cached_property
+    def merged(self) -> list[Stretch]:
+        """Stretches of one leader after the other put together, across steps that nobody leads."""
+        merged: list[Stretch] = []
+        for stretch in self.stretches:
+            if merged and merged[-1].leader == stretch.leader:
+                merged[-1] = merged[-1]._replace(last=stretch.last)
+            else:
+                merged.append(stretch)
+        return merged
+
+    @cached_property
+    def who(self) -> list[int]:
+        """Places of all leaders, in the order of steps."""
+        return list(dict.fromkeys(stretch.leader for stretch in self.stretches))
+
+    @property
+    def words(self) -> _LeadWords:
+        if not self.field.ranks:
+            return _HIGHEST
+        return _LeadWords() if self.field.sign > 0 else _LeadWords(change=_LOWEST_LEADS)
+
+    @property
+    def relation(self) -> str:
+        """How a leader stands to another."""
+        return self.words.behind if self.turned else self.words.ahead
+
+    def get_step(self, place: int) -> float:
+        return float(self.aligned.steps[place])
+
+    def format_stretches(self, stretches: list[Stretch]) -> str:
+        """``from step 30 on``, ``at steps 30 to 40 and 110``."""
+        ends = [(self.get_step(one.first), self.get_step(one.last)) for one in stretches]
+        return format_stretches(ends, self.get_step(-1), self.field.scale)
+
+    def find_largest(self) -> list[_Largest]:
+        """The step at which the readings of each leader are furthest ahead of the next, where it leads."""
+        largest = []
+        for row in self.who:
+            own = [np.arange(one.first, one.last + 1) for one in self.stretches if one.leader == row]
+            inside = np.concatenate(own)
+            rivals = np.where(np.isfinite(self.good[:, inside]), self.good[:, inside], -np.inf)
+            rivals[row] = -np.inf
+            ahead = self.good[row, inside] - rivals.max(axis=0)
+            at = int(np.argmax(ahead))
+            largest.append(_Largest(row, int(np.argmax(rivals[:, at])), int(inside[at]), float(ahead[at])))
+        return largest
+
+    def rate(self) -> tuple[str, float]:
+        """What the weakest lead rests on, and how clear it is."""
+        if self.tested is not None:
+            basis = "means over windows of readings differ, by t over all windows and pairs"
+            return f"{basis}; {describe_share(self.field.share_of_leads)}", _TESTED
+        return self.field.readings_alone.rate(min(largest.size for largest in self.find_largest()))
+
+    def describe_when(self, row: int) -> str:
+        """The steps at which one series leads: each stretch, or how many steps of a range, or of all."""
+        own = [stretch for stretch in self.stretches if stretch.leader == row]
+        if len(own) <= _MOST_SHOWN:
+            return self.format_stretches(own)
+        total = sum(stretch.size for stretch in own)
+        merged = [stretch for stretch in self.merged if stretch.leader == row]
+        if len(merged) == 1:
+            ends = self.get_step(merged[0].first), self.get_step(merged[0].last)
+            return (
+                f"at {total:,} of the {merged[0].size:,} steps from {format_range(*ends, self.field.scale)}"
+            )
+        return f"at {format_count(total, 'step')} of {self.aligned.steps.size:,}"
+
+    def list_evidence(self, row: int) -> list[str]:
+        """From which step to its end a series is ahead of each other one, and by how much; nearest first.
+
+        Of two series the sentence says it already.
+        """
+        if len(self.names) == _TWO_SERIES:
+            return []
+        parts: list[tuple[float, str, str]] = []
+        clear = self._find_ahead(row)
+        for rival, name in enumerate(self.names):
+            ahead = self.good[row] - self.good[rival]
+            known = np.flatnonzero(np.isfinite(ahead))
+            enough = clear[rival, known] & (ahead[known] > 0)
+            since = int(np.argmin(enough[::-1])) if not enough.all() else enough.size
+            if rival == row or not since:
+                continue
+            steps = known[-since:]
+            pair = self.names[row], name
+            smallest = float(np.min(ahead[steps]))
+            sizes = [self.field.format_size(size, *pair) for size in (smallest, float(ahead[steps].max()))]
+            size = " to ".join(dict.fromkeys(sizes))
+            ends = self.get_step(steps[0]), self.get_step(steps[-1]), self.get_step(-1)
+            when = format_during(*ends, self.field.scale)
+            parts.append((smallest, name, f"{pair[0]} is {self.relation} {name} {when}, by {size}"))
+        return [words for _, _, words in sorted(parts)[:_MOST_RIVALS]]
+
+    def _find_ahead(self, row: int) -> BoolArray:
+        """Where a series is ahead of each other one, shape (S, G)."""
+        if self.tested is not None:
+            return self.tested.find_ahead(row)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.good[row] - self.good > self.aligned.least * (1 + SAME))
+
+    def list_largest(self) -> list[str]:
+        """By how much each series' readings are ahead of the next at most, where it leads, or behind it."""
+        parts = []
+        for largest in self.find_largest()[:_MOST_RIVALS]:
+            pair = self.names[largest.leader], self.names[largest.rival]
+            size = self.field.format_size(largest.size, *pair)
+            where = describe_position(self.get_step(largest.place), self.field.scale)
+            parts.append(f"{pair[0]} is {self.relation} {pair[1]} by up to {size}, {where}")
+        return parts
+
+
+def find_stretches(leaders: IntArray) -> list[Stretch]:
+    """Runs of equal leaders, without those of steps that nobody leads, which are below 0."""
+    bounds = [0, *(np.flatnonzero(np.diff(leaders)) + 1).tolist(), leaders.size]
+    every = [Stretch(int(leaders[first]), first, end - 1) for first, end in pairwise(bounds) if end > first]
+    return [stretch for stretch in every if stretch.leader >= 0]
+
+
+def observe_crossing(field: Field) -> Iterator[Observation]:
+    """Who leads where; and who is last throughout."""
+    count = len(field.curves)
+    if count < _TWO_SERIES:
+        return
+    leads = _find_leads(field, field.windows)
+    if leads is not None and leads.stretches:
+        names = [leads.names[row] for row in leads.who]
+        first, last = leads.merged[0], leads.merged[-1]
+        evidence = [*_describe_readings(leads), *leads.list_evidence(last.leader)] or leads.list_largest()
+        series, label = [*names, *leads.names], ""
+        mark: tuple[str, float] | None = None
+        steps = leads.get_step(first.first), leads.get_step(last.last)
+        if len(leads.merged) > 1:
+            steps = leads.get_step(first.last), leads.get_step(last.first)
+            series, label = names, leads.words.label
+            mark = leads.names[last.leader], leads.get_step(last.first)
+        text = f"{_describe_leaders(leads)}{_describe_absent(leads)}."
+        series = list(dict.fromkeys(series))
+        yield make_observation(
+            Rule.CROSSING, text, evidence, leads.rate(), series, steps=steps, mark=mark, label=label
+        )
+    if count == _TWO_SERIES:
+        return
+    lowest = _find_leads(field, field.make_windows(turned=True), turned=True)
+    if lowest is None or len(lowest.who) != 1:
+        return
+    (row,) = lowest.who
+    total = sum(stretch.size for stretch in lowest.stretches)
+    if total > _MOSTLY * lowest.leaders.size:
+        name = lowest.names[row]
+        every = total == int(np.isfinite(lowest.good[row]).sum())
+        where = "at every step" if every else lowest.describe_when(row)
+        alone = "By the readings alone, " if lowest.tested is None else ""
+        evidence = lowest.list_evidence(row) or lowest.list_largest()
+        series = list(dict.fromkeys([name, *lowest.names]))
+        steps = lowest.get_step(lowest.stretches[0].first), lowest.get_step(lowest.stretches[-1].last)
+        text = f"{alone}{name} is {lowest.words.last} {where}."
+        yield make_observation(Rule.CROSSING, text, evidence, lowest.rate(), series, steps=steps)
+
+
+def _find_leads(field: Field, tested: Windows | None, *, turned: bool = False) -> _Leads | None:
+    """Who leads where; None where neither a test nor few readings show it."""
+    leads = _Leads(field, tested, turned)
+    if tested is not None and (leads.leaders >= 0).any():
+        return leads
+    return _Leads(field, None, turned) if field.few else None
+
+
+def _describe_leaders(leads: _Leads) -> str:
+    """Who leads where; that the lead changes, only where a test has found each leader."""
+    words, who = leads.words, leads.who
+    parts = [f"{leads.names[row]} {leads.describe_when(row)}" for row in who]
+    first = leads.names[who[0]]
+    alone_of_two = len(who) == 1 and len(leads.names) == _TWO_SERIES
+    against = f" {leads.names[1 - who[0]]}" if alone_of_two else ""
+    rest = parts[0].removeprefix(first)
+    if leads.tested is None:
+        ahead = "is ahead" if leads.field.ranks else "is highest"
+        parts[0] = f"{first} {f'is {words.ahead}{against}' if against else ahead}{rest}"
+        return f"By the readings alone, {', '.join(parts)}"
+    parts[0] = f"{first} {words.leads_other if against else words.leads}{against}{rest}"
+    changes = len(leads.merged) - 1
+    times = {1: "once", 2: "twice"}.get(changes, f"{changes:,} times")
+    return f"{f'{words.change} {times}: ' if changes else ''}{', '.join(parts)}"
+
+
+def _describe_absent(leads: _Leads) -> str:
+    """Which of three or more series have no readings at some of the steps that are reported."""
+    first, last = leads.stretches[0].first, leads.stretches[-1].last
+    parts = []
+    for name, good in zip(leads.names, leads.good, strict=True):
+        known, scale = np.flatnonzero(np.isfinite(good)).tolist(), leads.field.scale
+        if first < known[0]:
+            parts.append(f"{name} starts {describe_position(leads.get_step(known[0]), scale)}")
+        if last > known[-1]:
+            parts.append(f"{name} ends {describe_position(leads.get_step(known[-1]), scale)}")
+    return f"; {format_few(parts, _MOST_SHOWN)}" if parts and len(leads.names) > _TWO_SERIES else ""
+
+
+def _describe_readings(leads: _Leads) -> list[str]:
+    """How often two series cross, and which is ahead where, noise or not; nothing for more than two."""
+    if len(leads.names) != _TWO_SERIES:
+        return []
+    good = leads.aligned.good
+    ahead = good[0] - good[1]
+    signs = np.where(np.abs(ahead) <= SAME * np.nanmax(np.abs(good)), 0, np.sign(ahead))
+    different = np.isfinite(ahead) & (signs != 0)
+    clear = signs[different]
+    crossings = int((clear[1:] != clear[:-1]).sum())
+    counted = f"{leads.field.format_call('crossings', *leads.names)} = {crossings:,}"
+    stretches = find_stretches(np.where(different, (signs < 0).astype(np.int64), -1))
+    if not 0 < len(stretches) <= _MOST_STRETCHES:
+        return [counted]
+    parts = []
+    for row, name in enumerate(leads.names):
+        own = [stretch for stretch in stretches if stretch.leader == row]
+        parts += [f"{name} {leads.format_stretches(own)}"] if own else []
+    return [counted, f"{leads.words.alone} by the readings alone: {', '.join(parts)}"]
