@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Scale
 
 
+# What an expression is for: a bound value is a number, a claim holds or not.
 Purpose: TypeAlias = Literal["value", "claim"]
-"""What an expression is for: a bound value is a number, a claim holds or not."""
 
 
 # ---- kinds of numbers --------------------------------------------------------------------------------

@@ -190,12 +190,28 @@ class _Evaluator:
             case Chain() if tree.operators[0] in {"and", "or"}:
                 return _join_decisions(tree.operators[0], [self.evaluate_truth(part) for part in tree.parts])
             case Chain():
-                return self._evaluate_comparisons(tree)
+                sides = [
+                    replace(self.evaluate_amount(part), text=get_text(self._text, part))
+                    for part in tree.parts
+                ]
+                decisions: list[_Decision] = []
+                for at, operator in enumerate(tree.operators):
+                    (first, last), pair = tree.parts[at : at + 2], tuple(sides[at : at + 2])
+                    # Cut from a chain, the words of two sides could miss a parenthesis.
+                    text = f"{pair[0].text} {operator} {pair[1].text}"
+                    place = first.position, last.position + last.length - first.position
+                    if len(tree.operators) == 1:
+                        text, place = get_text(self._text, tree), (tree.position, tree.length)
+                    truth = compare_amounts(operator, *pair)
+                    reason = join_reasons(tuple(side.reason for side in pair))
+                    part = Part(text, to_truth(truth), reason, operator, pair, None, *place)
+                    decisions.append((truth, (part,)))
+                    self.parts.append(part)
+                return _join_decisions("and", decisions)
             case Call():
                 fact, text = self._get_fact(tree), get_text(self._text, tree)
                 truth = None if fact.value is None else bool(fact.value)
-                place = tree.position, tree.length
-                part = Part(text, to_truth(truth), fact.reason, "", (), fact, *place)
+                part = Part(text, to_truth(truth), fact.reason, "", (), fact, tree.position, tree.length)
                 self.parts.append(part)
                 return truth, (part,)
         raise TypeError(f"not a truth: {tree}")  # checked before
@@ -212,10 +228,14 @@ class _Evaluator:
                 kind = Kind(fact.quantity)
                 if fact.value is None:
                     return Amount(kind, None, 0.0, fact.reason, fact)
-                steps = fact.quantity in {Quantity.STEP, Quantity.STEPS}
-                slack = max(abs(float(fact.value)), self._find_scale(fact)) * _SLACK
-                if self._subject.scale.step_is_time and steps:
-                    slack = _SLACK_OF_MOMENTS
+                largest = [abs(float(fact.value))]
+                if fact.quantity is Quantity.DIFFERENCE:  # a gap of 1e-17 between values near 1 is none
+                    names = ("peak", "trough") if self._subject.holds == "curves" else ("score",)
+                    values = (self._subject.fact(name, (one,)).value for name in names for one in fact.series)
+                    largest += [abs(value) for value in values if value is not None]
+                dated = self._subject.scale.step_is_time
+                dated = dated and fact.quantity in {Quantity.STEP, Quantity.STEPS}
+                slack = _SLACK_OF_MOMENTS if dated else max(largest) * _SLACK
                 return Amount(kind, float(fact.value), slack, "", fact)
             case Prefix():
                 amount = self.evaluate_amount(tree.of)
@@ -226,23 +246,6 @@ class _Evaluator:
                 for operator, part, other in zip(tree.operators, tree.parts[1:], others, strict=True):
                     total = compute_amount(operator, total, other, shorten(get_text(self._text, part)))
                 return total
-
-    def _evaluate_comparisons(self, chain: Chain) -> _Decision:
-        sides = [replace(self.evaluate_amount(part), text=get_text(self._text, part)) for part in chain.parts]
-        decisions: list[_Decision] = []
-        for at, operator in enumerate(chain.operators):
-            (first, last), pair = chain.parts[at : at + 2], tuple(sides[at : at + 2])
-            # Cut from a chain, the words of two sides could miss a parenthesis.
-            text = f"{pair[0].text} {operator} {pair[1].text}"
-            place = first.position, last.position + last.length - first.position
-            if len(chain.operators) == 1:
-                text, place = get_text(self._text, chain), (chain.position, chain.length)
-            truth = compare_amounts(operator, *pair)
-            reason = join_reasons(tuple(side.reason for side in pair))
-            part = Part(text, to_truth(truth), reason, operator, pair, None, *place)
-            decisions.append((truth, (part,)))
-            self.parts.append(part)
-        return _join_decisions("and", decisions)
 
     def _get_fact(self, call: Call) -> Fact:
         """A fact; one without a value where an argument has none, or where the results have no answer."""
@@ -265,14 +268,6 @@ class _Evaluator:
                 self.faults.append(make_fault(call, error.message, error.next_step))
         self.facts.append(fact)
         return fact
-
-    def _find_scale(self, fact: Fact) -> float:
-        """The largest number that a difference comes from: a gap of 1e-17 between values near 1 is none."""
-        if fact.quantity is not Quantity.DIFFERENCE:
-            return 0.0
-        names = ("peak", "trough") if self._subject.holds == "curves" else ("score",)
-        values = [self._subject.fact(name, (series,)).value for name in names for series in fact.series]
-        return max((abs(value) for value in values if value is not None), default=0.0)
 
 
 def _join_decisions(operator: str, several: list[_Decision]) -> _Decision:

@@ -92,8 +92,8 @@ def make_fact(call: Call, answer: Answer) -> Fact:
     return Fact(call.text, call.quantity, series=call.series, **asdict(answer))
 
 
+# The facts that are answered here.
 VERDICT_FACTS = frozenset({"p_value", "better", "unclear", "equivalent", "tied"})
-"""The facts that are answered here."""
 
 
 def evaluate_verdict(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,7 +13,6 @@ from reportgen.claims.facts.calls import (
     TOO_LARGE,
     VERDICT_FACTS,
     Answer,
-    Call,
     evaluate_verdict,
     make_call,
     make_fact,
@@ -37,7 +36,7 @@ from reportgen.statistics.curves.readings import (
 from reportgen.statistics.verdicts import rank_ranges, swap_sides
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
 
     from reportgen.claims.facts.vocabulary import Argument
     from reportgen.core.comparisons import Comparison, RankGroup, RankRange
@@ -46,20 +45,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Fact, Scale
 
 
-INTERVALS = frozenset({"ci", "simultaneous"})
-"""Bands that are confidence intervals of the mean."""
-
-
-# ---- facts about one curve ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class CurveContext:
-    """A curve with at least one point, and what its facts depend on: ``band`` is its curve set's."""
-
-    curve: Curve
-    scale: Scale
-    band: str
+INTERVALS = frozenset({"ci", "simultaneous"})  # bands that are confidence intervals of the mean
 
 
 def check_step(curve: Curve, step: float, scale: Scale) -> float:
@@ -81,195 +67,24 @@ def _describe_range(curve: Curve, scale: Scale) -> str:
     return f"Its only value is at {first}" if steps.size == 1 else f"It has values from {first} to {last}"
 
 
-def _evaluate_end(context: CurveContext, place: int) -> Answer:
-    return _evaluate_at(context, float(get_points(context.curve).steps[place]))
-
-
-def _evaluate_at(context: CurveContext, step: float) -> Answer:
-    """The value at a step, with its interval at that step where the band is one."""
-    step = check_step(context.curve, step, context.scale)
-    low, high, n = interpolate_band(context.curve, step)
-    if context.band not in INTERVALS and not context.curve.given:
-        low = high = None
-    return Answer(interpolate_value(context.curve, step), step=step, low=low, high=high, n=n)
-
-
-def _evaluate_mean(context: CurveContext, first: float, last: float) -> Answer:
-    curve, scale = context.curve, context.scale
-    where = f"from {describe_step(first, scale)} to {describe_step(last, scale)}"
-    if first > last:
-        raise FactError(f"There is no range {where}", "Write the earlier step first")
-    first, last = match_step(curve, first), match_step(curve, last)
-    value = mean_between(curve, first, last)
-    if value is None:
-        raise FactError(f"{curve.series} has no step {where}", _describe_range(curve, scale))
-    return Answer(value, from_step=first, to_step=last)
-
-
-def _evaluate_steps_to(context: CurveContext, level: float) -> Answer:
-    step = find_step_reaching(context.curve, level, higher_is_better=context.scale.higher_is_better)
-    if step is None:
-        return Answer(None, f"{context.curve.series} never reaches {format_number(level)}")
-    return Answer(step, step=step, n=interpolate_band(context.curve, step).n)
-
-
-def _evaluate_volatility(context: CurveContext) -> Answer:
-    steps = get_points(context.curve).steps
-    value = volatility(context.curve)
-    if value is None:
-        return Answer(None, f"3 steps are needed, {context.curve.series} has {steps.size}")
-    return Answer(value, from_step=float(steps[0]), to_step=float(steps[-1]), n=int(context.curve.n.min()))
-
-
-def _evaluate_band_width(context: CurveContext, step: float) -> Answer:
-    curve = context.curve
-    step = check_step(curve, step, context.scale)
-    low, high, n = interpolate_band(curve, step)
-    if low is not None and high is not None:
-        return Answer(high - low, step=step, n=n)
-    if curve.raw is not None:
-        reason = f"the band of {curve.series} is that of the smoothed curve"
-    elif curve.given:
-        reason = f"no interval of {curve.series} is given there"
-    elif context.band == "none":
-        reason = "no band is asked for"
-    else:
-        reason = f"1 run of {curve.series}" if n == 1 else f"all runs of {curve.series} are equal there"
-    return Answer(None, reason, step=step, n=n)
-
-
-def _find_extreme(context: CurveContext, *, best: bool, step_only: bool = False) -> Answer:
-    """The best or the worst value, the highest or lowest where neither is better, or the first step with it.
-
-    Without an interval: that of its step does not know that it was picked.
-    """
-    steps, values = get_points(context.curve)
-    higher = context.scale.higher_is_better
-    pick = np.argmax if best is (higher is not False) else np.argmin
-    step = float(steps[int(pick(values))])
-    n = interpolate_band(context.curve, step).n
-    if step_only:
-        return Answer(step, step=step, n=n)
-    most = ("best" if best else "worst") if higher is not None else "highest" if best else "lowest"
-    noun = "reading" if context.scale.step_is_time else "checkpoint"
-    note = f"{most} of {format_count(steps.size, noun)}" if steps.size > 1 else ""
-    return Answer(interpolate_value(context.curve, step), step=step, n=n, note=note)
-
-
-SERIES_FACTS: dict[str, Callable[..., Answer]] = {
-    "start": partial(_evaluate_end, place=0),
-    "final": partial(_evaluate_end, place=-1),
-    "peak": partial(_find_extreme, best=True),
-    "peak_step": partial(_find_extreme, best=True, step_only=True),
-    "trough": partial(_find_extreme, best=False),
-    "trough_step": partial(_find_extreme, best=False, step_only=True),
-    "at": _evaluate_at,
-    "mean": _evaluate_mean,
-    "steps_to": _evaluate_steps_to,
-    "volatility": _evaluate_volatility,
-    "band_width": _evaluate_band_width,
-}
-"""What answers a fact about one series; called with ``CurveContext`` and the call's numbers."""
-
-
-# ---- facts about two curves --------------------------------------------------------------------------
-
-# A mean of runs and the same mean computed at every step agree up to rounding.
-_SAME = 1e-9
-_FEWEST_RUNS = 2
-
-
 def _index_pairs(comparisons: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
     """Comparisons by the names of both sides, in both orders."""
     known = {(one.a, one.b): one for one in comparisons}
     return {(b, a): swap_sides(one) for (a, b), one in known.items()} | known
 
 
-@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
-class Pairs:
-    """All curves of a subject, each with at least one point, and what facts about two depend on.
-
-    ``level`` and ``band`` are the curve set's.
-    """
-
-    curves: tuple[Curve, ...]
-    scale: Scale
-    level: float
-    band: str
-
-    @cached_property
-    def _compared(self) -> dict[tuple[str, str], Comparison]:
-        """All pairs that share a range of steps, adjusted together."""
-        # Where neither way is better, a verdict says which is the higher one; nobody is called better then.
-        higher = self.scale.higher_is_better is not False
-        return _index_pairs(compare_at_end(self.curves, level=self.level, higher_is_better=higher))
-
-    def get_comparison(self, a: Curve, b: Curve) -> Comparison | None:
-        """Welch's t over runs at the last step that both reach; Holm over all pairs. None without a step."""
-        return self._compared.get((a.series, b.series))
+def compare_pairs(curves: Sequence[Curve], scale: Scale, level: float) -> dict[tuple[str, str], Comparison]:
+    """Welch's t over runs at the last step that both reach, Holm over all pairs; by names in both orders."""
+    # Where neither way is better, a verdict says which is the higher one; nobody is called better then.
+    higher = scale.higher_is_better is not False
+    return _index_pairs(compare_at_end(curves, level=level, higher_is_better=higher))
 
 
-def _evaluate_gap(pairs: Pairs, a: Curve, b: Curve, step: float) -> Answer:
-    step = check_step(b, check_step(a, step, pairs.scale), pairs.scale)
-    value, slack = compute_gap(a, b, step) or 0.0, _SAME * abs(interpolate_value(a, step) or 0.0)
-    one = compare_curves(a, b, at=step, level=pairs.level)
-    # Where runs are interpolated, the mean of the lines need not be the line of the means.
-    same = one.difference is not None and math.isclose(one.difference, value, rel_tol=_SAME, abs_tol=slack)
-    low, high = (one.low, one.high) if pairs.band in INTERVALS and same else (None, None)
-    return Answer(value, step=step, low=low, high=high, n=one.shared)
+# ---- curves ------------------------------------------------------------------------------------------
 
-
-def _evaluate_widest_gap(_: Pairs, a: Curve, b: Curve, *, step_only: bool = False) -> Answer:
-    steps, difference = compute_differences(a, b)
-    if not steps.size:
-        return _report_no_overlap(a, b)
-    place = int(np.argmax(np.abs(difference)))
-    step = float(steps[place])
-    return Answer(step if step_only else abs(float(difference[place])), step=step)
-
-
-def _count_crossings(_: Pairs, a: Curve, b: Curve) -> Answer:
-    steps, _difference = compute_differences(a, b)
-    if not steps.size:
-        return _report_no_overlap(a, b)
-    crossed = find_crossings(a, b).tolist()
-    if len(crossed) == 1:
-        return Answer(1.0, step=crossed[0])
-    ends = crossed or steps.tolist()
-    return Answer(float(len(crossed)), from_step=ends[0], to_step=ends[-1])
-
-
-def _evaluate_verdict(name: str, pairs: Pairs, a: Curve, b: Curve, *numbers: float) -> Answer:
-    one, step = pairs.get_comparison(a, b), find_last_common_step(a, b)
-    if one is None or step is None:
-        return _report_no_overlap(a, b)
-    counts, few = [], []
-    for curve in (a, b):
-        count = sum(bool(run.steps.size) and run.steps[0] <= step <= run.steps[-1] for run in curve.runs)
-        counts.append(count)
-        if count < _FEWEST_RUNS:
-            where = f" {describe_position(step, pairs.scale)}" if count < len(curve.runs) else ""
-            few.append(f"{format_count(count, 'run')} of {curve.series}{where}")
-    whose = "a side" if counts[0] == counts[1] else f"of {a.series} and {counts[1]} of {b.series}"
-    behind = f"{format_count(counts[0], 'run')} {whose}"
-    return evaluate_verdict(name, one, pairs.scale, numbers, behind=behind, few=join_names(few), step=step)
-
-
-def _report_no_overlap(a: Curve, b: Curve) -> Answer:
-    return Answer(None, f"{a.series} and {b.series} share no step")
-
-
-PAIR_FACTS: dict[str, Callable[..., Answer]] = {
-    "gap": _evaluate_gap,
-    "widest_gap": _evaluate_widest_gap,
-    "widest_gap_step": partial(_evaluate_widest_gap, step_only=True),
-    "crossings": _count_crossings,
-    **{name: partial(_evaluate_verdict, name) for name in sorted(VERDICT_FACTS)},
-}
-"""What answers a fact about two series; called with ``Pairs``, both curves and the call's numbers."""
-
-
-# ---- subjects ----------------------------------------------------------------------------------------
+# A mean of runs and the same mean computed at every step agree up to rounding.
+_SAME = 1e-9
+_FEWEST_RUNS = 2
 
 
 @dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
@@ -296,30 +111,140 @@ class CurveSubject:
         return tuple(dict.fromkeys((*(curve.series for curve in self.curve_set.curves), *empty)))
 
     @cached_property
-    def _pairs(self) -> Pairs:
-        curves = tuple(curve for curve in self.curve_set.curves if get_points(curve).steps.size)
-        return Pairs(curves, self.scale, self.curve_set.level, self.curve_set.band)
+    def _curves(self) -> dict[str, Curve]:
+        """The curves that have a point."""
+        return {curve.series: curve for curve in self.curve_set.curves if get_points(curve).steps.size}
+
+    @cached_property
+    def _compared(self) -> dict[tuple[str, str], Comparison]:
+        return compare_pairs(tuple(self._curves.values()), self.scale, self.curve_set.level)
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """A fact of the vocabulary; see ``Subject``."""
         call = make_call(name, arguments, self)
-        curves = {curve.series: curve for curve in self._pairs.curves}
-        missing = [series for series in call.series if series not in curves]
+        missing = [series for series in call.series if series not in self._curves]
         if missing:
             return make_fact(call, Answer(None, f"no finite value of {join_names(missing)}"))
-        chosen = [curves[series] for series in call.series]
+        a, b = self._curves[call.series[0]], self._curves[call.series[-1]]
         try:
-            if call.name in PAIR_FACTS:
-                answer = PAIR_FACTS[call.name](self._pairs, *chosen, *call.numbers)
+            if name in VERDICT_FACTS:
+                answer = self._evaluate_verdict(name, a, b, *call.numbers)
+            elif len(call.series) == 1:
+                answer = self._read_one(name, a, *call.numbers)
             else:
-                context = CurveContext(chosen[0], self.scale, self.curve_set.band)
-                answer = SERIES_FACTS[call.name](context, *call.numbers)
+                answer = self._read_two(name, a, b, *call.numbers)
         except OverflowError:
             answer = Answer(None, TOO_LARGE)
         return make_fact(call, answer)
 
+    def _read_one(self, name: str, curve: Curve, *numbers: float) -> Answer:
+        steps, scale, series = get_points(curve).steps, self.scale, curve.series
+        match name:
+            case "start" | "final" | "at":
+                step = float(steps[0 if name == "start" else -1])
+                step = check_step(curve, numbers[0], scale) if name == "at" else step
+                low, high, n = interpolate_band(curve, step)
+                if self.curve_set.band not in INTERVALS and not curve.given:
+                    low = high = None
+                return Answer(interpolate_value(curve, step), step=step, low=low, high=high, n=n)
+            case "mean":
+                return self._average(curve, *numbers)
+            case "steps_to":
+                reached = find_step_reaching(curve, numbers[0], higher_is_better=scale.higher_is_better)
+                reason = f"{series} never reaches {format_number(numbers[0])}" if reached is None else ""
+                n = 0 if reached is None else interpolate_band(curve, reached).n
+                return Answer(reached, reason, step=reached, n=n)
+            case "volatility":
+                value = volatility(curve)
+                reason = f"3 steps are needed, {series} has {steps.size}" if value is None else ""
+                first, last = (None, None) if value is None else (float(steps[0]), float(steps[-1]))
+                n = 0 if value is None else int(curve.n.min())
+                return Answer(value, reason, from_step=first, to_step=last, n=n)
+            case "band_width":
+                return self._measure_band(curve, check_step(curve, numbers[0], scale))
+        return self._find_extreme(name, curve)
 
-# ---- facts about scores ------------------------------------------------------------------------------
+    def _average(self, curve: Curve, first: float, last: float) -> Answer:
+        where = f"from {describe_step(first, self.scale)} to {describe_step(last, self.scale)}"
+        if first > last:
+            raise FactError(f"There is no range {where}", "Write the earlier step first")
+        first, last = match_step(curve, first), match_step(curve, last)
+        value = mean_between(curve, first, last)
+        if value is None:
+            raise FactError(f"{curve.series} has no step {where}", _describe_range(curve, self.scale))
+        return Answer(value, from_step=first, to_step=last)
+
+    def _measure_band(self, curve: Curve, step: float) -> Answer:
+        low, high, n = interpolate_band(curve, step)
+        if low is not None and high is not None:
+            return Answer(high - low, step=step, n=n)
+        if curve.raw is not None:
+            reason = f"the band of {curve.series} is that of the smoothed curve"
+        elif curve.given:
+            reason = f"no interval of {curve.series} is given there"
+        elif self.curve_set.band == "none":
+            reason = "no band is asked for"
+        else:
+            reason = f"1 run of {curve.series}" if n == 1 else f"all runs of {curve.series} are equal there"
+        return Answer(None, reason, step=step, n=n)
+
+    def _find_extreme(self, name: str, curve: Curve) -> Answer:
+        """The best or the worst value, highest or lowest where neither is better, or the first step with it.
+
+        Without an interval: that of its step does not know that it was picked.
+        """
+        steps, values = get_points(curve)
+        best, higher = name.startswith("peak"), self.scale.higher_is_better
+        step = float(steps[int((np.argmax if best is (higher is not False) else np.argmin)(values))])
+        n = interpolate_band(curve, step).n
+        if name.endswith("_step"):
+            return Answer(step, step=step, n=n)
+        most = ("best" if best else "worst") if higher is not None else "highest" if best else "lowest"
+        noun = "reading" if self.scale.step_is_time else "checkpoint"
+        note = f"{most} of {format_count(steps.size, noun)}" if steps.size > 1 else ""
+        return Answer(interpolate_value(curve, step), step=step, n=n, note=note)
+
+    def _read_two(self, name: str, a: Curve, b: Curve, *numbers: float) -> Answer:
+        if name == "gap":
+            step = check_step(b, check_step(a, numbers[0], self.scale), self.scale)
+            value, slack = compute_gap(a, b, step) or 0.0, _SAME * abs(interpolate_value(a, step) or 0.0)
+            one = compare_curves(a, b, at=step, level=self.curve_set.level)
+            # Where runs are interpolated, the mean of the lines need not be the line of the means.
+            same = one.difference is not None and math.isclose(
+                one.difference, value, rel_tol=_SAME, abs_tol=slack
+            )
+            low, high = (one.low, one.high) if self.curve_set.band in INTERVALS and same else (None, None)
+            return Answer(value, step=step, low=low, high=high, n=one.shared)
+        steps, difference = compute_differences(a, b)
+        if not steps.size:
+            return Answer(None, f"{a.series} and {b.series} share no step")
+        if name == "crossings":
+            crossed = find_crossings(a, b).tolist()
+            if len(crossed) == 1:
+                return Answer(1.0, step=crossed[0])
+            ends = crossed or steps.tolist()
+            return Answer(float(len(crossed)), from_step=ends[0], to_step=ends[-1])
+        place = int(np.argmax(np.abs(difference)))
+        step = float(steps[place])
+        return Answer(step if name == "widest_gap_step" else abs(float(difference[place])), step=step)
+
+    def _evaluate_verdict(self, name: str, a: Curve, b: Curve, *numbers: float) -> Answer:
+        one, step = self._compared.get((a.series, b.series)), find_last_common_step(a, b)
+        if one is None or step is None:
+            return Answer(None, f"{a.series} and {b.series} share no step")
+        counts, few = [], []
+        for curve in (a, b):
+            count = sum(bool(run.steps.size) and run.steps[0] <= step <= run.steps[-1] for run in curve.runs)
+            counts.append(count)
+            if count < _FEWEST_RUNS:
+                where = f" {describe_position(step, self.scale)}" if count < len(curve.runs) else ""
+                few.append(f"{format_count(count, 'run')} of {curve.series}{where}")
+        whose = "a side" if counts[0] == counts[1] else f"of {a.series} and {counts[1]} of {b.series}"
+        behind = f"{format_count(counts[0], 'run')} {whose}"
+        return evaluate_verdict(name, one, self.scale, numbers, behind=behind, few=join_names(few), step=step)
+
+
+# ---- scores ------------------------------------------------------------------------------------------
 
 # Scores that differ by less than this share of their size are one score, computed in two ways.
 _SAME_SCORE = 1e-12
@@ -360,26 +285,23 @@ class ScoreSubject:
         call = make_call(name, arguments, self)
         by_series = {score.series: score for score in self.scores}
         scores = [by_series[series] for series in call.series]
-        missing = next((score for score in scores if score.estimate is None), None)
-        single = len(scores) == 1
-        reason = (missing.reason or f"no score of {missing.series}") if missing else ""
-        if single and missing:
-            return make_fact(call, Answer(None, reason, n=missing.problems))
-        return make_fact(call, self._rate(call.name, scores[0]) if single else self._compare(call, reason))
-
-    def _compare(self, call: Call, reason: str) -> Answer:
-        """A fact about two series; ``reason`` is why one of them has no score."""
+        reasons = [one.reason or f"no score of {one.series}" for one in scores if one.estimate is None]
+        if len(scores) == 1:
+            missing = Answer(None, reasons[0], n=scores[0].problems) if reasons else None
+            return make_fact(call, missing or self._rate(name, scores[0]))
         a, b = call.series
         one = self._compared.get((a, b))
         if one is None:
-            reason = reason or f"no problems are known on which {a} and {b} could be compared"
-            return Answer(None, reason)
+            reasons.append(f"no problems are known on which {a} and {b} could be compared")
+            return make_fact(call, Answer(None, reasons[0]))
         shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
-        if call.name in VERDICT_FACTS:
-            return evaluate_verdict(call.name, one, self.scale, call.numbers, behind=shared, few=shared)
-        if one.difference is None:
-            return Answer(None, one.reason or shared)
-        return Answer(one.difference, low=one.low, high=one.high, n=one.shared)
+        if name in VERDICT_FACTS:
+            answer = evaluate_verdict(name, one, self.scale, call.numbers, behind=shared, few=shared)
+        elif one.difference is None:
+            answer = Answer(None, one.reason or shared)
+        else:
+            answer = Answer(one.difference, low=one.low, high=one.high, n=one.shared)
+        return make_fact(call, answer)
 
     def _rate(self, name: str, score: Score) -> Answer:
         """A fact about one series that has a score."""

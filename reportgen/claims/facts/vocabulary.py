@@ -14,12 +14,9 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Fact, Scale
 
 
-KEYWORDS = ("and", "or", "not")
-"""Words of the language that are no names."""
-
+KEYWORDS = ("and", "or", "not")  # words of the language that are no names
 # Every branch that repeats can match in one way only, so that reading takes linear time.
-PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"
-"""A name that needs no quotes, as a pattern."""
+PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"  # a name that needs no quotes, as a pattern
 
 
 def quote_name(name: str) -> str:
@@ -29,8 +26,7 @@ def quote_name(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"
 
 
-Held: TypeAlias = Literal["curves", "scores"]
-"""What a subject holds, and so which facts there are."""
+Held: TypeAlias = Literal["curves", "scores"]  # what a subject holds, and so which facts there are
 
 
 class ParameterKind(StrEnum):
@@ -168,8 +164,8 @@ _ALL = (
     *(_make_kind(_CURVES | _SCORES, *row) for row in _OF_BOTH),
 )
 
+# Every fact by its name, with old names, in the order in which lists show them.
 FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}
-"""Every fact by its name, with old names, in the order in which lists show them."""
 
 
 def list_fact_kinds(holds: Held) -> tuple[FactKind, ...]:
@@ -177,8 +173,7 @@ def list_fact_kinds(holds: Held) -> tuple[FactKind, ...]:
     return tuple(fact for fact in FACTS.values() if holds in fact.holds and not fact.instead)
 
 
-Argument: TypeAlias = str | float
-"""A series' name, or a step or level."""
+Argument: TypeAlias = str | float  # A series' name, or a step or level
 
 
 class FactError(ValueError):

@@ -83,7 +83,17 @@ def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, sc
     holds = agrees(typed, value, quantity, scale)
     new = repair(typed, value, quantity, scale)
     whole = format_fact_interval(fact, scale) if fact else format_quantity(value, quantity, scale)
-    shown = whole if holds else _add_digits(typed, whole, value, quantity, scale)
+    shown, plain = whole, whole.partition(" [")[0]
+    if not holds and not _is_distinguishable(typed, plain, quantity, scale):
+        # With as many digits as show that it is not what was typed.
+        shown = format_number(value, significant=MOST_DIGITS)
+        for decimals in range(count_decimals(plain) + 1, MOST_DIGITS):
+            words = format_quantity(value, quantity, scale, decimals=decimals, signed=plain.startswith("+"))
+            # Steps are written without a choice of digits.
+            words = format_number(value, decimals=decimals) if words == plain else words
+            if _is_distinguishable(typed, words, quantity, scale):
+                shown = words
+                break
     words = format_equation(fact.call if fact else expression.text, shown)
     if fact and shown == whole:
         words = fact_texts.pop(fact)
@@ -91,20 +101,6 @@ def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, sc
         words += fact_texts[fact].removeprefix(format_equation(fact.call, whole))
     truth, evidence = Truth.HOLDS if holds else Truth.FAILS, tuple(fact_texts.values())
     return Judgement(truth, words, evidence, "" if new == typed.words else new, result.facts)
-
-
-def _add_digits(typed: Typed, whole: str, value: float, quantity: Quantity, scale: Scale) -> str:
-    """Words of a value that is not what was typed, with as many digits as show that."""
-    plain = whole.partition(" [")[0]
-    if _is_distinguishable(typed, plain, quantity, scale):
-        return whole
-    for decimals in range(count_decimals(plain) + 1, MOST_DIGITS):
-        words = format_quantity(value, quantity, scale, decimals=decimals, signed=plain.startswith("+"))
-        # Steps are written without a choice of digits.
-        words = format_number(value, decimals=decimals) if words == plain else words
-        if _is_distinguishable(typed, words, quantity, scale):
-            return words
-    return format_number(value, significant=MOST_DIGITS)
 
 
 def _is_distinguishable(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
@@ -183,19 +179,17 @@ def describe_part(part: Part, scale: Scale) -> str:
         return f"{words} equals {words}"
     if quantities[0] is Quantity.STEP:
         verb = verb.replace("above", "after").replace("below", "before")
-    words, others = _format_apart(values, quantities, scale)
-    return f"{words} {verb} {others}"
-
-
-def _format_apart(values: list[float], quantities: list[Quantity], scale: Scale) -> list[str]:
-    """Two numbers that differ, in words that differ."""
+    # Two numbers that differ, in words that differ.
     pairs = list(zip(values, quantities, strict=True))
-    words = [_format_number(value, quantity, scale) for value, quantity in pairs]
-    for decimals in range(min(count_decimals(one) for one in words) + 1, MOST_DIGITS):
-        if words[0] != words[1]:
-            return words
-        words = [_format_number(value, quantity, scale, decimals) for value, quantity in pairs]
-    return [format_number(value, significant=MOST_DIGITS) for value in values]
+    words, others = (_format_number(value, quantity, scale) for value, quantity in pairs)
+    decimals = min(count_decimals(words), count_decimals(others))
+    while words == others:
+        decimals += 1
+        if decimals >= MOST_DIGITS:
+            words, others = (format_number(value, significant=MOST_DIGITS) for value in values)
+            break
+        words, others = (_format_number(value, quantity, scale, decimals) for value, quantity in pairs)
+    return f"{words} {verb} {others}"
 
 
 def _format_number(value: float, quantity: Quantity, scale: Scale, decimals: int | None = None) -> str:

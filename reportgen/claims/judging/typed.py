@@ -229,7 +229,13 @@ def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -
         if sign:
             message = f'"{words}" has a sign before a date'
             raise make_misread_error(message, "Write the date alone, such as 2024-05-03")
-        return Typed(words, start, start, match.end(), unit=Unit.MOMENT, moment=_read_date(match))
+        moment = f"{match['day']}T{match['clock']}" if match["clock"] else match["day"]
+        try:
+            datetime.fromisoformat(moment)
+        except ValueError:
+            message = f'"{match[0]}" is no date there is'
+            raise make_misread_error(message, "Write year, month and day: 2024-05-03") from None
+        return Typed(words, start, start, match.end(), unit=Unit.MOMENT, moment=moment)
     separator = match["separator"]
     whole, _, fraction = match["mantissa"].replace(separator or ",", "").partition(".")
     exponent_sign, exponent_digits = match["exponent_sign"] or "", match["exponent"] or ""
@@ -253,16 +259,6 @@ def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -
         exponent_sign=exponent_sign,
         exponent_digits=exponent_digits,
     )
-
-
-def _read_date(match: re.Match[str]) -> str:
-    moment = f"{match['day']}T{match['clock']}" if match["clock"] else match["day"]
-    try:
-        datetime.fromisoformat(moment)
-    except ValueError:
-        message = f'"{match[0]}" is no date there is'
-        raise make_misread_error(message, "Write year, month and day: 2024-05-03") from None
-    return str(moment)
 
 
 def _read_lead(typed: Typed, lead: Sequence[re.Match[str]], scale: Scale) -> Typed:

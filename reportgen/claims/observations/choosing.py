@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 FieldRule: TypeAlias = Callable[[Field], Iterator[Observation]]
 
+# Each yields what it finds in the curves of one metric; ``PART_COMPANY``, which takes two, stands apart.
 RULES: dict[Rule, FieldRule] = {
     Rule.SAME_START: observe_same_start,
     Rule.BEST: observe_best,
@@ -62,12 +63,10 @@ RULES: dict[Rule, FieldRule] = {
     Rule.INSTABILITY: observe_instability,
     Rule.UNCERTAIN_HERE: observe_uncertainty,
 }
-"""Each yields what it finds in the curves of one metric; ``PART_COMPANY``, which takes two, stands apart."""
 
 
-_MOST_STRENGTH = 10.0
-"""More thresholds than these make nothing more telling."""
-
+_MOST_STRENGTH = 10.0  # more thresholds than these make nothing more telling
+# What a reader asks for first counts for more, and what nobody misses for less.
 _WEIGHTS = {
     Rule.BEST: 3.5,
     Rule.TIERS: 1.3,
@@ -77,14 +76,9 @@ _WEIGHTS = {
     Rule.SAME_START: 0.8,
     Rule.STEADY: 0.6,
 }
-"""What a reader asks for first counts for more, and what nobody misses for less."""
-
+# What a further sentence of a rule, about a single series, or about a metric counts for.
 _SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.4, 0.8, 0.7
-"""What a further sentence of a rule, about a single series, or about a metric counts for."""
-
-_READING = 0.6
-"""What a reading counts for, where what a test has found counts for 1."""
-
+_READING = 0.6  # what a reading counts for, where what a test has found counts for 1
 _ORDER = {rule: place for place, rule in enumerate(Rule)}
 
 # Of two rules that report one event, the first of these is left out.
@@ -206,8 +200,7 @@ def order_observations(found: Iterable[Observation]) -> tuple[Observation, ...]:
 _PAIR = 2
 _ALPHA = 0.05
 _MOST_NAMED = 6
-_UNDECIDED = 1.0
-"""Strength of a doubt."""
+_UNDECIDED = 1.0  # strength of a doubt
 
 
 @dataclass(frozen=True)  # no slots: derived values are cached in the instance
@@ -343,12 +336,12 @@ def observe_widest_difference(field: ScoreField) -> Iterator[Observation]:
     yield make_observation(Rule.WIDEST_GAP, text, evidence, _rate(largest), pair)
 
 
+# The rules that have something to say about scores.
 SCORE_RULES: dict[Rule, tuple[Callable[[ScoreField], Iterator[Observation]], ...]] = {
     Rule.BEST: (observe_best_score,),
     Rule.TIERS: (observe_score_groups, observe_undecided),
     Rule.WIDEST_GAP: (observe_widest_difference,),
 }
-"""The rules that have something to say about scores."""
 
 
 def _format_p(one: Comparison) -> str:

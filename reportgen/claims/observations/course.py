@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import FloatArray, IntArray
 
 
-MOST_READINGS = 160
-"""Longer curves are looked at in means of neighbouring readings."""
-
+MOST_READINGS = 160  # longer curves are looked at in means of neighbouring readings
 _STRENGTHS = (0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985)
 _NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
 _NARROW = (1, 2)  # of several runs the last kinds
@@ -153,7 +151,7 @@ def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
     Changes are added one by one, where their p over all places and widths is at most ``share``. After each,
     those before are looked for again among the others, and dropped where they are no longer needed.
     """
-    data = _prepare_data(cut_outliers(runs) if runs.shape[0] > 1 else runs)
+    data = _CourseData.from_runs(cut_outliers(runs) if runs.shape[0] > 1 else runs)
     chosen: list[int] = []
     p: list[float] = []
     while len(p) < _MOST_CHANGES:
@@ -196,6 +194,23 @@ class _CourseData:
     runs: FloatArray  # each run less the mean of all, divided by ``scale``, (r, n)
     each: FloatArray | None  # products of all shapes with these, (K, r); None of one run
 
+    @classmethod
+    def from_runs(cls, runs: FloatArray) -> _CourseData:
+        """What is tried on a run, or on the mean of several, shape (r, n)."""
+        spread = estimate_from_runs(runs) if runs.shape[0] > 1 else estimate_from_one(runs[0])
+        values, n = runs.mean(axis=0), runs.shape[1]
+        size = 1 / spread.along**2
+        scale = float(np.abs(values - values.mean()).max()) or 1.0
+        y = ((values - values.mean()) / scale)[None]
+        shapes = _make_shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
+        every, apart = shapes.every, (runs - values) / scale
+        each = _compute_moments(every, apart, size).combine(spread.strength) if spread.known else None
+        now, before = every[:, 1:], every[:, :-1]
+        whole, mixed, lagged = (now**2) @ size[1:], 2 * (now * before) @ size[1:], (before**2) @ size[1:]
+        own = _Moments(whole, mixed, lagged, every[:, 0] ** 2 * size[0])
+        to_y = _compute_moments(every, y, size)
+        return cls(values, y, scale, size, spread, shapes, own, to_y, apart, each)
+
     def get_columns(self, chosen: list[int]) -> FloatArray:
         """The level, ones, and the chosen shapes, (q, n)."""
         return np.vstack([np.ones(self.values.size), self.shapes.every[chosen]])
@@ -207,35 +222,24 @@ class _CourseData:
         if self.each is None:
             along = self.spread.along
             rest = (self.y[0] - _fit_weights(self.y, columns, self.size, self.spread)[0] @ columns) / along
-            at = (rest if looks_normal(rest) else _compute_normal_scores(rest))[None] * along
+            if not looks_normal(rest):
+                # What normal deviates of the same ranks would be, of equal ones the same (van der Waerden).
+                _, place, counts = np.unique(rest, return_inverse=True, return_counts=True)
+                ranks = np.cumsum(counts) - (counts - 1) / 2
+                rest = _compute_deviates(rest.size)[np.rint(2 * ranks[place]).astype(np.int64)]
+            at = rest[None] * along
             to_at = _compute_moments(self.shapes.every, at, self.size)
         to_columns = _compute_moments(self.shapes.every, columns, self.size)
         search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
         if self.each is None:
-            return _search_one_run(search, self.shapes.bumps)
+            return search.search_one_run(self.shapes.bumps)
         strength = self.spread.strength
         # What of the products with all shapes the columns make up, given their own products with the runs.
         run_products = _compute_moments(columns, self.runs, self.size).combine(strength)
         gram = _compute_moments(columns, columns, self.size).combine(strength)
         weights = np.linalg.pinv(gram, hermitian=True) @ run_products
         each = self.each - np.asarray(to_columns.combine(strength) @ weights)
-        return _search_runs(search, each, self.shapes.kinds)
-
-
-def _prepare_data(runs: FloatArray) -> _CourseData:
-    spread = estimate_from_runs(runs) if runs.shape[0] > 1 else estimate_from_one(runs[0])
-    values, n = runs.mean(axis=0), runs.shape[1]
-    size = 1 / spread.along**2
-    scale = float(np.abs(values - values.mean()).max()) or 1.0
-    y = ((values - values.mean()) / scale)[None]
-    shapes = _make_shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
-    every, apart = shapes.every, (runs - values) / scale
-    each = _compute_moments(every, apart, size).combine(spread.strength) if spread.known else None
-    now, before = every[:, 1:], every[:, :-1]
-    whole, mixed, lagged = (now**2) @ size[1:], 2 * (now * before) @ size[1:], (before**2) @ size[1:]
-    own = _Moments(whole, mixed, lagged, every[:, 0] ** 2 * size[0])
-    to_y = _compute_moments(every, y, size)
-    return _CourseData(values, y, scale, size, spread, shapes, own, to_y, apart, each)
+        return search.search_runs(each, self.shapes.kinds)
 
 
 class _Search(NamedTuple):
@@ -263,74 +267,72 @@ class _Search(NamedTuple):
         alone = np.where(alone > 1e-8 * self.own.combine(strength), alone, np.inf)
         return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
 
+    def search_one_run(self, bumps: int) -> tuple[int, float]:
+        """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it.
 
-def _search_one_run(search: _Search, bumps: int) -> tuple[int, float]:
-    """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it.
+        p is how often noise alone makes so large a ratio of the best of all bumps, or of all other shapes,
+        from simulation: of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most
+        go beyond what is ``usual`` of either, and each 5.5 more are ten times as rare. Strongly
+        autocorrelated noise makes ramps, but seldom comes back.
+        """
+        n = self.y.size
+        free = n - self.columns.shape[0]
+        without = -math.inf
+        most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
+        for tried in _STRENGTHS:
+            left, along, alone = self.compute_gains(tried)
+            first = math.log(1 - tried**2) / 2
+            without = max(without, first - n / 2 * math.log(left))
+            gain = along**2 / alone
+            for kind, places in enumerate((slice(bumps), slice(bumps, None))):
+                at = (places.start or 0) + int(np.argmax(gain[places]))
+                here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
+                most[kind] = max(most[kind], (here, at, tried))
+        along = self.spread.along
+        costs = _UNEVEN_COSTS if float(along.max()) > _UNEVEN * float(along.min()) else 0.0
+        best = []
+        for kind, (here, at, strength) in enumerate(most):
+            ratio = 2 * (here - without) * free / n - costs
+            usual = 14.4 + 5.5 * strength if kind == 0 else 15.2 + 12 * strength
+            usual += 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0)
+            best.append((min(_USUAL * math.exp(-(ratio - usual) * 0.42), 1.0), -here, at))
+        p, _, place = min(best, key=lambda one: (one[0] > _USUAL, one[1]))
+        return place, p
 
-    p is how often noise alone makes so large a ratio of the best of all bumps, or of all other shapes, from
-    simulation: of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most go beyond
-    what is ``usual`` of either, and each 5.5 more are ten times as rare. Strongly autocorrelated noise makes
-    ramps, but seldom comes back.
-    """
-    n = search.y.size
-    free = n - search.columns.shape[0]
-    without = -math.inf
-    most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
-    for tried in _STRENGTHS:
-        left, along, alone = search.compute_gains(tried)
-        first = math.log(1 - tried**2) / 2
-        without = max(without, first - n / 2 * math.log(left))
-        gain = along**2 / alone
-        for kind, places in enumerate((slice(bumps), slice(bumps, None))):
-            at = (places.start or 0) + int(np.argmax(gain[places]))
-            here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
-            most[kind] = max(most[kind], (here, at, tried))
-    along = search.spread.along
-    costs = _UNEVEN_COSTS if float(along.max()) > _UNEVEN * float(along.min()) else 0.0
-    best = []
-    for kind, (here, at, strength) in enumerate(most):
-        ratio = 2 * (here - without) * free / n - costs
-        usual = 14.4 + 5.5 * strength if kind == 0 else 15.2 + 12 * strength
-        usual += 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0)
-        best.append((min(_USUAL * math.exp(-(ratio - usual) * 0.42), 1.0), -here, at))
-    p, _, place = min(best, key=lambda one: (one[0] > _USUAL, one[1]))
-    return place, p
+    def search_runs(self, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
+        """The best shape for the mean of several runs, and its p over all shapes.
 
-
-def _search_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
-    """The best shape for the mean of several runs, and its p over all shapes.
-
-    Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, their
-    error is how they differ. A shape that the runs do not share is none. ``each`` are the numerators of the
-    runs' own estimates given the columns, less their mean, shape (K, r).
-    """
-    spread, runs = search.spread, each.shape[1]
-    _, along, alone = search.compute_gains(spread.strength)
-    apart = (each**2).sum(axis=1) / (runs - 1) / runs
-    usual = alone * (spread.innovation / search.scale) ** 2
-    there = np.isfinite(alone) & (usual > 0)
-    ratios = np.where(there, apart / np.where(there, usual, 1.0), 1.0)
-    counts = np.bincount(kinds)
-    more = np.maximum(np.bincount(kinds, ratios) / counts, 1.0)[kinds]
-    error = np.sqrt(np.where(there, usual, np.inf) * more)
-    own = np.sqrt(np.maximum(apart, 1e-300))
-    tails = (_SHARED, _SHARED_NARROW) if runs > _PAIR else (_SHARED_BY_TWO, _SHARED_BY_TWO)
-    wide, narrow = (t_quantile(1 - tail / 2, runs - 1) for tail in tails)
-    shared = np.abs(along) > np.where(kinds < kinds.max() + 1 - len(_NARROW), wide, narrow) * own
-    z = np.where(shared, np.abs(along) / error, 0.0)
-    if not spread.innovation:
-        size = np.where(np.isfinite(alone) & (np.abs(along) > _NOTHING), np.abs(along), 0.0)
-        z = 1e6 * size / np.sqrt(alone)
-    candidates = []
-    for kind in range(counts.size):
-        own_kind = np.flatnonzero(kinds == kind)
-        best = int(own_kind[np.argmax(z[own_kind])])
-        # A fifth of a width is from one place to the next, of narrow ones all; in walks each counts twice.
-        overlap = 1 if kind >= counts.size - len(_NARROW) else 5
-        places = _PLACES * (1 + spread.strength**40) * counts.size * (counts[kind] / overlap + 1)
-        candidates.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
-    p, _, best = min(candidates)
-    return best, min(p, 1.0)
+        Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, their
+        error is how they differ. A shape that the runs do not share is none. ``each`` are the numerators of
+        the runs' own estimates given the columns, less their mean, shape (K, r).
+        """
+        spread, runs = self.spread, each.shape[1]
+        _, along, alone = self.compute_gains(spread.strength)
+        apart = (each**2).sum(axis=1) / (runs - 1) / runs
+        usual = alone * (spread.innovation / self.scale) ** 2
+        there = np.isfinite(alone) & (usual > 0)
+        ratios = np.where(there, apart / np.where(there, usual, 1.0), 1.0)
+        counts = np.bincount(kinds)
+        more = np.maximum(np.bincount(kinds, ratios) / counts, 1.0)[kinds]
+        error = np.sqrt(np.where(there, usual, np.inf) * more)
+        own = np.sqrt(np.maximum(apart, 1e-300))
+        tails = (_SHARED, _SHARED_NARROW) if runs > _PAIR else (_SHARED_BY_TWO, _SHARED_BY_TWO)
+        wide, narrow = (t_quantile(1 - tail / 2, runs - 1) for tail in tails)
+        shared = np.abs(along) > np.where(kinds < kinds.max() + 1 - len(_NARROW), wide, narrow) * own
+        z = np.where(shared, np.abs(along) / error, 0.0)
+        if not spread.innovation:
+            size = np.where(np.isfinite(alone) & (np.abs(along) > _NOTHING), np.abs(along), 0.0)
+            z = 1e6 * size / np.sqrt(alone)
+        candidates = []
+        for kind in range(counts.size):
+            own_kind = np.flatnonzero(kinds == kind)
+            best = int(own_kind[np.argmax(z[own_kind])])
+            # A fifth of a width is between places, of narrow ones all; in walks each counts twice.
+            overlap = 1 if kind >= counts.size - len(_NARROW) else 5
+            places = _PLACES * (1 + spread.strength**40) * counts.size * (counts[kind] / overlap + 1)
+            candidates.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
+        p, _, best = min(candidates)
+        return best, min(p, 1.0)
 
 
 def _fit_weights(
@@ -370,13 +372,6 @@ def looks_normal(rest: FloatArray) -> bool:
     change = np.diff(rest)
     size = math.sqrt(float((change**2).mean()))
     return size == 0 or float(np.abs(change).mean()) / size > _GEARY - _DOUBT / math.sqrt(change.size)
-
-
-def _compute_normal_scores(values: FloatArray) -> FloatArray:
-    """What normal deviates of the same ranks would be, of equal ones the same (van der Waerden); (n,)."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2
-    return _compute_deviates(values.size)[np.rint(2 * ranks[place]).astype(np.int64)]
 
 
 @lru_cache(maxsize=64)

@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_NEARLY = 0.9
-"""A shoulder is the nearest reading that is this share of the prominence away from the turn."""
-
+_NEARLY = 0.9  # a shoulder is the nearest reading that is this share of the prominence away from the turn
 _MOST_TURNS = 50
 
+# A turn that is not made good to this share is no dip but a loss that lasts, or no spike but a rise.
 _COMES_BACK = 0.35
-"""A turn that is not made good to this share is no dip but a loss that lasts, or no spike but a rise."""
 
 
 class Turn(NamedTuple):
@@ -138,25 +136,14 @@ def format_fall(series: Series, fall: Setback) -> tuple[str, str]:
     return size, f"from {series.read(fall.start).placed} to {series.read(fall.end).placed}"
 
 
-_BACK = 0.9
-"""A turn that is made good to this share is back."""
-
-_MOST_SHOWN = 4
-"""Observations of one series at most."""
-
-_NARROW = 0.15
-"""A peak that is over within this share of the steps is a spike."""
-
-_FLANK = 2.0
-"""Each flank of a turn is so many standard errors high or more."""
-
+_BACK = 0.9  # a turn that is made good to this share is back
+_MOST_SHOWN = 4  # observations of one series at most
+_NARROW = 0.15  # a peak that is over within this share of the steps is a spike
+_FLANK = 2.0  # each flank of a turn is so many standard errors high or more
+# Readings stand alone that are so many times as far out as the next: where neighbours are not similar, where
+# they are but noise does not look normal, and where it does.
 _LONE, _LONE_UNUSUAL, _LONE_SIMILAR = 8.0, 2.83, 2.0
-"""Readings stand alone that are so many times as far out as the next: where neighbours are not similar,
-where they are but noise does not look normal, and where it does."""
-
-_LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10
-"""So many readings, among so many, so far from both ends."""
-
+_LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10  # so many readings, among so many, so far from both ends
 _NOT_SIMILAR, _SIMILAR = 0.5, 0.8
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from reportgen.claims.facts.calls import format_call
 from reportgen.claims.facts.fact_words import describe_position, describe_step, format_few
-from reportgen.claims.facts.subjects import Pairs
+from reportgen.claims.facts.subjects import compare_pairs
 from reportgen.claims.observations.course import MOST_READINGS, fit_course
 from reportgen.claims.observations.noise import FEWEST_READINGS, estimate_noise
 from reportgen.claims.observations.thresholds import (
@@ -40,24 +40,18 @@ if TYPE_CHECKING:
     from reportgen.statistics.curves.readings import Points
 
 
-ERROR = 0.05
-"""The chance that a block infers anything from nothing but noise."""
-
+ERROR = 0.05  # the chance that a block infers anything from nothing but noise
+# The shares of the four questions about a metric in that error: its series' courses, who is ahead where, who
+# is ahead at the end, who moves about more.
 _COURSES, _LEADS, _ENDS, _JITTER = 0.55, 0.3, 0.1, 0.05
-"""The shares of the four questions about a metric in that error: its series' courses, who is ahead where,
-who is ahead at the end, who moves about more."""
-
-SMALLEST_SHARE = 0.01
-"""Nothing smaller than this share of the plotted range is reported."""
-
+SMALLEST_SHARE = 0.01  # nothing smaller than this share of the plotted range is reported
 _FARTHEST = (1e-70, 1e70)
 _FEWEST_SHARED = 8
 _PARTS, _PART = 12, 5
 _SHARES, _NARROWEST = (16, 8, 4, 2), 3
+# Windows around every step count as so many times as many as lie side by side; from simulation, where each
+# has its own variance over five runs.
 _SLIDING = 4.0
-"""Windows around every step count as so many times as many as lie side by side; from simulation, where each
-has its own variance over five runs."""
-
 _MOST_NAMED = 8
 
 
@@ -396,15 +390,16 @@ class Field:
         return Tested(clear, basis)
 
     @cached_property
-    def _pairs(self) -> Pairs:
-        return Pairs(self.curves, self.scale, self.level, self.band)
+    def comparisons(self) -> Mapping[tuple[str, str], Comparison]:
+        """The tests over runs of all pairs at the last step that both reach, in both orders."""
+        return compare_pairs(self.curves, self.scale, self.level)
 
     def test_ends(self, first: str, second: str) -> Comparison | None:
         """The test over runs of two last readings, first minus second; None where there is none."""
         a, b = self.series[first], self.series[second]
         if a.points.steps[-1] != b.points.steps[-1] or a.curve.given or b.curve.given or not self.is_testable:
             return None
-        comparison = self._pairs.get_comparison(a.curve, b.curve)
+        comparison = self.comparisons.get((first, second))
         return None if comparison is None or comparison.adjusted_p is None else comparison
 
     # ---- words ---------------------------------------------------------------------------------------

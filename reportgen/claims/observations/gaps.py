@@ -26,18 +26,11 @@ if TYPE_CHECKING:
 
 
 _PAIR = 2
-_COMMON_STRENGTH = 3.0
-"""Strength of a common start, which no threshold measures."""
-
-_USUAL = 3
-"""The widest of many gaps of readings is a few times the noise anyhow."""
-
-_REST = 0.25
-"""Those that are left with more of their widest gap have not come together."""
-
+_COMMON_STRENGTH = 3.0  # strength of a common start, which no threshold measures
+_USUAL = 3  # the widest of many gaps of readings is a few times the noise anyhow
+_REST = 0.25  # those that are left with more of their widest gap have not come together
 _MOST_MEETINGS = 3
-_MEETING_SERIES = 4
-"""Of more series nobody wants to know each pair's meetings."""
+_MEETING_SERIES = 4  # of more series nobody wants to know each pair's meetings
 
 
 def observe_same_start(field: Field) -> Iterator[Observation]:
@@ -68,17 +61,22 @@ def observe_same_start(field: Field) -> Iterator[Observation]:
             text = _describe_apart(field, values, order, groups.members)
             threshold = field.readings_alone.describe(groups.gap or spread)
     else:
-        if field.few:
-            until = _find_last_common(field, series)
-        strength, text = _COMMON_STRENGTH, _describe_together(field, values, order[0], until)
+        strength = _COMMON_STRENGTH
+        text, until = _describe_together(field, values, order[0])
     evidence = [reading.format_fact("start") for reading in order]
     yield make_observation(
         Rule.SAME_START, text, evidence, (threshold, strength), series, steps=(begin, until)
     )
 
 
-def _describe_together(field: Field, values: Mapping[str, float], begin: Reading, until: float) -> str:
-    more = ""
+def _describe_together(field: Field, values: Mapping[str, float], begin: Reading) -> tuple[str, float]:
+    """Where the readings start, and the last step up to which all are within 1 % of the range."""
+    until, more = begin.step, ""
+    if field.few:
+        aligned = field.align(values)
+        apart = ~(np.ptp(aligned.good, axis=0) <= aligned.least * (1 + SAME))
+        first = int(np.argmax(apart)) if apart.any() else aligned.steps.size
+        until = float(aligned.steps[max(first - 1, 0)])
     if until > begin.step:
         last = max(field.series[name].read(-1).step for name in values)
         end = "to the end" if until == last else f"up to {describe_step(until, field.scale)}"
@@ -86,15 +84,7 @@ def _describe_together(field: Field, values: Mapping[str, float], begin: Reading
     readings = field.format_span(values)
     lie = "lie at" if " to " in readings else "are"
     who = format_names(tuple(values), len(field.curves))
-    return f"The first readings of {who} {lie} {readings} {begin.position}{more}."
-
-
-def _find_last_common(field: Field, names: tuple[str, ...]) -> float:
-    """The last step up to which all readings are within 1 % of the range of each other."""
-    aligned = field.align(names)
-    apart = ~(np.ptp(aligned.good, axis=0) <= aligned.least * (1 + SAME))
-    first = int(np.argmax(apart)) if apart.any() else aligned.steps.size
-    return float(aligned.steps[max(first - 1, 0)])
+    return f"The first readings of {who} {lie} {readings} {begin.position}{more}.", until
 
 
 def _describe_apart(

@@ -27,20 +27,14 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_MORE_VOLATILE = 1.5
-"""A volatility has to be so many times another's."""
-
+_MORE_VOLATILE = 1.5  # a volatility has to be so many times another's
 _FEWEST_SHARED = 5
 _LISTED, _IN_TEXT = 5, 2
 _FEWEST_PARTS = 4
 _TIMES = {1: "once", 2: "twice"}
 
-_WIDER = 1.25
-"""A band has to be so many times as wide as usual before it is called wide."""
-
-_ENOUGH_RUNS = 5
-"""Of so many runs a band's width is reported as it is, where steps are too few for a test."""
-
+_WIDER = 1.25  # a band has to be so many times as wide as usual before it is called wide
+_ENOUGH_RUNS = 5  # of so many runs a band's width is reported as it is, where steps are too few for a test
 _FEWEST_STEPS = 4
 _MOST_STRETCHES = 3
 _SHARE, _WIDEST, _NARROWEST = 10, 21, 3

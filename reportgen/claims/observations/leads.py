@@ -25,21 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.claims.observations.field import Field
-    from reportgen.claims.observations.thresholds import Aligned, BoolArray, Windows
+    from reportgen.claims.observations.thresholds import Aligned, Windows
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.core.statements import Observation
 
 
 _TWO_SERIES = 2
-_MOST_SHOWN = 3
-"""More stretches of one series than these are put together, or counted."""
-
+_MOST_SHOWN = 3  # more stretches of one series than these are put together, or counted
 _MOST_STRETCHES, _MOST_RIVALS = 14, 8
-_MOSTLY = 0.5
-"""Last throughout is who is last at more than this share of the steps, and nobody else at any."""
-
-_TESTED = 8.0
-"""Strength of what a test says."""
+_MOSTLY = 0.5  # last throughout is who is last at more than this share of the steps, and nobody else at any
+_TESTED = 8.0  # strength of what a test says
 
 
 class Stretch(NamedTuple):
@@ -177,6 +172,54 @@ class _Leads:
             return f"{basis}; {describe_share(self.field.share_of_leads)}", _TESTED
         return self.field.readings_alone.rate(min(largest.size for largest in self.find_largest()))
 
+    def describe_leaders(self) -> str:
+        """Who leads where, and that the lead changes, only where a test has found each leader.
+
+        And which of three or more series have no readings at some of the steps that are reported.
+        """
+        words, who = self.words, self.who
+        parts = [f"{self.names[row]} {self.describe_when(row)}" for row in who]
+        first = self.names[who[0]]
+        against = f" {self.names[1 - who[0]]}" if len(who) == 1 and len(self.names) == _TWO_SERIES else ""
+        rest = parts[0].removeprefix(first)
+        if self.tested is None:
+            ahead = "is ahead" if self.field.ranks else "is highest"
+            parts[0] = f"{first} {f'is {words.ahead}{against}' if against else ahead}{rest}"
+            head = "By the readings alone, "
+        else:
+            parts[0] = f"{first} {words.leads_other if against else words.leads}{against}{rest}"
+            changes = len(self.merged) - 1
+            times = {1: "once", 2: "twice"}.get(changes, f"{changes:,} times")
+            head = f"{words.change} {times}: " if changes else ""
+        absent = []
+        for name, good in zip(self.names, self.good, strict=True):
+            known = np.flatnonzero(np.isfinite(good)).tolist()
+            start, end = (describe_position(self.get_step(known[at]), self.field.scale) for at in (0, -1))
+            absent += [f"{name} starts {start}"] if self.stretches[0].first < known[0] else []
+            absent += [f"{name} ends {end}"] if self.stretches[-1].last > known[-1] else []
+        tail = f"; {format_few(absent, _MOST_SHOWN)}" if absent and len(self.names) > _TWO_SERIES else ""
+        return f"{head}{', '.join(parts)}{tail}."
+
+    def describe_readings(self) -> list[str]:
+        """How often two series cross, and which is ahead where, noise or not; nothing for more than two."""
+        if len(self.names) != _TWO_SERIES:
+            return []
+        good = self.aligned.good
+        ahead = good[0] - good[1]
+        signs = np.where(np.abs(ahead) <= SAME * np.nanmax(np.abs(good)), 0, np.sign(ahead))
+        different = np.isfinite(ahead) & (signs != 0)
+        clear = signs[different]
+        crossings = int((clear[1:] != clear[:-1]).sum())
+        counted = f"{self.field.format_call('crossings', *self.names)} = {crossings:,}"
+        stretches = find_stretches(np.where(different, (signs < 0).astype(np.int64), -1))
+        if not 0 < len(stretches) <= _MOST_STRETCHES:
+            return [counted]
+        parts = []
+        for row, name in enumerate(self.names):
+            own = [stretch for stretch in stretches if stretch.leader == row]
+            parts += [f"{name} {self.format_stretches(own)}"] if own else []
+        return [counted, f"{self.words.alone} by the readings alone: {', '.join(parts)}"]
+
     def describe_when(self, row: int) -> str:
         """The steps at which one series leads: each stretch, or how many steps of a range, or of all."""
         own = [stretch for stretch in self.stretches if stretch.leader == row]
@@ -199,7 +242,11 @@ class _Leads:
         if len(self.names) == _TWO_SERIES:
             return []
         parts: list[tuple[float, str, str]] = []
-        clear = self._find_ahead(row)
+        if self.tested is not None:
+            clear = self.tested.find_ahead(row)
+        else:
+            with np.errstate(invalid="ignore"):
+                clear = np.asarray(self.good[row] - self.good > self.aligned.least * (1 + SAME))
         for rival, name in enumerate(self.names):
             ahead = self.good[row] - self.good[rival]
             known = np.flatnonzero(np.isfinite(ahead))
@@ -216,13 +263,6 @@ class _Leads:
             when = format_during(*ends, self.field.scale)
             parts.append((smallest, name, f"{pair[0]} is {self.relation} {name} {when}, by {size}"))
         return [words for _, _, words in sorted(parts)[:_MOST_RIVALS]]
-
-    def _find_ahead(self, row: int) -> BoolArray:
-        """Where a series is ahead of each other one, shape (S, G)."""
-        if self.tested is not None:
-            return self.tested.find_ahead(row)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self.good[row] - self.good > self.aligned.least * (1 + SAME))
 
     def list_largest(self) -> list[str]:
         """By how much each series' readings are ahead of the next at most, where it leads, or behind it."""
@@ -251,7 +291,7 @@ def observe_crossing(field: Field) -> Iterator[Observation]:
     if leads is not None and leads.stretches:
         names = [leads.names[row] for row in leads.who]
         first, last = leads.merged[0], leads.merged[-1]
-        evidence = [*_describe_readings(leads), *leads.list_evidence(last.leader)] or leads.list_largest()
+        evidence = [*leads.describe_readings(), *leads.list_evidence(last.leader)] or leads.list_largest()
         series, label = [*names, *leads.names], ""
         mark: tuple[str, float] | None = None
         steps = leads.get_step(first.first), leads.get_step(last.last)
@@ -259,7 +299,7 @@ def observe_crossing(field: Field) -> Iterator[Observation]:
             steps = leads.get_step(first.last), leads.get_step(last.first)
             series, label = names, leads.words.label
             mark = leads.names[last.leader], leads.get_step(last.first)
-        text = f"{_describe_leaders(leads)}{_describe_absent(leads)}."
+        text = leads.describe_leaders()
         series = list(dict.fromkeys(series))
         yield make_observation(
             Rule.CROSSING, text, evidence, leads.rate(), series, steps=steps, mark=mark, label=label
@@ -289,55 +329,3 @@ def _find_leads(field: Field, tested: Windows | None, *, turned: bool = False) -
     if tested is not None and (leads.leaders >= 0).any():
         return leads
     return _Leads(field, None, turned) if field.few else None
-
-
-def _describe_leaders(leads: _Leads) -> str:
-    """Who leads where; that the lead changes, only where a test has found each leader."""
-    words, who = leads.words, leads.who
-    parts = [f"{leads.names[row]} {leads.describe_when(row)}" for row in who]
-    first = leads.names[who[0]]
-    alone_of_two = len(who) == 1 and len(leads.names) == _TWO_SERIES
-    against = f" {leads.names[1 - who[0]]}" if alone_of_two else ""
-    rest = parts[0].removeprefix(first)
-    if leads.tested is None:
-        ahead = "is ahead" if leads.field.ranks else "is highest"
-        parts[0] = f"{first} {f'is {words.ahead}{against}' if against else ahead}{rest}"
-        return f"By the readings alone, {', '.join(parts)}"
-    parts[0] = f"{first} {words.leads_other if against else words.leads}{against}{rest}"
-    changes = len(leads.merged) - 1
-    times = {1: "once", 2: "twice"}.get(changes, f"{changes:,} times")
-    return f"{f'{words.change} {times}: ' if changes else ''}{', '.join(parts)}"
-
-
-def _describe_absent(leads: _Leads) -> str:
-    """Which of three or more series have no readings at some of the steps that are reported."""
-    first, last = leads.stretches[0].first, leads.stretches[-1].last
-    parts = []
-    for name, good in zip(leads.names, leads.good, strict=True):
-        known, scale = np.flatnonzero(np.isfinite(good)).tolist(), leads.field.scale
-        if first < known[0]:
-            parts.append(f"{name} starts {describe_position(leads.get_step(known[0]), scale)}")
-        if last > known[-1]:
-            parts.append(f"{name} ends {describe_position(leads.get_step(known[-1]), scale)}")
-    return f"; {format_few(parts, _MOST_SHOWN)}" if parts and len(leads.names) > _TWO_SERIES else ""
-
-
-def _describe_readings(leads: _Leads) -> list[str]:
-    """How often two series cross, and which is ahead where, noise or not; nothing for more than two."""
-    if len(leads.names) != _TWO_SERIES:
-        return []
-    good = leads.aligned.good
-    ahead = good[0] - good[1]
-    signs = np.where(np.abs(ahead) <= SAME * np.nanmax(np.abs(good)), 0, np.sign(ahead))
-    different = np.isfinite(ahead) & (signs != 0)
-    clear = signs[different]
-    crossings = int((clear[1:] != clear[:-1]).sum())
-    counted = f"{leads.field.format_call('crossings', *leads.names)} = {crossings:,}"
-    stretches = find_stretches(np.where(different, (signs < 0).astype(np.int64), -1))
-    if not 0 < len(stretches) <= _MOST_STRETCHES:
-        return [counted]
-    parts = []
-    for row, name in enumerate(leads.names):
-        own = [stretch for stretch in stretches if stretch.leader == row]
-        parts += [f"{name} {leads.format_stretches(own)}"] if own else []
-    return [counted, f"{leads.words.alone} by the readings alone: {', '.join(parts)}"]

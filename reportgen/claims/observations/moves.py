@@ -23,24 +23,15 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-CLEAR = 3.0
-"""A part of a course that is so many standard errors high is clear, where the course itself is."""
-
-_DONE = 0.9
-"""A move is as good as done at this share of it."""
-
-_STAYS = 0.35
-"""What loses more than the rest of it again is a peak or a dip."""
-
+CLEAR = 3.0  # a part of a course that is so many standard errors high is clear, where the course itself is
+_DONE = 0.9  # a move is as good as done at this share of it
+_STAYS = 0.35  # what loses more than the rest of it again is a peak or a dip
 _DOUBT = 2.0
 _MOST_IN_EVIDENCE, _MOST_NAMED, _MOST_BETWEEN = 8, 6, 2
 _FEWEST = 4
 
-_SMALL = 0.1
-"""A step back of this share of the way is reported, and is still steady."""
-
-_TWICE = 2
-"""A course that could hide a setback of half its way is not called steady."""
+_SMALL = 0.1  # a step back of this share of the way is reported, and is still steady
+_TWICE = 2  # a course that could hide a setback of half its way is not called steady
 
 
 @dataclass(frozen=True, slots=True)

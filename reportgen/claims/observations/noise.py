@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Curve, FloatArray
 
 
-FEWEST_READINGS = 20
-"""With fewer readings of one run noise and change cannot be separated."""
-
+FEWEST_READINGS = 20  # with fewer readings of one run noise and change cannot be separated
 _PARTS, _PART = 6, 25
 _CHANGES, _SURE = 1.5, 2.4
 _CLIPPED, _AROUND = 3.0, 5

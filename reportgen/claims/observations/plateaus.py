@@ -22,16 +22,11 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_QUARTER = 0.25
-"""A level that is held for less of the steps' range is not called a plateau."""
-
-_DRIFTS = 2.0
-"""What has a first third so many standard errors from its last still moves."""
-
+_QUARTER = 0.25  # a level that is held for less of the steps' range is not called a plateau
+_DRIFTS = 2.0  # what has a first third so many standard errors from its last still moves
 _SHORTEST = 3
 _FEWEST, _FALL, _FALL_OF_RUNS = 3, 2.0, 1.5
-_PART = 14
-"""Means of so small a part of the curve are compared."""
+_PART = 14  # means of so small a part of the curve are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +105,28 @@ class _Loss:
     depth: float  # how much worse it ends than it has been
     inferred: bool  # whether a test has found it
 
+    def describe(self, series: Series) -> str:
+        """A drop that lasts, a fall towards the end, or an end below an early peak."""
+        name, up = series.name, series.field.sign > 0
+        peak, onset, final = (series.read(place) for place in (self.peak, self.onset, -1))
+        landed = None if self.landed is None else series.read(self.landed)
+        if not self.inferred:
+            beyond, extreme = ("below", "highest") if up else ("above", "lowest")
+            size = series.field.format_size(self.depth, name)
+            worst = f"{size} {beyond} its {extreme} reading of {peak}"
+            head = f"The last reading of {name} is {final.placed}, {worst}"
+            if landed is not None:
+                return f"{head} {onset.position}; from {landed.step_words} on its readings are at {landed}."
+            return f"{head} {(onset if str(onset) == str(peak) else peak).position}."
+        verb, best, worse = ("falls", "peak", "lower") if up else ("rises", "lowest value", "higher")
+        if landed is not None:
+            return f"{name} {verb} from {onset.placed} to {landed.placed} and levels off there."
+        falling = np.diff(series.field.sign * series.points.values[self.onset :]) <= 0
+        if str(onset) == str(peak) and falling.all():
+            return f"{name} {verb} from its {best}, {onset.placed}, to {final.placed}, where it ends."
+        start = onset.position.removeprefix("at ")
+        return f"{name} {verb} from {start} on and ends {worse}, at {final.placed}."
+
 
 def observe_late_decline(field: Field) -> Iterator[Observation]:
     """Series that end worse than their best by more than noise, and by when they have lost it."""
@@ -126,7 +143,7 @@ def observe_late_decline(field: Field) -> Iterator[Observation]:
         evidence.append(final.format_fact("final"))
         best = "low" if field.sign < 0 else "peak" if loss.inferred else "high"
         basis = series.rate(loss.depth, inferred=loss.inferred)
-        text, steps = _describe_decline(series, loss), (onset.step, final.step)
+        text, steps = loss.describe(series), (onset.step, final.step)
         yield make_observation(
             Rule.LATE_DECLINE, text, evidence, basis, (name,), steps=steps, mark=peak, label=f"{best} {peak}"
         )
@@ -164,37 +181,10 @@ def _find_loss(series: Series, *, inferred: bool) -> _Loss | None:
     return _Loss(int(np.argmax(good)), onset, landed, depth, inferred)
 
 
-def _describe_decline(series: Series, loss: _Loss) -> str:
-    """A drop that lasts, a fall towards the end, or an end below an early peak."""
-    name, up = series.name, series.field.sign > 0
-    peak, onset, final = (series.read(place) for place in (loss.peak, loss.onset, -1))
-    landed = None if loss.landed is None else series.read(loss.landed)
-    if not loss.inferred:
-        beyond, extreme = ("below", "highest") if up else ("above", "lowest")
-        size = series.field.format_size(loss.depth, name)
-        head = (
-            f"The last reading of {name} is {final.placed}, {size} {beyond} its {extreme} reading of {peak}"
-        )
-        if landed is not None:
-            return f"{head} {onset.position}; from {landed.step_words} on its readings are at {landed}."
-        return f"{head} {(onset if str(onset) == str(peak) else peak).position}."
-    verb, best, worse = ("falls", "peak", "lower") if up else ("rises", "lowest value", "higher")
-    if landed is not None:
-        return f"{name} {verb} from {onset.placed} to {landed.placed} and levels off there."
-    falling = np.diff(series.field.sign * series.points.values[loss.onset :]) <= 0
-    if str(onset) == str(peak) and falling.all():
-        return f"{name} {verb} from its {best}, {onset.placed}, to {final.placed}, where it ends."
-    start = onset.position.removeprefix("at ")
-    return f"{name} {verb} from {start} on and ends {worse}, at {final.placed}."
-
-
 # ---- part company ------------------------------------------------------------------------------------
 
-_MOST_STEPS = 300
-"""Of more steps evenly spaced ones are used, since every pair of them is compared."""
-
-_SHARE = 0.1
-"""What is less than this share of the plotted range is no parting of ways."""
+_MOST_STEPS = 300  # of more steps evenly spaced ones are used, since every pair of them is compared
+_SHARE = 0.1  # what is less than this share of the plotted range is no parting of ways
 
 
 class _Change(NamedTuple):

@@ -23,14 +23,11 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_STRENGTH = 3.0
-"""It is what a reader asks for first."""
-
+_STRENGTH = 3.0  # it is what a reader asks for first
 _PAIR, _FEWEST = 2, 3
 _MOST_IN_EVIDENCE, _MOST_NAMED, _MOST_IN_GROUP = 8, 5, 8
 
-COUNT_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
-"""Numbers at the head of a sentence."""
+COUNT_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}  # numbers at the head of a sentence
 
 
 class Groups(NamedTuple):
@@ -112,14 +109,40 @@ class _Ranking(NamedTuple):
         """The reading of a series, and its step where it stops before others."""
         return self.format_placed(name) if self.readings[name].step < self.latest else self.format(name)
 
+    def describe_peaks(self) -> str:
+        """The best reading of all, and whose it is; of a pair the other's, too."""
+        most, first = self.superlative, self.first
+        if len(self.level) == 1:
+            head = f"The {most} reading is {self.format(first)}, of {first} {self.readings[first].position}"
+            if len(self.order) > _PAIR:
+                return head
+            return f"{head}; that of {self.order[1]} is {self.format_placed(self.order[1])}"
+        if len({self.format(name) for name in self.level}) == 1:
+            places = [f"{name} {self.readings[name].position}" for name in self.level]
+            return f"The {most} reading is {self.format(first)}, of {format_few(places, _MOST_NAMED)}"
+        places = [f"{name} {self.format_placed(name)}" for name in self.level]
+        return f"The {most} readings are {format_few(places, _MOST_NAMED)}"
 
-def _rank_peaks(field: Field) -> _Ranking:
-    """The best reading of each of two or more series, at the first step that has it."""
-    readings = {
-        name: series.read(int(np.argmax(field.sign * series.points.values)))
-        for name, series in field.series.items()
-    }
-    return _rank(field, readings, lambda *_: field.readings_alone)
+    def describe_ends(self) -> str:
+        """Who ends best, where a test shows it; otherwise the last readings."""
+        most, first, reading = self.superlative, self.first, self.format(self.first)
+        parts = [f"{name} ({self.format_end(name)})" for name in self.order]
+        last = f"The last readings are {format_few(parts, _MOST_NAMED)}"
+        follows = f"{parts[1]} {'is next' if len(self.order) > _PAIR else 'follows'}"
+        if not isinstance(self.criterion, Threshold):
+            if len(self.level) == 1:
+                return f"{first} ends {most}, at {reading}; {follows}"
+            if self.criterion.over_runs:
+                others = (self.field.test_ends(first, name) for name in self.order[1:])
+                won = any(test is not None and test.verdict is not Verdict.UNCLEAR for test in others)
+                return last if won else f"{last}: no clear winner"
+        if len({self.format(name) for name in self.level}) == 1 and len(self.level) > 1:
+            return f"The {most} last reading is {reading}, of {format_few(self.level, _MOST_NAMED)}"
+        return (
+            last
+            if len(self.order) == _PAIR
+            else f"The {most} last reading is {reading}, of {first}; {follows}"
+        )
 
 
 def _rank_ends(field: Field) -> _Ranking:
@@ -149,7 +172,10 @@ def observe_best(field: Field) -> Iterator[Observation]:
         return
     turned = replace(field, scale=replace(field.scale, higher_is_better=False))
     for own, fact in [(field, "peak")] if field.ranks else [(field, "peak"), (turned, "trough")]:
-        peak, end = _rank_peaks(own), _rank_ends(own)
+        # The best reading of each, at the first step that has it.
+        places = {name: np.argmax(own.sign * series.points.values) for name, series in own.series.items()}
+        readings = {name: own.series[name].read(int(place)) for name, place in places.items()}
+        peak, end = _rank(own, readings, lambda *_: field.readings_alone), _rank_ends(own)
         reached = [peak.readings[name].step for name in peak.level]
         starts = [own.series[name].points.steps[0] for name in peak.level]
         if not field.ranks and reached == starts:
@@ -161,43 +187,10 @@ def observe_best(field: Field) -> Iterator[Observation]:
             for name in names[:_MOST_IN_EVIDENCE]
             for call, ranking in ((fact, peak), ("final", end))
         ]
-        text = f"{_describe_peaks(peak)}. {_describe_ends(end)}."
+        text = f"{peak.describe_peaks()}. {end.describe_ends()}."
         basis, steps = (end.criterion.describe(end.lead), _STRENGTH), (min(reached), max(reached))
         label = f"{peak.superlative} {best}" if best else ""
         yield make_observation(Rule.BEST, text, evidence, basis, names, steps=steps, mark=best, label=label)
-
-
-def _describe_peaks(peak: _Ranking) -> str:
-    """The best reading of all, and whose it is; of a pair the other's, too."""
-    most, first = peak.superlative, peak.first
-    if len(peak.level) == 1:
-        head = f"The {most} reading is {peak.format(first)}, of {first} {peak.readings[first].position}"
-        if len(peak.order) > _PAIR:
-            return head
-        return f"{head}; that of {peak.order[1]} is {peak.format_placed(peak.order[1])}"
-    if len({peak.format(name) for name in peak.level}) == 1:
-        places = [f"{name} {peak.readings[name].position}" for name in peak.level]
-        return f"The {most} reading is {peak.format(first)}, of {format_few(places, _MOST_NAMED)}"
-    places = [f"{name} {peak.format_placed(name)}" for name in peak.level]
-    return f"The {most} readings are {format_few(places, _MOST_NAMED)}"
-
-
-def _describe_ends(end: _Ranking) -> str:
-    """Who ends best, where a test shows it; otherwise the last readings."""
-    most, first, reading = end.superlative, end.first, end.format(end.first)
-    parts = [f"{name} ({end.format_end(name)})" for name in end.order]
-    last = f"The last readings are {format_few(parts, _MOST_NAMED)}"
-    follows = f"{parts[1]} {'is next' if len(end.order) > _PAIR else 'follows'}"
-    if not isinstance(end.criterion, Threshold):
-        if len(end.level) == 1:
-            return f"{first} ends {most}, at {reading}; {follows}"
-        if end.criterion.over_runs:
-            others = (end.field.test_ends(first, name) for name in end.order[1:])
-            won = any(test is not None and test.verdict is not Verdict.UNCLEAR for test in others)
-            return last if won else f"{last}: no clear winner"
-    if len({end.format(name) for name in end.level}) == 1 and len(end.level) > 1:
-        return f"The {most} last reading is {reading}, of {format_few(end.level, _MOST_NAMED)}"
-    return last if len(end.order) == _PAIR else f"The {most} last reading is {reading}, of {first}; {follows}"
 
 
 def observe_tiers(field: Field) -> Iterator[Observation]:

@@ -50,7 +50,13 @@ class Threshold:
         """The comparison in words: ``0.041 is more than 0.012, half the band of 5 runs``."""
         scale = max(self.value, SAME * abs(effect))
         for significant in range(2, _MOST_SIGNIFICANT + 1):
-            large, small = (_format_at_scale(part, scale, significant) for part in (abs(effect), self.value))
+            decimals = _count_decimals(scale, significant)
+            large, small = (
+                format_scientific(part, decimals)
+                if 0 < scale < _SMALL
+                else _trim_zeros(format_number(part, decimals=decimals))
+                for part in (abs(effect), self.value)
+            )
             if large != small:
                 break
         return f"{large} is {'more' if self.is_exceeded(effect) else 'not more'} than {small}, {self.source}"
@@ -107,8 +113,7 @@ class Tested:
         return self.words, self.strength(effect)
 
 
-Criterion: TypeAlias = Threshold | Tested
-"""What an effect has to exceed."""
+Criterion: TypeAlias = Threshold | Tested  # what an effect has to exceed
 
 
 def describe_share(share: float) -> str:
@@ -126,14 +131,6 @@ def _count_decimals(noise: float, significant: int) -> int:
     return min(significant - 1 - math.floor(math.log10(noise)), _MOST_DECIMALS)
 
 
-def _format_at_scale(value: float, scale: float, significant: int) -> str:
-    """A number of which ``scale`` has so many digits; small ones with an exponent."""
-    decimals = _count_decimals(scale, significant)
-    if 0 < scale < _SMALL:
-        return format_scientific(value, decimals)
-    return _trim_zeros(format_number(value, decimals=decimals))
-
-
 def format_scientific(value: float, decimals: int) -> str:
     """A number with an exponent, to so many decimals of the number itself: ``1.6e−6``, ``0``."""
     value = round(value, decimals)
@@ -148,14 +145,9 @@ def _trim_zeros(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-_SAMPLE = 200
-"""So many readings show with how many decimals a series is written."""
-
-_SEEN = 0.5
-"""Noise of less than this share of the smallest effect that is reported says nothing about any."""
-
-_LIST = 3
-"""Values of so many series have the same digits, by the noise that is usual among them."""
+_SAMPLE = 200  # so many readings show with how many decimals a series is written
+_SEEN = 0.5  # noise of less than this share of the smallest effect that is reported says nothing about any
+_LIST = 3  # values of so many series have the same digits, by the noise that is usual among them
 
 
 @dataclass(frozen=True)  # no slots: derived values are cached in the instance
@@ -179,7 +171,7 @@ class Digits:
         """
         if not self.least:
             return format_quantity(value, quantity, self.scale, signed=False)
-        factor = self._factor
+        factor, (small, usual) = self._factor, self._style
         noises = sorted(self.noise[name].value for name in series) or [0.0]
         noise = max(noises[len(noises) // 2 if len(noises) >= _LIST else 0], self.least)
         if all(self.noise[name].known for name in series):
@@ -190,17 +182,10 @@ class Digits:
                 decimals = min(decimals, max(written))
             decimals = max(decimals, 0) if factor > 1 else decimals
         else:
-            needed = _count_needed(factor * value, _count_decimals(factor * noise, 1))
-            decimals = max(needed, self._usual)
-        if self._small:
+            decimals = max(_count_needed(factor * value, _count_decimals(factor * noise, 1)), usual)
+        if small:
             return format_scientific(value, decimals)
         return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
-
-    @cached_property
-    def _small(self) -> bool:
-        """Whether numbers are written with an exponent: all are below 0.001."""
-        largest = max((float(np.abs(points.values).max()) for points in self.points.values()), default=0.0)
-        return self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
 
     @property
     def _factor(self) -> int:
@@ -208,10 +193,16 @@ class Digits:
         return 100 if self.scale.bounds == (0.0, 1.0) and not self.scale.percent else 1
 
     @cached_property
-    def _usual(self) -> int:
-        """Decimals that do for four of five readings: 0.9 is written as 0.90 among 0.85 and 0.75."""
+    def _style(self) -> tuple[bool, int]:
+        """Whether numbers have an exponent, since all are below 0.001; and decimals that do for four of five.
+
+        0.9 is written as 0.90 among 0.85 and 0.75.
+        """
+        largest = max((float(np.abs(points.values).max()) for points in self.points.values()), default=0.0)
+        small = self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
         most = _count_decimals(self._factor * self.least, 1)
-        return _choose_common([count for name in self.points for count in self._count_written(name, most)])
+        counts = [count for name in self.points for count in self._count_written(name, most)]
+        return small, _choose_common(counts)
 
     def _count_written(self, series: str, most: int) -> list[int]:
         """The decimals that readings of a series are written with."""
