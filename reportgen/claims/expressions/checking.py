@@ -155,100 +155,6 @@ def check_expression(text: str, subject: Subject, purpose: Purpose | None = None
     return CheckedExpression(text, tree, kind.quantity)
 
 
-class _Checker:
-    """Walks the tree from its leaves; what is known to be wrong is None, and reported once."""
-
-    def __init__(self, text: str, subject: Subject) -> None:
-        self.faults: list[Fault] = []
-        self._text = text
-        self._subject = subject
-        self._listed = False  # whether a fault lists all facts already
-
-    def infer_kind(self, tree: Tree) -> Kind | None:
-        match tree:
-            case Number():
-                return Kind(Quantity.NUMBER, constant=True, percent=tree.percent)
-            case Name():
-                return self._check(check_name(tree, self._subject), Kind(Quantity.STEP, constant=True))
-            case Call():
-                return self._infer_call(tree)
-            case Prefix():
-                return self._expect(tree.of, "not" if tree.operator == "not" else "")
-            case Chain():
-                return self._infer_chain(tree)
-
-    def _check(self, fault: Fault | None, kind: Kind | None = None) -> Kind | None:
-        """The kind, where there is no fault to report."""
-        if fault:
-            self.faults.append(fault)
-            return None
-        return kind
-
-    def _expect(self, tree: Tree, operator: str = "") -> Kind | None:
-        """The kind of what ``and``, ``or`` or ``not`` takes, which is a truth; without one, of a number."""
-        kind = self.infer_kind(tree)
-        if kind is None or (kind.quantity is Quantity.TRUTH) is bool(operator):
-            return kind
-        here = shorten(get_text(self._text, tree))
-        message = f"{here} is true or false, and no number"
-        step = 'Join what is true or false with "and", "or" and "not"'
-        if operator:
-            what = describe_quantity(kind.quantity, self._subject.scale)
-            message = f'"{operator}" takes what is true or false, and {here} is {what}'
-            step = "Compare it with a number or with another fact"
-        return self._check(make_fault(tree, message, step))
-
-    def _infer_call(self, call: Call) -> Kind | None:
-        name, holds = call.name, self._subject.holds
-        if name not in FACTS or holds not in FACTS[name].holds:
-            message = f'There is no fact "{name}"'
-            if name in FACTS:
-                message = (
-                    f'"{name}" is a fact of {next(iter(FACTS[name].holds))}, and the data here are {holds}'
-                )
-            step = suggest_fact(name, self._subject, brief=self._listed)
-            self._listed = True
-            return self._check(Fault(call.position, len(name), message, step))
-        fact = FACTS[name]
-        fault = check_count(self._text, call, fact)
-        self._check(fault)
-        for argument, parameter in zip(call.arguments, fact.parameters, strict=False):
-            if parameter.kind is ParameterKind.SERIES:
-                # With the wrong count, an argument may well stand in the wrong place.
-                self._check(None if fault else check_series(self._text, argument, fact, self._subject))
-            elif parameter.kind is ParameterKind.STEP and isinstance(argument, Name):
-                self._check(check_name(argument, self._subject, Quantity.STEP))
-            elif (kind := self._expect(argument)) and not fault:
-                self._check(check_number(self._text, argument, kind, fact, self._subject))
-        if not fault and [parameter.name for parameter in fact.parameters[:2]] == ["a", "b"]:
-            names = [argument.name for argument in call.arguments[:2] if isinstance(argument, Name)]
-            if len(names) > len(set(names)):
-                message = f"{get_text(self._text, call)} holds {quote_name(names[0])} against itself"
-                self._check(make_fault(call, message, "Name two different series"))
-        return Kind(fact.quantity)
-
-    def _infer_chain(self, chain: Chain) -> Kind | None:
-        operator, parts = chain.operators[0], chain.parts
-        logical, comparing = operator in {"and", "or"}, operator in COMPARISONS
-        kinds = [self._expect(part, operator if logical else "") for part in parts]
-        total = kinds[0]
-        for at, sign in enumerate(() if logical else chain.operators):
-            left, other = kinds[at] if comparing else total, kinds[at + 1]
-            first, second = parts[at : at + 2]
-            total = None
-            if left is not None and other is not None:
-                # All that stands in front of the operator, without the operator itself.
-                words = self._text[chain.position : second.position].rstrip(" \t\n(+-−*/×")
-                words = get_text(self._text, first) if comparing else words
-                fault = check_pair(self._text, (words, first, left), sign, (second, other), self._subject)
-                total = self._check(fault, None if comparing else combine_kinds(sign, left, other))
-        if logical or comparing:
-            return Kind(Quantity.TRUTH, constant=all(kind is not None and kind.constant for kind in kinds))
-        return total
-
-
-# ---- what is wrong with names, arguments and quantities ----------------------------------------------
-
 _MOST_NAMES = 12
 # What somebody means who asks curves for a fact of scores, or the other way round.
 _COUNTERPARTS = {
@@ -317,96 +223,6 @@ _EXPECTED = {
 }
 
 
-def check_count(text: str, call: Call, fact: FactKind) -> Fault | None:
-    """A fact with too few or too many arguments."""
-    given = len(call.arguments)
-    if given == len(fact.parameters):
-        return None
-    kinds = [parameter.kind for parameter in fact.parameters]
-    takes = [_TAKES[kind][kinds.count(kind) > 1] for kind in dict.fromkeys(kinds)]
-    got = format_count(given, "argument stands", "arguments stand") if given else "nothing stands"
-    step = f"Write {fact.signature}"
-    for left, right in pairwise(call.arguments):
-        meant = remove_comma(text, get_text(text, left), get_text(text, right), right.position)
-        if meant:
-            step = f"A number is written without commas: {meant}"
-            break
-    return make_fault(call, f'"{fact.name}" takes {join_names(takes)}, and {got} here', step)
-
-
-def check_series(text: str, argument: Tree, fact: FactKind, subject: Subject) -> Fault | None:
-    """Something that is no series where a series has to stand."""
-    here = get_text(text, argument)
-    if isinstance(argument, Name):
-        if argument.name in subject.series:
-            return None
-        step = suggest_series(argument.name, subject.series)
-        return make_fault(argument, f'There is no series "{argument.name}"', step)
-    if here in subject.series:
-        step = f"This name has to be in quotes: {quote_name(here)}"
-        return make_fault(argument, f'"{here}" is not in quotes', step)
-    what = "a number" if isinstance(argument, Number) else "no name"
-    message = f'"{fact.name}" takes a series, and "{shorten(here)}" is {what}'
-    return make_fault(argument, message, suggest_series(here, subject.series))
-
-
-def check_number(text: str, argument: Tree, kind: Kind, fact: FactKind, subject: Subject) -> Fault | None:
-    """A step or level that is another kind of number."""
-    # Steps, levels and margins stand behind the series, and no fact takes two kinds of them.
-    expected, scale = _EXPECTED[fact.parameters[-1].kind], subject.scale
-    here = shorten(get_text(text, argument))
-    if kind.plain and scale.step_is_time and expected is Quantity.STEP:
-        message = f'The steps of "{scale.metric}" are dates, and "{here}" is a plain number'
-        return make_fault(argument, message, DATE_STEP)
-    if kind.plain and kind.percent and scale.percent and expected is not Quantity.STEP:
-        return report_percent(text, argument, subject)
-    if kind.plain or kind.quantity is expected:
-        return None
-    takes, is_what = (describe_quantity(quantity, scale) for quantity in (expected, kind.quantity))
-    example = {Quantity.VALUE: "final", Quantity.STEP: "peak_step"}.get(expected)
-    step = f", or a fact such as {example}({get_example_series(subject)})" if example else ""
-    return make_fault(
-        argument, f'"{fact.name}" takes {takes}, and {here} is {is_what}', f"Write a number{step}"
-    )
-
-
-def check_name(name: Name, subject: Subject, expected: Quantity = Quantity.VALUE) -> Fault | None:
-    """A name that stands where a number has to; None where it is a date on an axis of time."""
-    scale, shown = subject.scale, quote_name(name.name)
-    is_date = parse_moment(name.name) is not None
-    if scale.step_is_time and name.quoted and is_date:
-        return None
-    signatures = {fact.name: fact.signature for fact in list_fact_kinds(subject.holds)}
-    if name.name in subject.series:
-        of_curves = "peak_step" if expected is Quantity.STEP else "final"
-        fact = of_curves if subject.holds == "curves" else "score"
-        message, step = (
-            f"{shown} is a series and not yet a number",
-            f"Ask a fact of it, such as {fact}({shown})",
-        )
-    elif name.name in FACTS:
-        message = f'"{name.name}" is a fact, and what it is about is missing'
-        step = f"Write {FACTS[name.name].signature}"
-    elif scale.step_is_time and name.quoted:
-        message, step = f'"{name.name}" is no date', DATE_STEP
-    elif is_date:
-        message = f'"{name.name}" is a date, and the steps here are numbers'
-        step = "Write the step as a number"
-    else:
-        message = f'"{name.name}" is neither a number nor a fact'
-        near = find_nearest(name.name, [*signatures, *subject.series])
-        step = f"Did you mean {signatures.get(near, quote_name(near))}? " if near else ""
-        step += f"The facts of {subject.holds} are {join_names(list(signatures.values()))}"
-    return make_fault(name, message, step)
-
-
-def report_percent(text: str, tree: Tree, subject: Subject) -> Fault:
-    """``84%``, which is 0.84, next to values that are percentages already."""
-    here, metric = shorten(get_text(text, tree)), subject.scale.metric
-    message = f'"{metric}" is written in percent already, and {here} would be a hundredth of it'
-    return make_fault(tree, message, "Write the number without the percent sign")
-
-
 def get_example_series(subject: Subject) -> str:
     """A series for examples, as expressions hold it."""
     return quote_name(subject.series[0]) if subject.series else "A"
@@ -417,34 +233,219 @@ _IN_SUMS = "Put like and like together; a number written out, such as 0.5, goes 
 _IN_PRODUCTS = "Multiply with a number, a count or a ratio; divide by one of them, or like by like"
 
 
-def check_pair(
-    text: str, left: tuple[str, Tree, Kind], operator: str, right: tuple[Tree, Kind], subject: Subject
-) -> Fault | None:
-    """Two numbers that cannot be computed with or compared; None if they can.
+class _Checker:
+    """Walks the tree from its leaves; what is known to be wrong is None, and reported once."""
 
-    ``left`` is everything in front of the operator as written, its last part, and what kind it is; ``right``
-    is what stands behind the operator, and what kind it is.
-    """
-    (words, first, kind), (second, other), scale = left, right, subject.scale
-    fits = (
-        combine_kinds(operator, kind, other) is not None if operator in _DONE else is_comparable(kind, other)
-    )
-    if not fits:
-        sides = ["a number" if one.plain else describe_quantity(one.quantity, scale) for one in (kind, other)]
-        pair = f"{shorten(words)} is {sides[0]} and {shorten(get_text(text, second))} {sides[1]}"
-        message = f"{pair}: they cannot be {_DONE.get(operator, 'compared')}"
-        length = second.position + second.length - first.position
-        return Fault(first.position, length, message, _IN_PRODUCTS if operator in {"*", "/"} else _IN_SUMS)
-    if operator in {"*", "/"}:
+    def __init__(self, text: str, subject: Subject) -> None:
+        self.faults: list[Fault] = []
+        self._text = text
+        self._subject = subject
+        self._listed = False  # whether a fault lists all facts already
+
+    def get_text(self, tree: Tree) -> str:
+        return get_text(self._text, tree)
+
+    def infer_kind(self, tree: Tree) -> Kind | None:
+        match tree:
+            case Number():
+                return Kind(Quantity.NUMBER, constant=True, percent=tree.percent)
+            case Name():
+                return self._check(self.check_name(tree), Kind(Quantity.STEP, constant=True))
+            case Call():
+                return self._infer_call(tree)
+            case Prefix():
+                return self._expect(tree.of, "not" if tree.operator == "not" else "")
+            case Chain():
+                return self._infer_chain(tree)
+
+    def _check(self, fault: Fault | None, kind: Kind | None = None) -> Kind | None:
+        """The kind, where there is no fault to report."""
+        if fault:
+            self.faults.append(fault)
+            return None
+        return kind
+
+    def _expect(self, tree: Tree, operator: str = "") -> Kind | None:
+        """The kind of what ``and``, ``or`` or ``not`` takes, which is a truth; without one, of a number."""
+        kind = self.infer_kind(tree)
+        if kind is None or (kind.quantity is Quantity.TRUTH) is bool(operator):
+            return kind
+        here = shorten(self.get_text(tree))
+        message = f"{here} is true or false, and no number"
+        step = 'Join what is true or false with "and", "or" and "not"'
+        if operator:
+            what = describe_quantity(kind.quantity, self._subject.scale)
+            message = f'"{operator}" takes what is true or false, and {here} is {what}'
+            step = "Compare it with a number or with another fact"
+        return self._check(make_fault(tree, message, step))
+
+    def _infer_call(self, call: Call) -> Kind | None:
+        name, holds = call.name, self._subject.holds
+        if name not in FACTS or holds not in FACTS[name].holds:
+            message = f'There is no fact "{name}"'
+            if name in FACTS:
+                message = (
+                    f'"{name}" is a fact of {next(iter(FACTS[name].holds))}, and the data here are {holds}'
+                )
+            step = suggest_fact(name, self._subject, brief=self._listed)
+            self._listed = True
+            return self._check(Fault(call.position, len(name), message, step))
+        fact = FACTS[name]
+        fault = self.check_count(call, fact)
+        self._check(fault)
+        for argument, parameter in zip(call.arguments, fact.parameters, strict=False):
+            if parameter.kind is ParameterKind.SERIES:
+                # With the wrong count, an argument may well stand in the wrong place.
+                self._check(None if fault else self.check_series(argument, fact))
+            elif parameter.kind is ParameterKind.STEP and isinstance(argument, Name):
+                self._check(self.check_name(argument, Quantity.STEP))
+            elif (kind := self._expect(argument)) and not fault:
+                self._check(self.check_number(argument, kind, fact))
+        if not fault and [parameter.name for parameter in fact.parameters[:2]] == ["a", "b"]:
+            names = [argument.name for argument in call.arguments[:2] if isinstance(argument, Name)]
+            if len(names) > len(set(names)):
+                message = f"{self.get_text(call)} holds {quote_name(names[0])} against itself"
+                self._check(make_fault(call, message, "Name two different series"))
+        return Kind(fact.quantity)
+
+    def _infer_chain(self, chain: Chain) -> Kind | None:
+        operator, parts = chain.operators[0], chain.parts
+        logical, comparing = operator in {"and", "or"}, operator in COMPARISONS
+        kinds = [self._expect(part, operator if logical else "") for part in parts]
+        total = kinds[0]
+        for at, sign in enumerate(() if logical else chain.operators):
+            left, other = kinds[at] if comparing else total, kinds[at + 1]
+            first, second = parts[at : at + 2]
+            total = None
+            if left is not None and other is not None:
+                # All that stands in front of the operator, without the operator itself.
+                words = self._text[chain.position : second.position].rstrip(" \t\n(+-−*/×")
+                words = self.get_text(first) if comparing else words
+                fault = self.check_pair((words, first, left), sign, (second, other))
+                total = self._check(fault, None if comparing else combine_kinds(sign, left, other))
+        if logical or comparing:
+            return Kind(Quantity.TRUTH, constant=all(kind is not None and kind.constant for kind in kinds))
+        return total
+
+    def check_count(self, call: Call, fact: FactKind) -> Fault | None:
+        """A fact with too few or too many arguments."""
+        given = len(call.arguments)
+        if given == len(fact.parameters):
+            return None
+        kinds = [parameter.kind for parameter in fact.parameters]
+        takes = [_TAKES[kind][kinds.count(kind) > 1] for kind in dict.fromkeys(kinds)]
+        got = format_count(given, "argument stands", "arguments stand") if given else "nothing stands"
+        step = f"Write {fact.signature}"
+        for left, right in pairwise(call.arguments):
+            meant = remove_comma(self._text, self.get_text(left), self.get_text(right), right.position)
+            if meant:
+                step = f"A number is written without commas: {meant}"
+                break
+        return make_fault(call, f'"{fact.name}" takes {join_names(takes)}, and {got} here', step)
+
+    def check_series(self, argument: Tree, fact: FactKind) -> Fault | None:
+        """Something that is no series where a series has to stand."""
+        here = self.get_text(argument)
+        if isinstance(argument, Name):
+            if argument.name in self._subject.series:
+                return None
+            step = suggest_series(argument.name, self._subject.series)
+            return make_fault(argument, f'There is no series "{argument.name}"', step)
+        if here in self._subject.series:
+            step = f"This name has to be in quotes: {quote_name(here)}"
+            return make_fault(argument, f'"{here}" is not in quotes', step)
+        what = "a number" if isinstance(argument, Number) else "no name"
+        message = f'"{fact.name}" takes a series, and "{shorten(here)}" is {what}'
+        return make_fault(argument, message, suggest_series(here, self._subject.series))
+
+    def check_number(self, argument: Tree, kind: Kind, fact: FactKind) -> Fault | None:
+        """A step or level that is another kind of number."""
+        # Steps, levels and margins stand behind the series, and no fact takes two kinds of them.
+        expected, scale = _EXPECTED[fact.parameters[-1].kind], self._subject.scale
+        here = shorten(self.get_text(argument))
+        if kind.plain and scale.step_is_time and expected is Quantity.STEP:
+            message = f'The steps of "{scale.metric}" are dates, and "{here}" is a plain number'
+            return make_fault(argument, message, DATE_STEP)
+        if kind.plain and kind.percent and scale.percent and expected is not Quantity.STEP:
+            return self.report_percent(argument)
+        if kind.plain or kind.quantity is expected:
+            return None
+        takes, is_what = (describe_quantity(quantity, scale) for quantity in (expected, kind.quantity))
+        example = {Quantity.VALUE: "final", Quantity.STEP: "peak_step"}.get(expected)
+        step = f", or a fact such as {example}({get_example_series(self._subject)})" if example else ""
+        return make_fault(
+            argument, f'"{fact.name}" takes {takes}, and {here} is {is_what}', f"Write a number{step}"
+        )
+
+    def check_name(self, name: Name, expected: Quantity = Quantity.VALUE) -> Fault | None:
+        """A name that stands where a number has to; None where it is a date on an axis of time."""
+        scale, shown = self._subject.scale, quote_name(name.name)
+        is_date = parse_moment(name.name) is not None
+        if scale.step_is_time and name.quoted and is_date:
+            return None
+        signatures = {fact.name: fact.signature for fact in list_fact_kinds(self._subject.holds)}
+        if name.name in self._subject.series:
+            of_curves = "peak_step" if expected is Quantity.STEP else "final"
+            fact = of_curves if self._subject.holds == "curves" else "score"
+            message, step = (
+                f"{shown} is a series and not yet a number",
+                f"Ask a fact of it, such as {fact}({shown})",
+            )
+        elif name.name in FACTS:
+            message = f'"{name.name}" is a fact, and what it is about is missing'
+            step = f"Write {FACTS[name.name].signature}"
+        elif scale.step_is_time and name.quoted:
+            message, step = f'"{name.name}" is no date', DATE_STEP
+        elif is_date:
+            message = f'"{name.name}" is a date, and the steps here are numbers'
+            step = "Write the step as a number"
+        else:
+            message = f'"{name.name}" is neither a number nor a fact'
+            near = find_nearest(name.name, [*signatures, *self._subject.series])
+            step = f"Did you mean {signatures.get(near, quote_name(near))}? " if near else ""
+            step += f"The facts of {self._subject.holds} are {join_names(list(signatures.values()))}"
+        return make_fault(name, message, step)
+
+    def report_percent(self, tree: Tree) -> Fault:
+        """``84%``, which is 0.84, next to values that are percentages already."""
+        here, metric = shorten(self.get_text(tree)), self._subject.scale.metric
+        message = f'"{metric}" is written in percent already, and {here} would be a hundredth of it'
+        return make_fault(tree, message, "Write the number without the percent sign")
+
+    def check_pair(
+        self, left: tuple[str, Tree, Kind], operator: str, right: tuple[Tree, Kind]
+    ) -> Fault | None:
+        """Two numbers that cannot be computed with or compared; None if they can.
+
+        ``left`` is everything in front of the operator as written, its last part, and what kind it is;
+        ``right`` is what stands behind the operator, and what kind it is.
+        """
+        (words, first, kind), (second, other), scale = left, right, self._subject.scale
+        fits = (
+            combine_kinds(operator, kind, other) is not None
+            if operator in _DONE
+            else is_comparable(kind, other)
+        )
+        if not fits:
+            sides = [
+                "a number" if one.plain else describe_quantity(one.quantity, scale) for one in (kind, other)
+            ]
+            pair = f"{shorten(words)} is {sides[0]} and {shorten(self.get_text(second))} {sides[1]}"
+            message = f"{pair}: they cannot be {_DONE.get(operator, 'compared')}"
+            length = second.position + second.length - first.position
+            return Fault(
+                first.position, length, message, _IN_PRODUCTS if operator in {"*", "/"} else _IN_SUMS
+            )
+        if operator in {"*", "/"}:
+            return None
+        for tree, plain, measured in ((first, kind, other), (second, other, kind)):
+            of_metric = measured.quantity in {Quantity.VALUE, Quantity.DIFFERENCE}
+            if plain.plain and scale.step_is_time and measured.quantity in {Quantity.STEP, Quantity.STEPS}:
+                what = describe_quantity(measured.quantity, scale)
+                here = shorten(self.get_text(tree))
+                message = f'"{here}" is a plain number, and what stands beside it is {what}'
+                date = measured.quantity is Quantity.STEP
+                return make_fault(tree, message, DATE_STEP if date else "Hold dates against each other")
+            if plain.plain and plain.percent and scale.percent and of_metric:
+                return self.report_percent(tree)
         return None
-    for tree, plain, measured in ((first, kind, other), (second, other, kind)):
-        of_metric = measured.quantity in {Quantity.VALUE, Quantity.DIFFERENCE}
-        if plain.plain and scale.step_is_time and measured.quantity in {Quantity.STEP, Quantity.STEPS}:
-            what = describe_quantity(measured.quantity, scale)
-            here = shorten(get_text(text, tree))
-            message = f'"{here}" is a plain number, and what stands beside it is {what}'
-            date = measured.quantity is Quantity.STEP
-            return make_fault(tree, message, DATE_STEP if date else "Hold dates against each other")
-        if plain.plain and plain.percent and scale.percent and of_metric:
-            return report_percent(text, tree, subject)
-    return None

@@ -63,106 +63,73 @@ class FactKind:
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
 
-_KINDS = {"x": ParameterKind.STEP, "from": ParameterKind.STEP, "to": ParameterKind.STEP}
+_KINDS = dict.fromkeys(("x", "from", "to"), ParameterKind.STEP)
 _KINDS |= {"level": ParameterKind.LEVEL, "margin": ParameterKind.MARGIN}
-
-_VALUE, _DIFFERENCE, _STEP, _NUMBER = Quantity.VALUE, Quantity.DIFFERENCE, Quantity.STEP, Quantity.NUMBER
-_TRUTH = Quantity.TRUTH
-_CURVES: frozenset[Held] = frozenset({"curves"})
-_SCORES: frozenset[Held] = frozenset({"scores"})
 # How a fact is written, what kind of number it gives, and what it says; on curves all are about the mean
-# curve, unsmoothed and unbinned.
-_OF_CURVES = (
-    ("start(s)", _VALUE, "The first value of the mean curve."),
-    ("final(s)", _VALUE, "The last value of the mean curve."),
-    (
-        "peak(s)",
-        _VALUE,
-        "The best value: the highest, or the lowest where lower is better; the highest where neither is.",
-    ),
-    ("peak_step(s)", _STEP, "The first step that has the best value."),
-    (
-        "trough(s)",
-        _VALUE,
-        "The worst value: the lowest, or the highest where lower is better; the lowest where neither is.",
-    ),
-    ("trough_step(s)", _STEP, "The first step that has the worst value."),
-    ("at(s, x)", _VALUE, "The value at step x, interpolated between the steps around it."),
-    ("mean(s, from, to)", _VALUE, "The mean of the curve from one step to another."),
-    ("steps_to(s, level)", _STEP, "The step at which the curve first reaches the level, interpolated."),
-    ("gap(a, b, x)", _DIFFERENCE, "The value of a minus that of b at step x."),
-    ("widest_gap(a, b)", _DIFFERENCE, "The largest distance of the two curves."),
-    ("widest_gap_step(a, b)", _STEP, "The step at which the two are furthest apart."),
-    ("crossings(a, b)", _NUMBER, "How often the two change places between the ends."),
-    (
-        "volatility(s)",
-        _DIFFERENCE,
-        "The standard deviation of the changes from step to step, with the trend taken out.",
-    ),
-    ("band_width(s, x)", _DIFFERENCE, "The width of the band at step x."),
-)
-_OF_SCORES = (
-    ("score(s)", _VALUE, "The score, as the table shows it."),
-    ("low(s)", _VALUE, "The lower end of the score's confidence interval."),
-    ("high(s)", _VALUE, "The upper end of the score's confidence interval."),
-    ("rank(s)", _NUMBER, "The place in the order of scores, from 1 for the best."),
-    ("best_rank(s)", _NUMBER, "The best rank that the verdicts of all pairs leave to it."),
-    ("worst_rank(s)", _NUMBER, "The worst rank that the verdicts of all pairs leave to it."),
-    (
-        "group(s)",
-        _NUMBER,
-        "The group, from 1 for the best; its series are better than all series of the groups below.",
-    ),
-    ("tier(s)", _NUMBER, "An old name of group."),
-    ("difference(a, b)", _DIFFERENCE, "The score of a minus that of b on shared problems."),
-)
-_OF_BOTH = (
-    (
-        "p_value(a, b)",
-        Quantity.PROBABILITY,
-        (
-            "The p value of the difference, adjusted for all pairs: Welch's t test over runs at the last step"
-            " that both have, or a sign-flip test over shared problems."
-        ),
-    ),
-    (
-        "better(a, b)",
-        _TRUTH,
-        "True where a is better, with an adjusted p below 0.05 and an interval of the difference without 0.",
-    ),
-    ("unclear(a, b)", _TRUTH, "True where neither is better in that sense; that does not make them equal."),
-    (
-        "equivalent(a, b, margin)",
-        _TRUTH,
-        (
-            "True where the difference is smaller than the margin: its 90 % interval lies between −margin and"
-            " +margin (two one-sided tests at 5 %)."
-        ),
-    ),
-    (
-        "tied(a, b)",
-        _TRUTH,
-        "An old name of unclear; it cannot be decided where the interval of the difference excludes 0.",
-    ),
-)
+# curve, unsmoothed and unbinned. A line that begins with a space continues the one before.
+_OF_CURVES = """
+start(s): value: The first value of the mean curve.
+final(s): value: The last value of the mean curve.
+peak(s): value: The best value: the highest, or the lowest where lower is better; the highest where neither
+ is.
+peak_step(s): step: The first step that has the best value.
+trough(s): value: The worst value: the lowest, or the highest where lower is better; the lowest where neither
+ is.
+trough_step(s): step: The first step that has the worst value.
+at(s, x): value: The value at step x, interpolated between the steps around it.
+mean(s, from, to): value: The mean of the curve from one step to another.
+steps_to(s, level): step: The step at which the curve first reaches the level, interpolated.
+gap(a, b, x): difference: The value of a minus that of b at step x.
+widest_gap(a, b): difference: The largest distance of the two curves.
+widest_gap_step(a, b): step: The step at which the two are furthest apart.
+crossings(a, b): number: How often the two change places between the ends.
+volatility(s): difference: The standard deviation of the changes from step to step, with the trend taken out.
+band_width(s, x): difference: The width of the band at step x.
+"""
+_OF_SCORES = """
+score(s): value: The score, as the table shows it.
+low(s): value: The lower end of the score's confidence interval.
+high(s): value: The upper end of the score's confidence interval.
+rank(s): number: The place in the order of scores, from 1 for the best.
+best_rank(s): number: The best rank that the verdicts of all pairs leave to it.
+worst_rank(s): number: The worst rank that the verdicts of all pairs leave to it.
+group(s): number: The group, from 1 for the best; its series are better than all series of the groups below.
+tier(s): number: An old name of group.
+difference(a, b): difference: The score of a minus that of b on shared problems.
+"""
+_OF_BOTH = """
+p_value(a, b): probability: The p value of the difference, adjusted for all pairs: Welch's t test over runs at
+ the last step that both have, or a sign-flip test over shared problems.
+better(a, b): truth: True where a is better, with an adjusted p below 0.05 and an interval of the difference
+ without 0.
+unclear(a, b): truth: True where neither is better in that sense; that does not make them equal.
+equivalent(a, b, margin): truth: True where the difference is smaller than the margin: its 90 % interval lies
+ between −margin and +margin (two one-sided tests at 5 %).
+tied(a, b): truth: An old name of unclear; it cannot be decided where the interval of the difference
+ excludes 0.
+"""
 _INSTEAD = {
     "tier": "group(s), best_rank(s) or worst_rank(s)",
     "tied": "unclear(a, b), or equivalent(a, b, margin) for two that are equal within a margin",
 }
 
 
-def _make_kind(holds: frozenset[Held], signature: str, quantity: Quantity, says: str) -> FactKind:
-    name, _, rest = signature.partition("(")
-    names = rest.removesuffix(")").split(", ")
-    parameters = tuple(Parameter(one, _KINDS.get(one, ParameterKind.SERIES)) for one in names)
-    return FactKind(name, holds, parameters, quantity, says, _INSTEAD.get(name, ""))
+def _list_kinds(table: str, *holds: Held) -> list[FactKind]:
+    kinds = []
+    for row in table.replace("\n ", " ").strip().split("\n"):
+        signature, quantity, says = row.split(": ", 2)
+        name, _, rest = signature.removesuffix(")").partition("(")
+        parameters = tuple(Parameter(one, _KINDS.get(one, ParameterKind.SERIES)) for one in rest.split(", "))
+        instead = _INSTEAD.get(name, "")
+        kinds.append(FactKind(name, frozenset(holds), parameters, Quantity(quantity), says, instead))
+    return kinds
 
 
-_ALL = (
-    *(_make_kind(_CURVES, *row) for row in _OF_CURVES),
-    *(_make_kind(_SCORES, *row) for row in _OF_SCORES),
-    *(_make_kind(_CURVES | _SCORES, *row) for row in _OF_BOTH),
-)
+_ALL = [
+    *_list_kinds(_OF_CURVES, "curves"),
+    *_list_kinds(_OF_SCORES, "scores"),
+    *_list_kinds(_OF_BOTH, "curves", "scores"),
+]
 
 # Every fact by its name, with old names, in the order in which lists show them.
 FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from reportgen.claims.facts.fact_words import (
@@ -16,7 +16,7 @@ from reportgen.claims.facts.fact_words import (
     format_quantity_interval,
 )
 from reportgen.claims.facts.subjects import ScoreSubject
-from reportgen.claims.observations.dips import observe_dips, observe_spikes
+from reportgen.claims.observations.dips import observe_turns
 from reportgen.claims.observations.field import Field, make_observation
 from reportgen.claims.observations.gaps import observe_convergence, observe_same_start, observe_widest_gap
 from reportgen.claims.observations.instability import observe_instability, observe_uncertainty
@@ -53,8 +53,8 @@ RULES: dict[Rule, FieldRule] = {
     Rule.RISE: observe_rises,
     Rule.PLATEAU: observe_plateaus,
     Rule.STEADY: observe_steady,
-    Rule.DIP: observe_dips,
-    Rule.SPIKE: observe_spikes,
+    Rule.DIP: partial(observe_turns, sign=1.0),
+    Rule.SPIKE: partial(observe_turns, sign=-1.0),
     Rule.LATE_DECLINE: observe_late_decline,
     Rule.CROSSING: observe_crossing,
     Rule.WIDEST_GAP: observe_widest_gap,

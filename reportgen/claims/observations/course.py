@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -179,6 +179,15 @@ def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
     return Course(data.values, columns, weights, inverse * spread.innovation**2, tuple(p), spread)
 
 
+class _Step(NamedTuple):
+    """A step of the search: readings, the columns so far, and the products of all shapes with both."""
+
+    y: FloatArray
+    columns: FloatArray
+    to_y: _Moments
+    to_columns: _Moments
+
+
 @dataclass(frozen=True)
 class _CourseData:
     """Readings and all shapes that are tried on them."""
@@ -215,6 +224,13 @@ class _CourseData:
         """The level, ones, and the chosen shapes, (q, n)."""
         return np.vstack([np.ones(self.values.size), self.shapes.every[chosen]])
 
+    @cached_property
+    def deviates(self) -> FloatArray:
+        """The normal deviates of ranks 0, 1/2, 1 and so on up to n among n."""
+        n, law = self.values.size, NormalDist()
+        shares = (half / 2 / (n + 1) for half in range(2 * n + 2))
+        return np.array([law.inv_cdf(max(min(share, 1 - 1e-9), 1e-9)) for share in shares])
+
     def find_best(self, chosen: list[int]) -> tuple[int, float]:
         """The shape that explains most in addition to those chosen, and its p over all shapes."""
         columns = self.get_columns(chosen)
@@ -226,48 +242,34 @@ class _CourseData:
                 # What normal deviates of the same ranks would be, of equal ones the same (van der Waerden).
                 _, place, counts = np.unique(rest, return_inverse=True, return_counts=True)
                 ranks = np.cumsum(counts) - (counts - 1) / 2
-                rest = _compute_deviates(rest.size)[np.rint(2 * ranks[place]).astype(np.int64)]
+                rest = self.deviates[np.rint(2 * ranks[place]).astype(np.int64)]
             at = rest[None] * along
             to_at = _compute_moments(self.shapes.every, at, self.size)
         to_columns = _compute_moments(self.shapes.every, columns, self.size)
-        search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
+        step = _Step(at, columns, to_at, to_columns)
         if self.each is None:
-            return search.search_one_run(self.shapes.bumps)
+            return self.search_one_run(step)
         strength = self.spread.strength
         # What of the products with all shapes the columns make up, given their own products with the runs.
         run_products = _compute_moments(columns, self.runs, self.size).combine(strength)
         gram = _compute_moments(columns, columns, self.size).combine(strength)
         weights = np.linalg.pinv(gram, hermitian=True) @ run_products
-        each = self.each - np.asarray(to_columns.combine(strength) @ weights)
-        return search.search_runs(each, self.shapes.kinds)
+        return self.search_runs(step, self.each - np.asarray(to_columns.combine(strength) @ weights))
 
-
-class _Search(NamedTuple):
-    """A step of the search: readings, the columns so far, and products with all shapes."""
-
-    y: FloatArray
-    columns: FloatArray
-    size: FloatArray
-    own: _Moments
-    to_y: _Moments
-    to_columns: _Moments
-    spread: NoiseModel
-    scale: float
-
-    def compute_gains(self, strength: float) -> tuple[float, FloatArray, FloatArray]:
+    def compute_gains(self, step: _Step, strength: float) -> tuple[float, FloatArray, FloatArray]:
         """The squares left by the columns, and of each shape its estimate's numerator and denominator."""
-        gram = _compute_moments(self.columns, self.columns, self.size).combine(strength)
-        with_y = _compute_moments(self.columns, self.y, self.size).combine(strength)[:, 0]
-        left = float(_compute_moments(self.y, self.y, self.size).combine(strength)[0, 0])
+        gram = _compute_moments(step.columns, step.columns, self.size).combine(strength)
+        with_y = _compute_moments(step.columns, step.y, self.size).combine(strength)[:, 0]
+        left = float(_compute_moments(step.y, step.y, self.size).combine(strength)[0, 0])
         inverse = np.linalg.pinv(gram, hermitian=True)
-        mixed = self.to_columns.combine(strength)
+        mixed = step.to_columns.combine(strength)
         alone = self.own.combine(strength) - np.einsum("kq,qr,kr->k", mixed, inverse, mixed)
-        along = self.to_y.combine(strength)[:, 0] - mixed @ (inverse @ with_y)
+        along = step.to_y.combine(strength)[:, 0] - mixed @ (inverse @ with_y)
         # A shape that the columns make up already explains nothing.
         alone = np.where(alone > 1e-8 * self.own.combine(strength), alone, np.inf)
         return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
 
-    def search_one_run(self, bumps: int) -> tuple[int, float]:
+    def search_one_run(self, step: _Step) -> tuple[int, float]:
         """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it.
 
         p is how often noise alone makes so large a ratio of the best of all bumps, or of all other shapes,
@@ -275,12 +277,12 @@ class _Search(NamedTuple):
         go beyond what is ``usual`` of either, and each 5.5 more are ten times as rare. Strongly
         autocorrelated noise makes ramps, but seldom comes back.
         """
-        n = self.y.size
-        free = n - self.columns.shape[0]
+        n, bumps = step.y.size, self.shapes.bumps
+        free = n - step.columns.shape[0]
         without = -math.inf
         most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
         for tried in _STRENGTHS:
-            left, along, alone = self.compute_gains(tried)
+            left, along, alone = self.compute_gains(step, tried)
             first = math.log(1 - tried**2) / 2
             without = max(without, first - n / 2 * math.log(left))
             gain = along**2 / alone
@@ -299,15 +301,15 @@ class _Search(NamedTuple):
         p, _, place = min(best, key=lambda one: (one[0] > _USUAL, one[1]))
         return place, p
 
-    def search_runs(self, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
+    def search_runs(self, step: _Step, each: FloatArray) -> tuple[int, float]:
         """The best shape for the mean of several runs, and its p over all shapes.
 
         Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, their
         error is how they differ. A shape that the runs do not share is none. ``each`` are the numerators of
         the runs' own estimates given the columns, less their mean, shape (K, r).
         """
-        spread, runs = self.spread, each.shape[1]
-        _, along, alone = self.compute_gains(spread.strength)
+        spread, runs, kinds = self.spread, each.shape[1], self.shapes.kinds
+        _, along, alone = self.compute_gains(step, spread.strength)
         apart = (each**2).sum(axis=1) / (runs - 1) / runs
         usual = alone * (spread.innovation / self.scale) ** 2
         there = np.isfinite(alone) & (usual > 0)
@@ -372,10 +374,3 @@ def looks_normal(rest: FloatArray) -> bool:
     change = np.diff(rest)
     size = math.sqrt(float((change**2).mean()))
     return size == 0 or float(np.abs(change).mean()) / size > _GEARY - _DOUBT / math.sqrt(change.size)
-
-
-@lru_cache(maxsize=64)
-def _compute_deviates(n: int) -> FloatArray:
-    """The normal deviates of ranks 0, 1/2, 1 and so on up to n among n."""
-    law = NormalDist()
-    return np.array([law.inv_cdf(max(min(half / 2 / (n + 1), 1 - 1e-9), 1e-9)) for half in range(2 * n + 2)])

@@ -147,28 +147,20 @@ _LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10  # so many readings, among s
 _NOT_SIMILAR, _SIMILAR = 0.5, 0.8
 
 
-def observe_dips(field: Field) -> Iterator[Observation]:
-    """Where the values of a series fall, as measured, and come back."""
-    return (one for series in field.series.values() for one in _observe_turns(series, 1.0))
-
-
-def observe_spikes(field: Field) -> Iterator[Observation]:
-    """Where the values of a series rise, as measured, and come back."""
-    return (one for series in field.series.values() for one in _observe_turns(series, -1.0))
-
-
-def _observe_turns(series: Series, sign: float) -> Iterator[Observation]:
-    tested = _find_clear_turns(series, sign) if series.is_moving else []
-    yield from (_make_turn(series, turn, sign, series.describe_test()) for turn in tested)
-    lone = _find_lone_reading(series, sign)
-    if lone and not any(turn.left <= lone[0].place <= turn.right for turn in tested):
-        yield _make_turn(series, lone[0], sign, lone[1])
-        tested.append(lone[0])
-    if series.field.few:
-        turns = find_dips(sign * series.points.values, series.field.readings_alone.value)
-        places = {turn.place for turn in tested}
-        others = [turn for turn in turns if turn.comes_back and turn.place not in places]
-        yield from (_make_turn(series, turn, sign) for turn in others[: _MOST_SHOWN - len(tested)])
+def observe_turns(field: Field, *, sign: float) -> Iterator[Observation]:
+    """Where the values of a series fall, as measured, and come back; with −1 where they rise."""
+    for series in field.series.values():
+        tested = _find_clear_turns(series, sign) if series.is_moving else []
+        yield from (_make_turn(series, turn, sign, series.describe_test()) for turn in tested)
+        lone = _find_lone_reading(series, sign)
+        if lone and not any(turn.left <= lone[0].place <= turn.right for turn in tested):
+            yield _make_turn(series, lone[0], sign, lone[1])
+            tested.append(lone[0])
+        if field.few:
+            turns = find_dips(sign * series.points.values, field.readings_alone.value)
+            places = {turn.place for turn in tested}
+            others = [turn for turn in turns if turn.comes_back and turn.place not in places]
+            yield from (_make_turn(series, turn, sign) for turn in others[: _MOST_SHOWN - len(tested)])
 
 
 def _find_clear_turns(series: Series, sign: float) -> list[Turn]:

@@ -16,7 +16,6 @@ from reportgen.claims.observations.noise import FEWEST_READINGS, estimate_noise
 from reportgen.claims.observations.thresholds import (
     Aligned,
     Digits,
-    Tested,
     Threshold,
     Windows,
     compute_means,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
     from reportgen.claims.observations.course import Course
     from reportgen.claims.observations.noise import Noise
-    from reportgen.claims.observations.thresholds import Criterion
     from reportgen.core.comparisons import Comparison
     from reportgen.core.model import Curve, FloatArray
     from reportgen.core.statements import Scale
@@ -59,23 +57,11 @@ _MOST_NAMED = 8
 class Series:
     """One curve of a field, with one or more readings, unsmoothed."""
 
+    name: str
     curve: Curve
     field: Field
-
-    @property
-    def name(self) -> str:
-        """The series."""
-        return self.curve.series
-
-    @cached_property
-    def points(self) -> Points:
-        """Finite steps and values, as measured."""
-        return get_points(self.curve)
-
-    @cached_property
-    def noise(self) -> Noise:
-        """The noise scale, for digits and for what is worth reporting."""
-        return estimate_noise(self.curve, self.field.band)
+    points: Points  # finite steps and values, as measured
+    noise: Noise  # its scale, for digits and for what is worth reporting
 
     def read(self, place: int) -> Reading:
         """The reading at a place of the points."""
@@ -260,7 +246,10 @@ class Field:
     @cached_property
     def series(self) -> dict[str, Series]:
         """The series by their names, in the figure's order."""
-        return {curve.series: Series(curve, self) for curve in self.curves}
+        return {
+            one.series: Series(one.series, one, self, get_points(one), estimate_noise(one, self.band))
+            for one in self.curves
+        }
 
     @cached_property
     def is_testable(self) -> bool:
@@ -371,7 +360,7 @@ class Field:
             return Threshold(self.precision, "the precision that the source states")
         return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
 
-    def choose_end_criterion(self, first: str, second: str) -> Criterion:
+    def choose_end_criterion(self, first: str, second: str) -> Threshold:
         """What the difference of two last readings, the better one first, has to exceed.
 
         Where both end at the same step with two runs or more, it is the test that claims are judged by.
@@ -379,7 +368,7 @@ class Field:
         """
         comparison = self.test_ends(first, second)
         if comparison is not None:
-            return Tested.from_comparison(comparison, _ENDS * ERROR / self.metrics)
+            return Threshold.from_comparison(comparison, _ENDS * ERROR / self.metrics)
         known = all(self.series[name].is_noise_known for name in (first, second))
         if not known or self.windows is None:
             return self.readings_alone
@@ -387,7 +376,7 @@ class Field:
         clear = bool(self.windows.find_ahead(row)[rival, -1])
         verb = "differ" if clear else "do not differ clearly"
         basis = f"means of neighbouring readings {verb}, by t; {describe_share(self.share_of_leads)}"
-        return Tested(clear, basis)
+        return Threshold(0.0, basis, clear)
 
     @cached_property
     def comparisons(self) -> Mapping[tuple[str, str], Comparison]:

@@ -198,16 +198,21 @@ def _find_clear(field: Field, names: tuple[str, str], apart: BoolArray) -> Itera
     errors = [series.course.compute_error(series.find_course_place(step), -1) for series in pair]
     if rest > _REST * gap or gap - rest <= CLEAR * math.hypot(*errors):
         return
-    finals = [series.read(-1) for series in pair]
     size, where = field.format_size(gap, *names), describe_position(step, field.scale)
-    ends = field.format_span({final.series.name: final.value for final in finals})
+    ends, evidence, end = _read_ends(field, names)
     text = f"{join_names(names)} come together: after a gap of about {size} {where} they end at {ends}."
-    evidence = [final.format_fact("final") for final in finals]
     evidence.append(f"gap of the fitted courses {where} = {size}")
-    basis, steps = (moving.describe_test(), field.readings_alone.strength(gap - rest)), (step, finals[0].step)
+    basis, steps = (moving.describe_test(), field.readings_alone.strength(gap - rest)), (step, end.step)
     yield make_observation(
-        Rule.CONVERGE, text, evidence, basis, names, steps=steps, mark=finals[0], label="level again"
+        Rule.CONVERGE, text, evidence, basis, names, steps=steps, mark=end, label="level again"
     )
+
+
+def _read_ends(field: Field, names: Sequence[str]) -> tuple[str, list[str], Reading]:
+    """The last readings of some series: their span, each as a fact, and the first of them."""
+    finals = [field.series[name].read(-1) for name in names]
+    span = field.format_span({final.series.name: final.value for final in finals})
+    return span, [final.format_fact("final") for final in finals], finals[0]
 
 
 def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observation]:
@@ -220,9 +225,7 @@ def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observati
     # Less than a threshold gained is no coming together.
     if gap - rest <= threshold.value * (1 + SAME) or rest > _REST * gap:
         return
-    finals = [field.series[name].read(-1) for name in names]
-    end = finals[0]
-    readings = field.format_span({final.series.name: final.value for final in finals})
+    readings, evidence, end = _read_ends(field, names)
     pair = high.series.name, low.series.name
     size = field.format_size(gap, *pair)
     text = (
@@ -230,7 +233,6 @@ def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observati
         f"{'' if ' to ' in readings else 'level '}at {readings}, {end.position}, "
         f"after {size} between them {high.position}."
     )
-    evidence = [final.format_fact("final") for final in finals]
     evidence.append(f"{field.format_call('gap', *pair, high.step)} = {size}")
     basis, steps = (threshold.describe(gap), threshold.strength(gap - rest)), (high.step, end.step)
     yield make_observation(

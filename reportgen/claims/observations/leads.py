@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.claims.observations.field import Field
-    from reportgen.claims.observations.thresholds import Aligned, Windows
-    from reportgen.core.model import FloatArray, IntArray
+    from reportgen.claims.observations.thresholds import Windows
+    from reportgen.core.model import IntArray
     from reportgen.core.statements import Observation
 
 
@@ -50,13 +49,7 @@ class Stretch(NamedTuple):
         return self.last - self.first + 1
 
 
-class _Largest(NamedTuple):
-    """Where a series leads by most: over which other, at which place of ``Aligned.steps``, by how much."""
-
-    leader: int
-    rival: int
-    place: int
-    size: float
+_LEADS, _LOWEST_LEADS = "The lead changes", "The lead, which the lower value has, changes"
 
 
 class _LeadWords(NamedTuple):
@@ -64,7 +57,7 @@ class _LeadWords(NamedTuple):
 
     leads: str = "leads"  # before the steps
     leads_other: str = "leads"  # of two, throughout, before the other's name
-    change: str = "The lead changes"  # before how often
+    change: str = _LEADS  # before how often
     last: str = "last"
     ahead: str = "ahead of"
     behind: str = "behind"
@@ -72,77 +65,40 @@ class _LeadWords(NamedTuple):
     label: str = "takes the lead"
 
 
-_LOWEST_LEADS = "The lead, which the lower value has, changes"
 _HIGHEST = _LeadWords(
     *("is highest", "is above", "Which is highest changes", "lowest"),
     *("above", "below", "above", "becomes highest"),
 )
 
 
-@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class _Leads:
     """Who leads two or more series at which steps, or is last: by a test, or by the readings alone."""
 
-    field: Field
-    tested: Windows | None  # the windows of readings that are tested; None where it is the readings alone
-    turned: bool  # ask who is behind all others
+    def __init__(self, field: Field, tested: Windows | None, *, turned: bool) -> None:
+        self.field = field
+        self.tested = tested  # the windows of readings that are tested; None where it is the readings alone
+        self.aligned = field.aligned
+        self.names = self.aligned.names
+        # Readings, more being further ahead, (S, G); ``turned`` asks who is behind all others.
+        self.good = -self.aligned.good if turned else self.aligned.good
+        self.leaders = self.find_leaders() if tested is None else tested.find_leaders()
+        self.stretches = find_stretches(self.leaders)
+        self.who = list(dict.fromkeys(stretch.leader for stretch in self.stretches))
+        # Stretches of one leader after the other put together, across steps that nobody leads.
+        groups = [list(group) for _, group in groupby(self.stretches, key=lambda stretch: stretch.leader)]
+        self.merged = [group[0]._replace(last=group[-1].last) for group in groups]
+        change = _LEADS if field.sign > 0 else _LOWEST_LEADS
+        self.words = _LeadWords(change=change) if field.ranks else _HIGHEST
+        self.relation = self.words.behind if turned else self.words.ahead
 
-    @property
-    def aligned(self) -> Aligned:
-        return self.field.aligned
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.aligned.names
-
-    @cached_property
-    def good(self) -> FloatArray:
-        """Readings, more being further ahead, shape (S, G)."""
-        return -self.aligned.good if self.turned else self.aligned.good
-
-    @cached_property
-    def leaders(self) -> IntArray:
-        """The place of the series that leads each step, −1 where none does, shape (G,)."""
-        if self.tested is not None:
-            return self.tested.find_leaders()
-        good = self.good
-        present = np.isfinite(good)
-        first: IntArray = np.argmax(np.where(present, good, -np.inf), axis=0)
-        columns = np.arange(good.shape[1])
-        enough = good[first, columns] - good > self.aligned.least * (1 + SAME)
+    def find_leaders(self) -> IntArray:
+        """The place of the series whose reading leads each step, −1 where none does, shape (G,)."""
+        present = np.isfinite(self.good)
+        first: IntArray = np.argmax(np.where(present, self.good, -np.inf), axis=0)
+        columns = np.arange(self.good.shape[1])
+        enough = self.good[first, columns] - self.good > self.aligned.least * (1 + SAME)
         enough[first, columns] = True
         return np.where((enough | ~present).all(axis=0) & (present.sum(axis=0) > 1), first, -1)
-
-    @cached_property
-    def stretches(self) -> list[Stretch]:
-        return find_stretches(self.leaders)
-
-    @cached_property
-    def merged(self) -> list[Stretch]:
-        """Stretches of one leader after the other put together, across steps that nobody leads."""
-        merged: list[Stretch] = []
-        for stretch in self.stretches:
-            if merged and merged[-1].leader == stretch.leader:
-                merged[-1] = merged[-1]._replace(last=stretch.last)
-            else:
-                merged.append(stretch)
-        return merged
-
-    @cached_property
-    def who(self) -> list[int]:
-        """Places of all leaders, in the order of steps."""
-        return list(dict.fromkeys(stretch.leader for stretch in self.stretches))
-
-    @property
-    def words(self) -> _LeadWords:
-        if not self.field.ranks:
-            return _HIGHEST
-        return _LeadWords() if self.field.sign > 0 else _LeadWords(change=_LOWEST_LEADS)
-
-    @property
-    def relation(self) -> str:
-        """How a leader stands to another."""
-        return self.words.behind if self.turned else self.words.ahead
 
     def get_step(self, place: int) -> float:
         return float(self.aligned.steps[place])
@@ -152,8 +108,9 @@ class _Leads:
         ends = [(self.get_step(one.first), self.get_step(one.last)) for one in stretches]
         return format_stretches(ends, self.get_step(-1), self.field.scale)
 
-    def find_largest(self) -> list[_Largest]:
-        """The step at which the readings of each leader are furthest ahead of the next, where it leads."""
+    @cached_property
+    def largest(self) -> list[tuple[int, int, int, float]]:
+        """Where the readings of each leader are furthest ahead of the next: both, the place, by how much."""
         largest = []
         for row in self.who:
             own = [np.arange(one.first, one.last + 1) for one in self.stretches if one.leader == row]
@@ -162,7 +119,7 @@ class _Leads:
             rivals[row] = -np.inf
             ahead = self.good[row, inside] - rivals.max(axis=0)
             at = int(np.argmax(ahead))
-            largest.append(_Largest(row, int(np.argmax(rivals[:, at])), int(inside[at]), float(ahead[at])))
+            largest.append((row, int(np.argmax(rivals[:, at])), int(inside[at]), float(ahead[at])))
         return largest
 
     def rate(self) -> tuple[str, float]:
@@ -170,7 +127,7 @@ class _Leads:
         if self.tested is not None:
             basis = "means over windows of readings differ, by t over all windows and pairs"
             return f"{basis}; {describe_share(self.field.share_of_leads)}", _TESTED
-        return self.field.readings_alone.rate(min(largest.size for largest in self.find_largest()))
+        return self.field.readings_alone.rate(min(size for *_, size in self.largest))
 
     def describe_leaders(self) -> str:
         """Who leads where, and that the lead changes, only where a test has found each leader.
@@ -267,10 +224,10 @@ class _Leads:
     def list_largest(self) -> list[str]:
         """By how much each series' readings are ahead of the next at most, where it leads, or behind it."""
         parts = []
-        for largest in self.find_largest()[:_MOST_RIVALS]:
-            pair = self.names[largest.leader], self.names[largest.rival]
-            size = self.field.format_size(largest.size, *pair)
-            where = describe_position(self.get_step(largest.place), self.field.scale)
+        for leader, rival, place, ahead in self.largest[:_MOST_RIVALS]:
+            pair = self.names[leader], self.names[rival]
+            size = self.field.format_size(ahead, *pair)
+            where = describe_position(self.get_step(place), self.field.scale)
             parts.append(f"{pair[0]} is {self.relation} {pair[1]} by up to {size}, {where}")
         return parts
 
@@ -325,7 +282,7 @@ def observe_crossing(field: Field) -> Iterator[Observation]:
 
 def _find_leads(field: Field, tested: Windows | None, *, turned: bool = False) -> _Leads | None:
     """Who leads where; None where neither a test nor few readings show it."""
-    leads = _Leads(field, tested, turned)
+    leads = _Leads(field, tested, turned=turned)
     if tested is not None and (leads.leaders >= 0).any():
         return leads
-    return _Leads(field, None, turned) if field.few else None
+    return _Leads(field, None, turned=turned) if field.few else None

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from reportgen.claims.observations.field import Field, Reading
-    from reportgen.claims.observations.thresholds import Criterion
     from reportgen.core.statements import Observation
 
 
@@ -35,11 +34,11 @@ class Groups(NamedTuple):
 
     members: tuple[tuple[str, ...], ...]  # best first; of equal values in the order of names
     gap: float  # the smallest difference of neighbouring groups; 0 with one group
-    criterion: Criterion  # what this gap has to exceed
+    criterion: Threshold  # what this gap has to exceed
 
 
 def group_values(
-    field: Field, values: Mapping[str, float], choose_criterion: Callable[[str, str], Criterion]
+    field: Field, values: Mapping[str, float], choose_criterion: Callable[[str, str], Threshold]
 ) -> Groups:
     """Cuts between values of which everyone above differs from everyone below by more than noise.
 
@@ -81,7 +80,7 @@ class _Ranking(NamedTuple):
     order: tuple[str, ...]  # names, best first; of equal values in the order of steps, then of names
     level: tuple[str, ...]  # the first of ``order`` and all that do not clearly differ from it
     lead: float  # of the first over the best of those that are not level; over the second if all are
-    criterion: Criterion  # what ``lead`` has to exceed
+    criterion: Threshold  # what ``lead`` has to exceed
 
     @property
     def first(self) -> str:
@@ -129,7 +128,7 @@ class _Ranking(NamedTuple):
         parts = [f"{name} ({self.format_end(name)})" for name in self.order]
         last = f"The last readings are {format_few(parts, _MOST_NAMED)}"
         follows = f"{parts[1]} {'is next' if len(self.order) > _PAIR else 'follows'}"
-        if not isinstance(self.criterion, Threshold):
+        if self.criterion.clear is not None:
             if len(self.level) == 1:
                 return f"{first} ends {most}, at {reading}; {follows}"
             if self.criterion.over_runs:
@@ -152,7 +151,7 @@ def _rank_ends(field: Field) -> _Ranking:
 
 
 def _rank(
-    field: Field, readings: Mapping[str, Reading], choose_criterion: Callable[[str, str], Criterion]
+    field: Field, readings: Mapping[str, Reading], choose_criterion: Callable[[str, str], Threshold]
 ) -> _Ranking:
     order = sorted(readings, key=lambda name: (-field.sign * readings[name].value, readings[name].step, name))
     first, *others = order
@@ -215,7 +214,7 @@ def observe_tiers(field: Field) -> Iterator[Observation]:
             described.append(format_few(listed, _MOST_IN_GROUP))
     alone = "; all differ by more than noise" if count == len(end.order) else ""
     first = "best" if field.ranks else "highest"
-    by = "by the last readings alone" if isinstance(groups.criterion, Threshold) else "at the end"
+    by = "by the last readings alone" if groups.criterion.clear is None else "at the end"
     head = f"{COUNT_WORDS.get(count, str(count))} groups {by}, {first} first"
     yield make_observation(
         Rule.TIERS,

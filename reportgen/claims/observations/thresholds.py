@@ -37,17 +37,32 @@ _SMALL = 1e-4  # of numbers below it the zeros are hard to count
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A number that an effect has to exceed, and the phrase that says where it comes from."""
+    """What an effect has to exceed: a number, and the phrase that says where it comes from; or a test."""
 
     value: float
-    source: str
+    source: str  # of a test, all of its words
+    clear: bool | None = None  # what a test of two series says, whatever the effect
+    over_runs: bool = False  # whether it tests the last readings of runs, as in claims; otherwise windows
+    half: float | None = None  # half the width of the difference's interval
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, share: float) -> Threshold:
+        """The test over runs, adjusted together with all pairs of the figure."""
+        low, high, p = comparison.low, comparison.high, comparison.adjusted_p or 0.0
+        name = "adjusted p" if comparison.tested_together > 1 else "p"
+        clear = comparison.verdict in {Verdict.BETTER, Verdict.WORSE} and p <= share
+        words = f"{format_equation(name, format_p(p))}, by Welch's t over runs; {describe_share(share)}"
+        half = None if low is None or high is None or high <= low else (high - low) / 2
+        return cls(0.0, words, clear, over_runs=True, half=half)
 
     def is_exceeded(self, effect: float) -> bool:
         """Whether an effect is larger, and not only by the last digits of a computation."""
-        return abs(effect) > self.value * (1 + SAME)
+        return abs(effect) > self.value * (1 + SAME) if self.clear is None else self.clear
 
     def describe(self, effect: float) -> str:
         """The comparison in words: ``0.041 is more than 0.012, half the band of 5 runs``."""
+        if self.clear is not None:
+            return self.source
         scale = max(self.value, SAME * abs(effect))
         for significant in range(2, _MOST_SIGNIFICANT + 1):
             decimals = _count_decimals(scale, significant)
@@ -62,58 +77,16 @@ class Threshold:
         return f"{large} is {'more' if self.is_exceeded(effect) else 'not more'} than {small}, {self.source}"
 
     def strength(self, effect: float) -> float:
-        """How many times the threshold the effect is; finite even where the threshold is 0."""
-        return abs(effect) / self.value if self.value > 0 else _MOST_STRENGTH
-
-    def rate(self, effect: float) -> tuple[str, float]:
-        """The comparison in words, and the strength of the effect."""
-        return self.describe(effect), self.strength(effect)
-
-
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """The result of a test of two series, with the interface of ``Threshold``."""
-
-    clear: bool  # whether the test tells the two apart
-    words: str
-    over_runs: bool = False  # the last readings of runs are tested, as in claims; otherwise windows
-    half: float | None = None  # half the width of the difference's interval
-
-    @classmethod
-    def from_comparison(cls, comparison: Comparison, share: float) -> Tested:
-        """The test over runs, adjusted together with all pairs of the figure.
-
-        ``adjusted p = 0.0012, by Welch's t over runs; the block asks for 0.005``.
-        """
-        low, high, p = comparison.low, comparison.high, comparison.adjusted_p or 0.0
-        name = "adjusted p" if comparison.tested_together > 1 else "p"
-        return cls(
-            clear=comparison.verdict in {Verdict.BETTER, Verdict.WORSE} and p <= share,
-            words=f"{format_equation(name, format_p(p))}, by Welch's t over runs; {describe_share(share)}",
-            over_runs=True,
-            half=None if low is None or high is None or high <= low else (high - low) / 2,
-        )
-
-    def is_exceeded(self, _: float) -> bool:
-        """What the test says, whatever the effect."""
-        return self.clear
-
-    def describe(self, _: float) -> str:
-        """The words of the test."""
-        return self.words
-
-    def strength(self, effect: float) -> float:
-        """The difference by half its interval; without an interval 2 where it is clear."""
+        """How many times the threshold, or half the interval, the effect is; finite even where that is 0."""
+        if self.clear is None:
+            return abs(effect) / self.value if self.value > 0 else _MOST_STRENGTH
         if self.half is not None:
             return min(abs(effect) / self.half, _MOST_STRENGTH)
         return 2.0 if self.clear and not self.over_runs else 1.0
 
     def rate(self, effect: float) -> tuple[str, float]:
-        """The words of the test, and the strength of the effect."""
-        return self.words, self.strength(effect)
-
-
-Criterion: TypeAlias = Threshold | Tested  # what an effect has to exceed
+        """The comparison in words, and the strength of the effect."""
+        return self.describe(effect), self.strength(effect)
 
 
 def describe_share(share: float) -> str:
