@@ -328,7 +328,6 @@ class _Checker:
         return total
 
     def check_count(self, call: Call, fact: FactKind) -> Fault | None:
-        """A fact with too few or too many arguments."""
         given = len(call.arguments)
         if given == len(fact.parameters):
             return None
@@ -344,7 +343,6 @@ class _Checker:
         return make_fault(call, f'"{fact.name}" takes {join_names(takes)}, and {got} here', step)
 
     def check_series(self, argument: Tree, fact: FactKind) -> Fault | None:
-        """Something that is no series where a series has to stand."""
         here = self.get_text(argument)
         if isinstance(argument, Name):
             if argument.name in self._subject.series:
@@ -359,7 +357,6 @@ class _Checker:
         return make_fault(argument, message, suggest_series(here, self._subject.series))
 
     def check_number(self, argument: Tree, kind: Kind, fact: FactKind) -> Fault | None:
-        """A step or level that is another kind of number."""
         # Steps, levels and margins stand behind the series, and no fact takes two kinds of them.
         expected, scale = _EXPECTED[fact.parameters[-1].kind], self._subject.scale
         here = shorten(self.get_text(argument))

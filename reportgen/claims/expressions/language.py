@@ -419,7 +419,6 @@ class _Parser:
         return tree
 
     def _make(self, kind: Callable[..., _Made], start: Token, *fields: object) -> _Made:
-        """A node from a token to the last one taken."""
         last = self._tokens[self._at - 1]
         node = kind(start.position, last.position + last.length - start.position, *fields)
         self._nodes += 1

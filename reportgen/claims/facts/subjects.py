@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -98,11 +98,7 @@ class CurveSubject:
 
     curve_set: CurveSet
     scale: Scale
-
-    @property
-    def holds(self) -> Literal["curves"]:
-        """Which of the vocabulary's facts there are."""
-        return "curves"
+    holds: Literal["curves"] = field(default="curves", init=False)
 
     @cached_property
     def series(self) -> tuple[str, ...]:
@@ -258,11 +254,7 @@ class ScoreSubject:
     comparisons: tuple[Comparison, ...]  # of all pairs that can be compared, adjusted together
     groups: tuple[RankGroup, ...]  # of these scores and comparisons
     scale: Scale
-
-    @property
-    def holds(self) -> Literal["scores"]:
-        """Which of the vocabulary's facts there are."""
-        return "scores"
+    holds: Literal["scores"] = field(default="scores", init=False)
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -304,7 +296,6 @@ class ScoreSubject:
         return make_fact(call, answer)
 
     def _rate(self, name: str, score: Score) -> Answer:
-        """A fact about one series that has a score."""
         match name:
             case "score":
                 return Answer(score.estimate, low=score.low, high=score.high, n=score.problems)

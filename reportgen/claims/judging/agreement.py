@@ -271,7 +271,6 @@ def _apply_style(typed: Typed, text: str) -> str:
 
 
 def _apply_edits(words: str, *edits: tuple[int, int, str]) -> str:
-    """Some words after edits, given as start, end and new text."""
     for start, end, new in sorted(edits, reverse=True):
         words = words[:start] + new + words[end:]
     return words

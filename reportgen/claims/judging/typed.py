@@ -94,27 +94,6 @@ MILLISECONDS = {
 }
 
 
-def tokenize_typed(words: str, scale: Scale) -> tuple[re.Match[str], ...]:
-    """The parts of some words, each with its kind as ``lastgroup``; together they are all of the words.
-
-    On an axis of steps, what looks like a date is several numbers.
-
-    Raises:
-        ExpressionError: a comma that parts no thousands, as in ``0,84``.
-    """
-    tokens: list[re.Match[str]] = []
-    at = 0
-    while match := _TOKEN.match(words, at):
-        if match.lastgroup == "moment" and not scale.step_is_time:
-            match = _TOKEN.match(words, at, at + 4) or match
-        tokens.append(match)
-        at = match.end()
-        if match[0] == "," and re.fullmatch("[0-9],[0-9]", words[max(at - 2, 0) : at + 1]):
-            step = "Write a point before decimals, and commas before each three digits: 0.84, 12,345"
-            raise make_misread_error(f'"{words}" has a comma that parts no thousands', step)
-    return tuple(tokens)
-
-
 def make_misread_error(message: str, next_step: str) -> ExpressionError:
     """A fault of the words: it has no place in the expression."""
     return ExpressionError([Fault(-1, 1, message, next_step)])
@@ -200,7 +179,17 @@ def read_typed(words: str, scale: Scale) -> Typed:
     if len(words) > MOST_CHARACTERS:
         message = f"a bound value has {len(words):,} characters, and there may be {MOST_CHARACTERS:,}"
         raise make_misread_error(message, f"Bind {_FORMS} alone")
-    tokens = [match for match in tokenize_typed(words, scale) if match.lastgroup not in _NOT_READ]
+    tokens: list[re.Match[str]] = []
+    end = 0
+    while match := _TOKEN.match(words, end):
+        # On an axis of steps, what looks like a date is several numbers.
+        if match.lastgroup == "moment" and not scale.step_is_time:
+            match = _TOKEN.match(words, end, end + 4) or match
+        tokens += [match] if match.lastgroup not in _NOT_READ else []
+        end = match.end()
+        if match[0] == "," and re.fullmatch("[0-9],[0-9]", words[max(end - 2, 0) : end + 1]):
+            step = "Write a point before decimals, and commas before each three digits: 0.84, 12,345"
+            raise make_misread_error(f'"{words}" has a comma that parts no thousands', step)
     numbers = [at for at, match in enumerate(tokens) if match.lastgroup in _NUMBERS]
     if not numbers:
         raise make_misread_error(f'"{words}" holds no number', f"Type {_FORMS}, or make it a claim")
@@ -223,7 +212,6 @@ def _make_foreign_error(words: str, part: str) -> Exception:
 
 
 def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -> Typed:
-    """The number with its sign, without what stands around it."""
     start, typed_sign = (sign.start(), sign[0]) if sign else (match.start(), "")
     if match.lastgroup == "moment":
         if sign:
@@ -262,7 +250,6 @@ def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -
 
 
 def _read_lead(typed: Typed, lead: Sequence[re.Match[str]], scale: Scale) -> Typed:
-    """The number with what stands before it."""
     name: list[str] = []
     p, relation, place = False, "", (0, 0)
     for match in lead:
@@ -284,7 +271,6 @@ def _read_lead(typed: Typed, lead: Sequence[re.Match[str]], scale: Scale) -> Typ
 
 
 def _read_unit(typed: Typed, tail: Sequence[re.Match[str]], scale: Scale) -> Typed:
-    """The number with what stands behind it."""
     if tail and tail[0][0] in MAGNITUDES and typed.unit is not Unit.MOMENT:
         typed = replace(typed, magnitude=MAGNITUDES[tail[0][0]])
         tail = tail[1:]

@@ -205,7 +205,6 @@ class _CourseData:
 
     @classmethod
     def from_runs(cls, runs: FloatArray) -> _CourseData:
-        """What is tried on a run, or on the mean of several, shape (r, n)."""
         spread = estimate_from_runs(runs) if runs.shape[0] > 1 else estimate_from_one(runs[0])
         values, n = runs.mean(axis=0), runs.shape[1]
         size = 1 / spread.along**2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 ERROR = 0.05  # the chance that a block infers anything from nothing but noise
 # The shares of the four questions about a metric in that error: its series' courses, who is ahead where, who
 # is ahead at the end, who moves about more.
-_COURSES, _LEADS, _ENDS, _JITTER = 0.55, 0.3, 0.1, 0.05
+_COURSES, _LEADS, _ENDS, JITTER = 0.55, 0.3, 0.1, 0.05
 SMALLEST_SHARE = 0.01  # nothing smaller than this share of the plotted range is reported
 _FARTHEST = (1e-70, 1e70)
 _FEWEST_SHARED = 8
@@ -73,7 +74,6 @@ class Series:
 
     @cached_property
     def _shared_steps(self) -> FloatArray:
-        """The steps that every run has."""
         steps = self.curve.runs[0].steps
         for run in self.curve.runs[1:]:
             steps = np.intersect1d(steps, run.steps)
@@ -239,7 +239,6 @@ class Field:
     curves: tuple[Curve, ...]  # with one or more readings each
     scale: Scale
     band: str
-    level: float = 0.95
     metrics: int = 1  # how many metrics the block has, which share its error
     precision: float = 0.0  # by how much a reading may be off, as its source states; 0 where it does not
 
@@ -298,11 +297,6 @@ class Field:
         """What the question who is ahead where may use."""
         return _LEADS * ERROR / self.metrics
 
-    @property
-    def share_of_jitter(self) -> float:
-        """What the question who moves about more may use."""
-        return _JITTER * ERROR / self.metrics
-
     # ---- several series ------------------------------------------------------------------------------
 
     @cached_property
@@ -343,13 +337,13 @@ class Field:
         widths = sorted({max(size // share, min(_NARROWEST, size)) for share in _SHARES})
         means, variances, df = zip(*(own.measure_windows(aligned, widths) for own in series), strict=True)
         correlation_length = min(own.estimate_correlation_length() for own in series)
-        fewest = 2 if correlation_length > size else 1  # random walks
+        fewest, pairs = 2 if correlation_length > size else 1, math.comb(len(series), 2)  # 2 for random walks
         places = _SLIDING * sum(fewest + size / max(width, correlation_length) for width in widths)
         return Windows(
             means=(-1.0 if turned else 1.0) * np.stack(means, axis=1),
             variances=np.stack(variances, axis=1),
             df=np.array(df),
-            tail=self.share_of_leads / (2 * places * aligned.pairs),
+            tail=self.share_of_leads / (2 * places * max(pairs, 1)),
             least=aligned.least,
         )
 
@@ -381,7 +375,7 @@ class Field:
     @cached_property
     def comparisons(self) -> Mapping[tuple[str, str], Comparison]:
         """The tests over runs of all pairs at the last step that both reach, in both orders."""
-        return compare_pairs(self.curves, self.scale, self.level)
+        return compare_pairs(self.curves, self.scale, level=0.95)
 
     def test_ends(self, first: str, second: str) -> Comparison | None:
         """The test over runs of two last readings, first minus second; None where there is none."""
@@ -394,22 +388,19 @@ class Field:
     # ---- words ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _digits(self) -> Digits:
+    def digits(self) -> Digits:
+        """How numbers are written."""
         points = {name: series.points for name, series in self.series.items()}
         noise = {name: series.noise for name, series in self.series.items()}
         return Digits(self.scale, points, noise, self.least)
 
-    def is_noisy(self, *series: str) -> bool:
-        """Whether the noise of any of them is known, and large enough to leave a doubt."""
-        return self._digits.is_noisy(series)
-
     def format_reading(self, value: float, *series: str) -> str:
         """A value in the digits that the noise of some series deserves."""
-        return self._digits.format_value(value, Quantity.VALUE, series)
+        return self.digits.format_value(value, Quantity.VALUE, series)
 
     def format_size(self, value: float, *series: str) -> str:
         """How large a difference is, without its sign, in the digits that the noise deserves."""
-        return self._digits.format_value(abs(value), Quantity.DIFFERENCE, series)
+        return self.digits.format_value(abs(value), Quantity.DIFFERENCE, series)
 
     def format_with_values(self, values: Mapping[str, float], names: Sequence[str]) -> str:
         """Names with their values: ``A (0.92) and B (0.91)``; ``A (0.9), B (0.8) and 4 more``."""

@@ -216,7 +216,6 @@ def _read_ends(field: Field, names: Sequence[str]) -> tuple[str, list[str], Read
 
 
 def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observation]:
-    """Series whose readings end level after having been apart."""
     widest = _find_widest(field, field.align(names), fewest=len(names))
     if widest is None:
         return

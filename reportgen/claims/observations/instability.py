@@ -10,7 +10,7 @@ import numpy as np
 
 from reportgen.claims.facts.fact_words import describe_position, format_few, format_stretches
 from reportgen.claims.observations.dips import find_setbacks, format_fall
-from reportgen.claims.observations.field import make_observation
+from reportgen.claims.observations.field import ERROR, JITTER, make_observation
 from reportgen.claims.observations.noise import FEWEST_READINGS, get_half_widths
 from reportgen.claims.observations.thresholds import SAME, Threshold, describe_share
 from reportgen.core.model import Curve
@@ -49,13 +49,13 @@ class _Part(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two series, the more volatile first; ``shared`` where both are read at the steps that both have."""
+    """Two series, the more volatile first; ``where`` they are compared."""
 
     first: str
     second: str
     ratio: float
     parts: tuple[_Part, _Part]
-    shared: bool
+    where: str
 
 
 def observe_instability(field: Field) -> Iterator[Observation]:
@@ -75,14 +75,14 @@ def observe_instability(field: Field) -> Iterator[Observation]:
     setbacks = find_setbacks(field.sign * series.points.values)
     falls, deepest = [" ".join(format_fall(series, fall)) for fall in setbacks], series.read(setbacks[0].end)
     high, low = (format_number(part.volatility, significant=2) for part in widest.parts)
-    where = (
-        f"at the {format_count(widest.parts[0].readings, 'step')} that both have, " if widest.shared else ""
-    )
-    change = (
-        f"{where}standard deviation of the change per reading: {widest.first} {high}, {widest.second} {low}"
-    )
+    change = f"{widest.where}standard deviation of the change per reading"
+    change = f"{change}: {widest.first} {high}, {widest.second} {low}"
     ratio, least = (format_number(value, significant=3) for value in (widest.ratio, _MORE_VOLATILE))
-    basis = "" if field.few else f", by t over parts of the curves; {describe_share(field.share_of_jitter)}"
+    basis = (
+        ""
+        if field.few
+        else f", by t over parts of the curves; {describe_share(JITTER * ERROR / field.metrics)}"
+    )
     yield make_observation(
         Rule.INSTABILITY,
         _describe_instability(field, pairs, falls),
@@ -134,11 +134,11 @@ def _compare_pair(field: Field, one: str, other: str, whole: Mapping[str, _Part]
         return None
     if not field.few and not _is_clear(field, field.series[first], field.series[second]):
         return None
-    return _Pair(first, second, ratio, (high, low), shared)
+    where = f"at the {format_count(high.readings, 'step')} that both have, " if shared else ""
+    return _Pair(first, second, ratio, (high, low), where)
 
 
 def _measure_part(series: Series, steps: FloatArray | None = None) -> _Part:
-    """The readings of a series, or those at some of its steps."""
     own = series.points
     chosen = slice(None) if steps is None else np.isin(own.steps, steps)
     values = own.values[chosen]
@@ -165,7 +165,7 @@ def _is_clear(field: Field, first: Series, second: Series) -> bool:
         error = math.sqrt(a.var(ddof=1) / a.size + b.var(ddof=1) / b.size)
         df = min(a.size, b.size) - 1.0
     pairs = len(field.series) * (len(field.series) - 1) / 2
-    return float(a.mean() - b.mean()) > t_quantile(1 - field.share_of_jitter / pairs / 2, df) * error
+    return float(a.mean() - b.mean()) > t_quantile(1 - JITTER * ERROR / field.metrics / pairs / 2, df) * error
 
 
 # ---- uncertain here ----------------------------------------------------------------------------------

@@ -104,7 +104,6 @@ class _Leads:
         return float(self.aligned.steps[place])
 
     def format_stretches(self, stretches: list[Stretch]) -> str:
-        """``from step 30 on``, ``at steps 30 to 40 and 110``."""
         ends = [(self.get_step(one.first), self.get_step(one.last)) for one in stretches]
         return format_stretches(ends, self.get_step(-1), self.field.scale)
 
@@ -123,7 +122,6 @@ class _Leads:
         return largest
 
     def rate(self) -> tuple[str, float]:
-        """What the weakest lead rests on, and how clear it is."""
         if self.tested is not None:
             basis = "means over windows of readings differ, by t over all windows and pairs"
             return f"{basis}; {describe_share(self.field.share_of_leads)}", _TESTED

@@ -137,7 +137,6 @@ def observe_rises(field: Field) -> Iterator[Observation]:
 
 
 def _describe_rise(moves: Sequence[Move]) -> str:
-    """One sentence for all series that move the same way, fastest first."""
     fastest, slowest = moves[0], moves[-1]
     name, noun, way = fastest.series.name, fastest.noun, "up" if fastest.up else "down"
     if not fastest.inferred:  # no word on what noise makes of the readings

@@ -196,10 +196,6 @@ class _Change(NamedTuple):
     inferred: bool
 
     @property
-    def metric(self) -> str:
-        return self.series.field.scale.metric
-
-    @property
     def size(self) -> float:
         return abs(self.values[1] - self.values[0])
 
@@ -212,14 +208,18 @@ class _Change(NamedTuple):
         places = (self.series.find_course_place(step) for step in self.steps)
         return self.size > max(CLEAR * self.series.course.compute_error(*places), field.least)
 
-    def describe(self) -> str:
-        """What a metric does, and which way is better where that is down: ``loss rises from 1 to 2``."""
-        verb = "goes"
-        if self.inferred:
-            verb = "rises" if self.values[1] > self.values[0] else "falls"
-        ends = " to ".join(self.series.format(value) for value in self.values)
-        lower = " (lower is better)" if self.series.field.scale.higher_is_better is False else ""
-        return f"{self.metric} {verb} from {ends}{lower}"
+    def describe(self) -> tuple[str, list[str]]:
+        """What a metric does, and which way is better where that is down: ``loss rises from 1 to 2``.
+
+        And both values, such as ``loss: at(A, 10) = 0.3``.
+        """
+        series, scale = self.series, self.series.field.scale
+        moves = "rises" if self.values[1] > self.values[0] else "falls"
+        words = [series.format(value) for value in self.values]
+        lower = " (lower is better)" if scale.higher_is_better is False else ""
+        text = f"{scale.metric} {moves if self.inferred else 'goes'} from {' to '.join(words)}{lower}"
+        calls = (series.field.format_call("at", series.name, step) for step in self.steps)
+        return text, [f"{scale.metric}: {call} = {one}" for call, one in zip(calls, words, strict=True)]
 
 
 def observe_part_company(fields: Sequence[Field]) -> Iterator[Observation]:
@@ -264,17 +264,15 @@ def _find_parting(better: Series, worse: Series) -> Observation | None:
         changes.append(_Change(series, (start, end), (before, after), inferred))
     if not all(change.is_clear for change in changes):
         return None
-    rated = [(change, *change.series.rate(change.size, inferred=inferred)) for change in changes]
-    weaker, words, strength = min(rated, key=lambda one: one[2])
+    rated = [
+        (change.series.field.scale.metric, *change.series.rate(change.size, inferred=inferred))
+        for change in changes
+    ]
+    metric, words, strength = min(rated, key=lambda one: one[2])
+    (gains, evidence), (loses, more) = (change.describe() for change in changes)
     name, where = worse.name, f"from {format_range(start, end, worse.field.scale)}"
-    evidence = []
-    for change in changes:
-        for step, value in zip(change.steps, change.values, strict=True):
-            call = change.series.field.format_call("at", name, step)
-            evidence.append(f"{change.metric}: {call} = {change.series.format(value)}")
-    happens = f"{changes[0].describe()}, while {changes[1].describe()}"
-    text = f"{name}{'' if inferred else ', by its readings,'} {where}: {happens}."
-    basis = f"{weaker.metric}: {words}", strength
+    text = f"{name}{'' if inferred else ', by its readings,'} {where}: {gains}, while {loses}."
+    basis, evidence = (f"{metric}: {words}", strength), [*evidence, *more]
     observation = make_observation(Rule.PART_COMPANY, text, evidence, basis, (name,), steps=(start, end))
     return replace(observation, metric=worse.field.scale.metric)
 

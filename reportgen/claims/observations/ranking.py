@@ -93,7 +93,6 @@ class _Ranking(NamedTuple):
 
     @property
     def latest(self) -> float:
-        """The last step of all readings."""
         return max(reading.step for reading in self.readings.values())
 
     def format(self, name: str) -> str:
@@ -101,7 +100,6 @@ class _Ranking(NamedTuple):
         return self.field.format_reading(self.readings[name].value, *self.order)
 
     def format_placed(self, name: str) -> str:
-        """``0.84 at step 120``."""
         return f"{self.format(name)} {self.readings[name].position}"
 
     def format_end(self, name: str) -> str:
@@ -200,7 +198,7 @@ def observe_tiers(field: Field) -> Iterator[Observation]:
     values = {name: reading.value for name, reading in end.readings.items()}
     groups = group_values(field, values, field.choose_end_criterion)
     count = len(groups.members)
-    if count == 1 or (count == len(end.order) and not field.is_noisy(*end.order)):
+    if count == 1 or (count == len(end.order) and not field.digits.is_noisy(end.order)):
         return
     described = []
     for names in groups.members:

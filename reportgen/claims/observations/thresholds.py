@@ -178,7 +178,6 @@ class Digits:
         return small, _choose_common(counts)
 
     def _count_written(self, series: str, most: int) -> list[int]:
-        """The decimals that readings of a series are written with."""
         values = self.points[series].values
         sample = values[:: max(1, values.size // _SAMPLE)].tolist()
         return [_count_needed(self._factor * value, most) for value in sample]
@@ -206,11 +205,6 @@ class Aligned:
     good: FloatArray  # values, the sign turned where lower is better, (S, G); NaN outside a series' range
     read: BoolArray  # where a series has a reading of its own, (S, G)
     least: float  # the smallest difference that counts
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs of series there are, at least 1."""
-        return max(len(self.names) * (len(self.names) - 1) // 2, 1)
 
 
 _MOST_DF = 200
