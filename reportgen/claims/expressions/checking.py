@@ -284,9 +284,8 @@ class _Checker:
         if name not in FACTS or holds not in FACTS[name].holds:
             message = f'There is no fact "{name}"'
             if name in FACTS:
-                message = (
-                    f'"{name}" is a fact of {next(iter(FACTS[name].holds))}, and the data here are {holds}'
-                )
+                (other,) = FACTS[name].holds
+                message = f'"{name}" is a fact of {other}, and the data here are {holds}'
             step = suggest_fact(name, self._subject, brief=self._listed)
             self._listed = True
             return self._check(Fault(call.position, len(name), message, step))
@@ -370,9 +369,8 @@ class _Checker:
         takes, is_what = (describe_quantity(quantity, scale) for quantity in (expected, kind.quantity))
         example = {Quantity.VALUE: "final", Quantity.STEP: "peak_step"}.get(expected)
         step = f", or a fact such as {example}({get_example_series(self._subject)})" if example else ""
-        return make_fault(
-            argument, f'"{fact.name}" takes {takes}, and {here} is {is_what}', f"Write a number{step}"
-        )
+        message = f'"{fact.name}" takes {takes}, and {here} is {is_what}'
+        return make_fault(argument, message, f"Write a number{step}")
 
     def check_name(self, name: Name, expected: Quantity = Quantity.VALUE) -> Fault | None:
         """A name that stands where a number has to; None where it is a date on an axis of time."""
@@ -430,9 +428,8 @@ class _Checker:
             pair = f"{shorten(words)} is {sides[0]} and {shorten(self.get_text(second))} {sides[1]}"
             message = f"{pair}: they cannot be {_DONE.get(operator, 'compared')}"
             length = second.position + second.length - first.position
-            return Fault(
-                first.position, length, message, _IN_PRODUCTS if operator in {"*", "/"} else _IN_SUMS
-            )
+            step = _IN_PRODUCTS if operator in {"*", "/"} else _IN_SUMS
+            return Fault(first.position, length, message, step)
         if operator in {"*", "/"}:
             return None
         for tree, plain, measured in ((first, kind, other), (second, other, kind)):

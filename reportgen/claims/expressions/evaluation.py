@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from reportgen.claims.facts.vocabulary import Argument, Subject
 
 
-# ---- numbers -----------------------------------------------------------------------------------------
-
 # A machine's sums are off by less than this share of what is summed: what is closer counts as equal.
 _SLACK = 1e-9
 # Dates are whole milliseconds, and a billionth of the time since 1970 is more than a second.
@@ -102,9 +100,6 @@ def compare_amounts(operator: str, left: Amount, right: Amount) -> bool | None:
 def join_reasons(several: tuple[str, ...]) -> str:
     """Why there is no value, each reason once."""
     return "; ".join(dict.fromkeys(reason for reason in several if reason))
-
-
-# ---- truths ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,9 +193,7 @@ class Prefix(_Node):
 class Chain(_Node):
     """Two or more expressions with operators of one level between them, read from the left."""
 
-    operators: tuple[
-        str, ...
-    ]  # one fewer than parts: all of ``or``; ``and``; comparisons; ``+ -``; or ``* /``
+    operators: tuple[str, ...]  # one fewer: all of ``or``; ``and``; comparisons; ``+ -``; or ``* /``
     parts: tuple[Tree, ...]
 
 
@@ -335,9 +333,8 @@ class _Parser:
 
     def parse_all(self) -> Tree:
         if len(self._tokens) == 1:
-            raise _make_error(
-                self._next, "The expression is empty", "Write a fact, such as final(A) > final(B)"
-            )
+            step = "Write a fact, such as final(A) > final(B)"
+            raise _make_error(self._next, "The expression is empty", step)
         tree = self._parse_expression(_OR)
         if self._at < len(self._tokens) - 1:
             raise self._make_unexpected_error()

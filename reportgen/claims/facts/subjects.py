@@ -80,8 +80,6 @@ def compare_pairs(curves: Sequence[Curve], scale: Scale, level: float) -> dict[t
     return _index_pairs(compare_at_end(curves, level=level, higher_is_better=higher))
 
 
-# ---- curves ------------------------------------------------------------------------------------------
-
 # A mean of runs and the same mean computed at every step agree up to rounding.
 _SAME = 1e-9
 _FEWEST_RUNS = 2
@@ -206,9 +204,8 @@ class CurveSubject:
             value, slack = compute_gap(a, b, step) or 0.0, _SAME * abs(interpolate_value(a, step) or 0.0)
             one = compare_curves(a, b, at=step, level=self.curve_set.level)
             # Where runs are interpolated, the mean of the lines need not be the line of the means.
-            same = one.difference is not None and math.isclose(
-                one.difference, value, rel_tol=_SAME, abs_tol=slack
-            )
+            apart = value if one.difference is None else one.difference
+            same = one.difference is not None and math.isclose(apart, value, rel_tol=_SAME, abs_tol=slack)
             low, high = (one.low, one.high) if self.curve_set.band in INTERVALS and same else (None, None)
             return Answer(value, step=step, low=low, high=high, n=one.shared)
         steps, difference = compute_differences(a, b)
@@ -239,8 +236,6 @@ class CurveSubject:
         behind = f"{format_count(counts[0], 'run')} {whose}"
         return evaluate_verdict(name, one, self.scale, numbers, behind=behind, few=join_names(few), step=step)
 
-
-# ---- scores ------------------------------------------------------------------------------------------
 
 # Scores that differ by less than this share of their size are one score, computed in two ways.
 _SAME_SCORE = 1e-12
@@ -313,9 +308,8 @@ class ScoreSubject:
                 )
                 return Answer(float(better + 1))
             case "group" | "tier":
-                rank = next(
-                    (float(group.rank) for group in self.groups if score.series in group.series), None
-                )
+                own_ranks = (float(group.rank) for group in self.groups if score.series in group.series)
+                rank = next(own_ranks, None)
                 return Answer(rank, "" if rank is not None else f"{score.series} is in no group")
         one = self.ranges.get(score.series)
         if one is None:

@@ -153,9 +153,6 @@ def _find_shift(typed: Typed, quantity: Quantity, scale: Scale) -> int:
     return (2 if hundredfold else 0) - typed.magnitude
 
 
-# ---- repair ------------------------------------------------------------------------------------------
-
-
 def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
     """The words as they should be typed; unchanged where they agree.
 

@@ -70,9 +70,6 @@ def judge(binding: Binding, subject: Subject) -> Judgement:
     return _judge_value(expression, typed, evaluate(expression, subject), subject.scale)
 
 
-# ---- values ------------------------------------------------------------------------------------------
-
-
 def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, scale: Scale) -> Judgement:
     fact = result.facts[-1] if isinstance(expression.tree, Call) else None  # asked after its arguments
     fact_texts = {one: describe_fact(one, scale) for one in result.facts}
@@ -123,9 +120,6 @@ def count_decimals(words: str) -> int:
     """How many digits stand behind the first point of some words."""
     decimals = _DECIMALS.search(words)
     return len(decimals[1]) if decimals else 0
-
-
-# ---- claims ------------------------------------------------------------------------------------------
 
 
 def _judge_claim(expression: CheckedExpression, result: Result, subject: Subject) -> Judgement:

@@ -17,7 +17,7 @@ from reportgen.claims.facts.fact_words import (
 )
 from reportgen.claims.facts.subjects import ScoreSubject
 from reportgen.claims.observations.dips import observe_turns
-from reportgen.claims.observations.field import Field, make_observation
+from reportgen.claims.observations.field import Field, observe
 from reportgen.claims.observations.gaps import observe_convergence, observe_same_start, observe_widest_gap
 from reportgen.claims.observations.instability import observe_instability, observe_uncertainty
 from reportgen.claims.observations.leads import observe_crossing
@@ -108,9 +108,9 @@ def observe_curves(
     observations = [
         replace(observation, metric=field.scale.metric)
         for field in fields
-        for rule, observe in RULES.items()
+        for rule, find in RULES.items()
         if not rules or rule in rules
-        for observation in observe(field)
+        for observation in find(field)
     ]
     if not rules or Rule.PART_COMPANY in rules:
         observations += observe_part_company(fields)
@@ -133,8 +133,8 @@ def observe_scores(
         replace(observation, metric=scale.metric)
         for rule, several in SCORE_RULES.items()
         if not rules or rule in rules
-        for observe in several
-        for observation in observe(field)
+        for find in several
+        for observation in find(field)
     )
 
 
@@ -281,7 +281,7 @@ def observe_best_score(field: ScoreField) -> Iterator[Observation]:
     judged = near or (own[0] if own else None)
     threshold, strength = _rate(judged, "no problems are known on which to compare")
     basis = threshold, strength if near is None else _UNDECIDED
-    yield make_observation(Rule.BEST, text, evidence, basis, [score.series for score in field.ranked])
+    yield observe(Rule.BEST, text, evidence, basis, [score.series for score in field.ranked])
 
 
 def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
@@ -290,9 +290,8 @@ def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
     if len(groups) < _PAIR or len(field.ranked) <= _PAIR:
         return
     scores = {score.series: field.format_score(score, short=True) for score in field.ranked}
-    parts = [
-        format_few([f"{name} ({scores[name]})" for name in group.series], _MOST_NAMED) for group in groups
-    ]
+    listed = [[f"{name} ({scores[name]})" for name in group.series] for group in groups]
+    parts = [format_few(names, _MOST_NAMED) for names in listed]
     rank = {name: group.rank for group in groups for name in group.series}
     cuts = [one for one in field.pairs if rank.get(one.a, 0) < rank.get(one.b, 0)]
     closest = max(cuts, key=lambda one: one.adjusted_p or 0.0, default=None)
@@ -303,7 +302,7 @@ def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
     names = [name for group in groups for name in group.series]
     evidence = field.list_evidence("group", *((name,) for name in names))
     basis = _rate(closest, "the verdicts of the comparisons")
-    yield make_observation(Rule.TIERS, text, evidence, basis, names)
+    yield observe(Rule.TIERS, text, evidence, basis, names)
 
 
 def observe_undecided(field: ScoreField) -> Iterator[Observation]:
@@ -320,7 +319,7 @@ def observe_undecided(field: ScoreField) -> Iterator[Observation]:
     of = " and ".join(pair)
     text = f"{head}; the largest such difference is that of {of}: {field.format_difference(largest)}."
     evidence = field.list_evidence("unclear", *((one.a, one.b) for one in unclear[:_MOST_NAMED]))
-    yield make_observation(Rule.TIERS, text, evidence, (_rate(largest)[0], _UNDECIDED), pair)
+    yield observe(Rule.TIERS, text, evidence, (_rate(largest)[0], _UNDECIDED), pair)
 
 
 def observe_widest_difference(field: ScoreField) -> Iterator[Observation]:
@@ -333,7 +332,7 @@ def observe_widest_difference(field: ScoreField) -> Iterator[Observation]:
     text = f"{largest.a} and {largest.b} lie furthest apart: {field.format_difference(largest)}."
     evidence = field.list_evidence("difference", pair)
     evidence += field.list_evidence("score", *((name,) for name in pair))
-    yield make_observation(Rule.WIDEST_GAP, text, evidence, _rate(largest), pair)
+    yield observe(Rule.WIDEST_GAP, text, evidence, _rate(largest), pair)
 
 
 # The rules that have something to say about scores.

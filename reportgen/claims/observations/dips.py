@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.claims.observations.course import MOST_READINGS, fit_course, looks_normal
-from reportgen.claims.observations.field import make_observation
+from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME
 from reportgen.core.words import format_number
 from reportgen.settings.blocks import Rule
@@ -249,10 +249,10 @@ def _make_turn(series: Series, turn: Turn, sign: float, basis: str = "") -> Obse
             f"The readings of {series.name} go {verb} from {before.placed} "
             f"to {extreme.placed}{until}, and {again} to {after.placed}."
         )
-    return make_observation(
+    return observe(
         Rule.DIP if sign > 0 else Rule.SPIKE,
         text,
-        [reading.format_at() for reading in (before, extreme, after)],
+        [reading.format_fact() for reading in (before, extreme, after)],
         (basis or words, strength),
         (series.name,),
         steps=(before.step, after.step),

@@ -205,16 +205,14 @@ class Reading:
         """``0.84 at step 120``."""
         return f"{self} {self.position}"
 
-    def format_at(self) -> str:
-        """The reading as a fact: ``at(MEL, 80) = 0.8``."""
-        return f"{self.series.field.format_call('at', self.series.name, self.step)} = {self}"
-
-    def format_fact(self, name: str) -> str:
-        """The reading as another fact of the series: ``peak(MEL) = 0.84 at step 120``."""
+    def format_fact(self, name: str = "at") -> str:
+        """The reading as a fact: ``at(MEL, 80) = 0.8``, ``peak(MEL) = 0.84 at step 120``."""
+        if name == "at":
+            return f"{self.series.field.format_call('at', self.series.name, self.step)} = {self}"
         return f"{self.series.field.format_call(name, self.series.name)} = {self.placed}"
 
 
-def make_observation(
+def observe(
     rule: Rule,
     text: str,
     evidence: Sequence[str],
@@ -280,10 +278,8 @@ class Field:
     @cached_property
     def few(self) -> bool:
         """Whether all series have so few readings, or so little noise, that each reading may be reported."""
-        return all(
-            series.points.values.size < FEWEST_READINGS or series.noise.value == 0
-            for series in self.series.values()
-        )
+        every = self.series.values()
+        return all(one.points.values.size < FEWEST_READINGS or one.noise.value == 0 for one in every)
 
     @property
     def share_of_course(self) -> float:
@@ -297,8 +293,6 @@ class Field:
         """What the question who is ahead where may use."""
         return _LEADS * ERROR / self.metrics
 
-    # ---- several series ------------------------------------------------------------------------------
-
     @cached_property
     def aligned(self) -> Aligned:
         """All series at the union of their steps."""
@@ -310,9 +304,8 @@ class Field:
         points = [self.series[name].points for name in chosen]
         steps = np.unique(np.concatenate([own.steps for own in points]))
         good = np.stack([self.sign * interpolate(steps, own.steps, own.values) for own in points])
-        return Aligned(
-            chosen, steps, good, np.stack([np.isin(steps, own.steps) for own in points]), self.least
-        )
+        read = np.stack([np.isin(steps, own.steps) for own in points])
+        return Aligned(chosen, steps, good, read, self.least)
 
     def read_aligned(self, aligned: Aligned, row: int, place: int) -> Reading:
         """What a series reads at one of the common steps."""
@@ -384,8 +377,6 @@ class Field:
             return None
         comparison = self.comparisons.get((first, second))
         return None if comparison is None or comparison.adjusted_p is None else comparison
-
-    # ---- words ---------------------------------------------------------------------------------------
 
     @cached_property
     def digits(self) -> Digits:

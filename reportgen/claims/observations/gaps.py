@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.claims.facts.fact_words import describe_position, describe_step, format_names
-from reportgen.claims.observations.field import make_observation
+from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.leads import find_stretches
 from reportgen.claims.observations.moves import CLEAR
 from reportgen.claims.observations.ranking import group_values
@@ -64,9 +64,7 @@ def observe_same_start(field: Field) -> Iterator[Observation]:
         strength = _COMMON_STRENGTH
         text, until = _describe_together(field, values, order[0])
     evidence = [reading.format_fact("start") for reading in order]
-    yield make_observation(
-        Rule.SAME_START, text, evidence, (threshold, strength), series, steps=(begin, until)
-    )
+    yield observe(Rule.SAME_START, text, evidence, (threshold, strength), series, steps=(begin, until))
 
 
 def _describe_together(field: Field, values: Mapping[str, float], begin: Reading) -> tuple[str, float]:
@@ -146,13 +144,11 @@ def observe_widest_gap(field: Field) -> Iterator[Observation]:
         who, ends = "The readings of all series", f"from {low} ({names[1]}) to {high} ({names[0]})"
     call = field.format_call("widest_gap", *sorted(names))
     text = f"{who} are furthest apart {high.position}, by {shown}: {ends}."
-    evidence = (f"{call} = {shown} {high.position}", high.format_at(), low.format_at())
+    evidence = (f"{call} = {shown} {high.position}", high.format_fact(), low.format_fact())
     is_read = high.step in low.series.points.steps
     mark, steps = (names[1] if is_read else names[0], high.step), (high.step, high.step)
     basis = threshold, strength
-    yield make_observation(
-        Rule.WIDEST_GAP, text, evidence, basis, names, steps=steps, mark=mark, label=f"gap {shown}"
-    )
+    yield observe(Rule.WIDEST_GAP, text, evidence, basis, names, steps=steps, mark=mark, label=f"gap {shown}")
 
 
 def observe_convergence(field: Field) -> Iterator[Observation]:
@@ -203,9 +199,7 @@ def _find_clear(field: Field, names: tuple[str, str], apart: BoolArray) -> Itera
     text = f"{join_names(names)} come together: after a gap of about {size} {where} they end at {ends}."
     evidence.append(f"gap of the fitted courses {where} = {size}")
     basis, steps = (moving.describe_test(), field.readings_alone.strength(gap - rest)), (step, end.step)
-    yield make_observation(
-        Rule.CONVERGE, text, evidence, basis, names, steps=steps, mark=end, label="level again"
-    )
+    yield observe(Rule.CONVERGE, text, evidence, basis, names, steps=steps, mark=end, label="level again")
 
 
 def _read_ends(field: Field, names: Sequence[str]) -> tuple[str, list[str], Reading]:
@@ -234,9 +228,7 @@ def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observati
     )
     evidence.append(f"{field.format_call('gap', *pair, high.step)} = {size}")
     basis, steps = (threshold.describe(gap), threshold.strength(gap - rest)), (high.step, end.step)
-    yield make_observation(
-        Rule.CONVERGE, text, evidence, basis, names, steps=steps, mark=end, label="level again"
-    )
+    yield observe(Rule.CONVERGE, text, evidence, basis, names, steps=steps, mark=end, label="level again")
 
 
 def _find_meetings(field: Field, pair: Aligned) -> Iterator[Observation]:
@@ -257,7 +249,7 @@ def _find_meetings(field: Field, pair: Aligned) -> Iterator[Observation]:
     evidence, parts = [], []
     for place in places[:_MOST_MEETINGS]:
         readings = [field.read_aligned(pair, row, place) for row in range(_PAIR)]
-        evidence += [reading.format_at() for reading in readings]
+        evidence += [reading.format_fact() for reading in readings]
         span = field.format_span({reading.series.name: reading.value for reading in readings})
         parts.append(f"{readings[0].position}, at {span}")
     more = len(places) - len(parts)
@@ -267,6 +259,4 @@ def _find_meetings(field: Field, pair: Aligned) -> Iterator[Observation]:
     basis = alone.describe(float(ahead[first])), alone.strength(float(min(before, after)))
     steps = float(pair.steps[first]), float(pair.steps[places[-1]])
     mark = pair.names[0], steps[0]
-    yield make_observation(
-        Rule.CONVERGE, text, evidence, basis, pair.names, steps=steps, mark=mark, label="level"
-    )
+    yield observe(Rule.CONVERGE, text, evidence, basis, pair.names, steps=steps, mark=mark, label="level")

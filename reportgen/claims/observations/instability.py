@@ -10,7 +10,7 @@ import numpy as np
 
 from reportgen.claims.facts.fact_words import describe_position, format_few, format_stretches
 from reportgen.claims.observations.dips import find_setbacks, format_fall
-from reportgen.claims.observations.field import ERROR, JITTER, make_observation
+from reportgen.claims.observations.field import ERROR, JITTER, observe
 from reportgen.claims.observations.noise import FEWEST_READINGS, get_half_widths
 from reportgen.claims.observations.thresholds import SAME, Threshold, describe_share
 from reportgen.core.model import Curve
@@ -78,12 +78,9 @@ def observe_instability(field: Field) -> Iterator[Observation]:
     change = f"{widest.where}standard deviation of the change per reading"
     change = f"{change}: {widest.first} {high}, {widest.second} {low}"
     ratio, least = (format_number(value, significant=3) for value in (widest.ratio, _MORE_VOLATILE))
-    basis = (
-        ""
-        if field.few
-        else f", by t over parts of the curves; {describe_share(JITTER * ERROR / field.metrics)}"
-    )
-    yield make_observation(
+    share = describe_share(JITTER * ERROR / field.metrics)
+    basis = "" if field.few else f", by t over parts of the curves; {share}"
+    yield observe(
         Rule.INSTABILITY,
         _describe_instability(field, pairs, falls),
         (change, *falls[:_LISTED]),
@@ -209,7 +206,7 @@ def observe_uncertainty(field: Field) -> Iterator[Observation]:
             f"its band is {ratio} times its average width{fewer}."
         )
         area, point = (ends[0][0], ends[-1][1]), (name, mark)
-        yield make_observation(
+        yield observe(
             Rule.UNCERTAIN_HERE, text, evidence, basis, (name,), steps=area, mark=point, label="widest band"
         )
 

@@ -15,7 +15,7 @@ from reportgen.claims.facts.fact_words import (
     format_range,
     format_stretches,
 )
-from reportgen.claims.observations.field import make_observation
+from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME, describe_share
 from reportgen.core.words import format_count
 from reportgen.settings.blocks import Rule
@@ -256,7 +256,7 @@ def observe_crossing(field: Field) -> Iterator[Observation]:
             mark = leads.names[last.leader], leads.get_step(last.first)
         text = leads.describe_leaders()
         series = list(dict.fromkeys(series))
-        yield make_observation(
+        yield observe(
             Rule.CROSSING, text, evidence, leads.rate(), series, steps=steps, mark=mark, label=label
         )
     if count == _TWO_SERIES:
@@ -275,7 +275,7 @@ def observe_crossing(field: Field) -> Iterator[Observation]:
         series = list(dict.fromkeys([name, *lowest.names]))
         steps = lowest.get_step(lowest.stretches[0].first), lowest.get_step(lowest.stretches[-1].last)
         text = f"{alone}{name} is {lowest.words.last} {where}."
-        yield make_observation(Rule.CROSSING, text, evidence, lowest.rate(), series, steps=steps)
+        yield observe(Rule.CROSSING, text, evidence, lowest.rate(), series, steps=steps)
 
 
 def _find_leads(field: Field, tested: Windows | None, *, turned: bool = False) -> _Leads | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from reportgen.claims.facts.fact_words import describe_position, describe_step, format_few
 from reportgen.claims.observations.dips import find_deepest_fall, format_fall
-from reportgen.claims.observations.field import make_observation
+from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME
 from reportgen.settings.blocks import Rule
 
@@ -124,7 +124,7 @@ def observe_rises(field: Field) -> Iterator[Observation]:
         fastest, slowest = moves[0], moves[-1]
         far = max(moves, key=lambda move: (move.size, move.series.name))
         marked = slowest if slowest.is_slower(fastest) else fastest
-        yield make_observation(
+        yield observe(
             Rule.RISE,
             _describe_rise(moves),
             evidence,
@@ -194,13 +194,12 @@ def observe_steady(field: Field) -> Iterator[Observation]:
         elif series.is_moving or (field.few and values.min() != values.max()):
             continue
         else:
-            low, high, mean = (
-                series.format(float(one)) for one in (values.min(), values.max(), values.mean())
-            )
+            numbers = values.min(), values.max(), values.mean()
+            low, high, mean = (series.format(float(number)) for number in numbers)
             text = f"The readings of {name} lie between {low} and {high}, with a mean of {mean}."
             if low == high:
                 text = f"All readings of {name} are {low}, from {start.step_words} to {final.step_words}."
-        yield make_observation(Rule.STEADY, text, evidence, basis, (name,), steps=(start.step, final.step))
+        yield observe(Rule.STEADY, text, evidence, basis, (name,), steps=(start.step, final.step))
 
 
 def _describe_steady(move: Move) -> tuple[str, Setback] | None:

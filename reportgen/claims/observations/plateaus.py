@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.claims.facts.fact_words import format_range
-from reportgen.claims.observations.field import make_observation
+from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.moves import CLEAR, find_move
 from reportgen.claims.observations.thresholds import SAME
 from reportgen.settings.blocks import Rule
@@ -57,13 +57,11 @@ def observe_plateaus(field: Field) -> Iterator[Observation]:
                 f"from {start.step_words} to {final.step_words}."
             )
         before = f"before, up to {field.format_size(rest.moved, name)} away from {level}"
-        evidence = (start.format_at(), final.format_fact("final"), before)
+        evidence = (start.format_fact(), final.format_fact("final"), before)
         words, strength = series.rate(rest.moved, inferred=rest.inferred)
         basis, label = (words, strength / 4), f"{'plateau' if rest.inferred else 'from here'} {level}"
         steps = start.step, final.step
-        yield make_observation(
-            Rule.PLATEAU, text, evidence, basis, (name,), steps=steps, mark=start, label=label
-        )
+        yield observe(Rule.PLATEAU, text, evidence, basis, (name,), steps=steps, mark=start, label=label)
 
 
 def find_rest(series: Series) -> Rest | None:
@@ -138,13 +136,13 @@ def observe_late_decline(field: Field) -> Iterator[Observation]:
             continue
         peak, onset, final = (series.read(place) for place in (loss.peak, loss.onset, -1))
         evidence = [peak.format_fact("peak")]
-        evidence += [onset.format_at()] if loss.onset != loss.peak else []
-        evidence += [series.read(loss.landed).format_at()] if loss.landed is not None else []
+        evidence += [onset.format_fact()] if loss.onset != loss.peak else []
+        evidence += [series.read(loss.landed).format_fact()] if loss.landed is not None else []
         evidence.append(final.format_fact("final"))
         best = "low" if field.sign < 0 else "peak" if loss.inferred else "high"
         basis = series.rate(loss.depth, inferred=loss.inferred)
         text, steps = loss.describe(series), (onset.step, final.step)
-        yield make_observation(
+        yield observe(
             Rule.LATE_DECLINE, text, evidence, basis, (name,), steps=steps, mark=peak, label=f"{best} {peak}"
         )
 
@@ -160,9 +158,8 @@ def _find_loss(series: Series, *, inferred: bool) -> _Loss | None:
         level = field.sign * course.level
         best, top = float(level.max()), int(np.argmax(level))
         depth, width = best - float(level[-1]), max(level.size // _PART, 2)
-        fall = field.sign * course.compare_means(
-            course.get_around(top, 3 * width), course.get_around(-1, width)
-        )
+        near, last = course.get_around(top, 3 * width), course.get_around(-1, width)
+        fall = field.sign * course.compare_means(near, last)
         if depth <= field.least or fall < (_FALL_OF_RUNS if course.spread.known else _FALL):
             return None
         last_good = np.flatnonzero(level >= best - depth / 10)[-1]
@@ -273,7 +270,7 @@ def _find_parting(better: Series, worse: Series) -> Observation | None:
     name, where = worse.name, f"from {format_range(start, end, worse.field.scale)}"
     text = f"{name}{'' if inferred else ', by its readings,'} {where}: {gains}, while {loses}."
     basis, evidence = (f"{metric}: {words}", strength), [*evidence, *more]
-    observation = make_observation(Rule.PART_COMPANY, text, evidence, basis, (name,), steps=(start, end))
+    observation = observe(Rule.PART_COMPANY, text, evidence, basis, (name,), steps=(start, end))
     return replace(observation, metric=worse.field.scale.metric)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.claims.facts.fact_words import format_few
-from reportgen.claims.observations.field import make_observation
+from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME, Threshold
 from reportgen.core.comparisons import Verdict
 from reportgen.settings.blocks import Rule
@@ -187,7 +187,7 @@ def observe_best(field: Field) -> Iterator[Observation]:
         text = f"{peak.describe_peaks()}. {end.describe_ends()}."
         basis, steps = (end.criterion.describe(end.lead), _STRENGTH), (min(reached), max(reached))
         label = f"{peak.superlative} {best}" if best else ""
-        yield make_observation(Rule.BEST, text, evidence, basis, names, steps=steps, mark=best, label=label)
+        yield observe(Rule.BEST, text, evidence, basis, names, steps=steps, mark=best, label=label)
 
 
 def observe_tiers(field: Field) -> Iterator[Observation]:
@@ -214,7 +214,7 @@ def observe_tiers(field: Field) -> Iterator[Observation]:
     first = "best" if field.ranks else "highest"
     by = "by the last readings alone" if groups.criterion.clear is None else "at the end"
     head = f"{COUNT_WORDS.get(count, str(count))} groups {by}, {first} first"
-    yield make_observation(
+    yield observe(
         Rule.TIERS,
         f"{head}: {'; '.join(described)}{alone}.",
         [end.readings[name].format_fact("final") for name in end.order],

@@ -94,9 +94,6 @@ def describe_share(share: float) -> str:
     return f"the block asks for p ≤ {format_number(share, significant=2)}"
 
 
-# ---- digits ------------------------------------------------------------------------------------------
-
-
 def _count_decimals(noise: float, significant: int) -> int:
     """Decimals at which a number has so many digits; 4 for a number that is 0."""
     if noise <= 0:
@@ -191,9 +188,6 @@ def _choose_common(needed: list[int]) -> int:
 def _count_needed(value: float, most: int) -> int:
     """The decimals that a number is written with, zeros at its end apart."""
     return len(_trim_zeros(format_number(value, decimals=max(most, 0))).partition(".")[2])
-
-
-# ---- who is ahead where ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
