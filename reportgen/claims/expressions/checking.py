@@ -130,8 +130,7 @@ class CheckedExpression:
 def check_expression(text: str, subject: Subject, purpose: Purpose | None = None) -> CheckedExpression:
     """Read and check an expression without evaluating it; ``purpose`` is None where both will do.
 
-    Raises:
-        ExpressionError: with everything that is wrong, or with the first thing that makes it unreadable.
+    Raises ``ExpressionError`` with all that is wrong, or with the first thing that makes it unreadable.
     """
     tree = parse(text)
     checker = _Checker(text, subject)

@@ -1,7 +1,4 @@
-"""What the data say to an expression: a number, or a truth with the comparisons that make it.
-
-Numbers are never rounded and never infinite, and equal within their slack.
-"""
+"""What the data say to an expression: a number in full, or a truth with the comparisons that make it."""
 
 from __future__ import annotations
 
@@ -104,10 +101,7 @@ def join_reasons(several: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The smallest thing in a claim that holds or not: a comparison, or a fact such as ``better``.
-
-    ``a < b < c`` has two parts.
-    """
+    """A comparison, or a fact such as ``better``, that holds or not; ``a < b < c`` has two parts."""
 
     text: str  # as its author wrote it; of a chain the two sides concerned
     truth: Truth
@@ -144,10 +138,8 @@ def evaluate(expression: CheckedExpression, subject: Subject) -> Result:
     """Ask the subject of a checked expression for every fact in it, and say what comes out.
 
     No part is left out because another one decides already: the evidence is whole. Truth has three values
-    (Kleene): what is undecided decides nothing, and undecided ``and`` false is false.
-
-    Raises:
-        ExpressionError: facts that the results have no answer to, each where it stands.
+    (Kleene): what is undecided decides nothing, and undecided ``and`` false is false. Raises
+    ``ExpressionError`` with the facts that the results have no answer to, each where it stands.
     """
     evaluator = _Evaluator(expression.text, subject)
     is_truth = expression.quantity is Quantity.TRUTH

@@ -89,8 +89,7 @@ _TOKEN = re.compile(
 def tokenize(text: str) -> tuple[Token, ...]:
     """The words of an expression, and behind them one that stands for its end.
 
-    Raises:
-        ExpressionError: characters that no expression has, an open quote, a number out of range.
+    Raises ``ExpressionError``: characters that no expression has, an open quote, a number out of range.
     """
     tokens: list[Token] = []
     faults: list[Fault] = []
@@ -240,10 +239,7 @@ def explain_missing(words: Sequence[Token], at: int) -> Fault:
 
 
 def explain_unexpected(text: str, words: Sequence[Token], at: int, opened: Sequence[Token]) -> Fault:
-    """What to say where an expression is complete and ``words[at]`` stands behind it.
-
-    ``opened`` are the opening parentheses that are still open.
-    """
+    """What to say where ``words[at]`` stands behind a whole expression; ``opened`` are open parentheses."""
     token, before = words[at], words[at - 1]
     if token.kind is TokenKind.END:
         return make_fault(opened[-1], 'This "(" is never closed', 'Put the ")" where it belongs')
@@ -307,11 +303,7 @@ _LEVELS = {"or": _OR, "and": 2, **dict.fromkeys(COMPARISONS, _COMPARISON), "+": 
 
 
 def parse(text: str) -> Tree:
-    """The tree of an expression.
-
-    Raises:
-        ExpressionError: the text is no expression, or is too long or too deep.
-    """
+    """The tree of an expression; ``ExpressionError`` where it is none, or is too long or too deep."""
     if len(text) > MOST_CHARACTERS:
         message = f"The expression has {len(text):,} characters, and there may be {MOST_CHARACTERS:,}"
         step = "Split it into several claims"

@@ -53,8 +53,7 @@ class Call:
 def make_call(name: str, arguments: tuple[Argument, ...], subject: Subject) -> Call:
     """A fact's call, from its name and arguments.
 
-    Raises:
-        FactError: there is no such series, one is held against itself, or a number is not finite.
+    Raises ``FactError``: there is no such series, one is held against itself, or a number is not finite.
     """
     series = tuple(one for one in arguments if isinstance(one, str))
     for one in series:
@@ -112,10 +111,7 @@ def evaluate_verdict(
     with, and a difference between them may still be real. Of two that differ none is known to be better where
     it is not known which way is. ``numbers`` holds the margin, for ``equivalent``; ``behind`` is what the
     test rests on, such as ``30 problems``; ``few`` is why it could not be tested where that is for too few
-    runs or problems; ``step`` is where two curves were compared.
-
-    Raises:
-        FactError: the margin is not above 0.
+    runs or problems; ``step`` is where two curves were compared. Raises ``FactError`` for a margin of 0.
     """
     reason = few if one.verdict is Verdict.TOO_FEW else one.reason or few
     unclear = one.verdict is Verdict.UNCLEAR

@@ -47,10 +47,8 @@ def format_quantity(
     where the data write percentages the sign stands behind them as they are; all others have four
     significant digits. What is inside the bounds never seems to reach them, a difference never seems to be
     0 if it is not, and a p value stays on its side of 0.05. ``decimals`` are digits after the point, as they
-    are written, with the percent sign too; ``signed`` puts a plus sign before a positive difference.
-
-    Raises:
-        ValueError: if ``value`` is not finite.
+    are written, with the percent sign too; ``signed`` puts a plus sign before a positive difference. A value
+    that is not finite raises ``ValueError``.
     """
     in_percent = scale.bounds == _SHARE and not scale.percent
     if in_percent and decimals is None and quantity in {Quantity.VALUE, Quantity.DIFFERENCE}:
@@ -116,10 +114,7 @@ def format_during(first: float, last: float, end: float, scale: Scale) -> str:
 
 
 def format_stretches(ends: Sequence[tuple[float, float]], last: float, scale: Scale) -> str:
-    """One or more ranges of steps: ``from step 30 on``, ``at steps 30 to 40 and 110``.
-
-    ``ends`` are the first and last step of each, ``last`` is the last step of all.
-    """
+    """One or more ranges up to the last step: ``from step 30 on``, ``at steps 30 to 40 and 110``."""
     if len(ends) == 1 or scale.step_is_time:
         return join_names([format_during(*pair, last, scale) for pair in ends])
     name = scale.step_name or "step"

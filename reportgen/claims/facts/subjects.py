@@ -49,11 +49,7 @@ INTERVALS = frozenset({"ci", "simultaneous"})  # bands that are confidence inter
 
 
 def check_step(curve: Curve, step: float, scale: Scale) -> float:
-    """A step inside a curve's range, as the curve has it where both are the same but for rounding.
-
-    Raises:
-        FactError: it is outside.
-    """
+    """A step inside a curve's range, as the curve has it but for rounding; outside, a ``FactError``."""
     step = match_step(curve, step)
     if interpolate_value(curve, step) is None:
         where = describe_position(step, scale)
@@ -183,10 +179,7 @@ class CurveSubject:
         return Answer(None, reason, step=step, n=n)
 
     def _find_extreme(self, name: str, curve: Curve) -> Answer:
-        """The best or the worst value, highest or lowest where neither is better, or the first step with it.
-
-        Without an interval: that of its step does not know that it was picked.
-        """
+        """The best or worst value, highest or lowest where neither is better, or the first step with it."""
         steps, values = get_points(curve)
         best, higher = name.startswith("peak"), self.scale.higher_is_better
         step = float(steps[int((np.argmax if best is (higher is not False) else np.argmin)(values))])

@@ -172,11 +172,7 @@ class Subject(Protocol):
         """The names of its series."""
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
-        """A fact of the vocabulary that there is for what it holds, about as many arguments as it takes.
-
-        Raises:
-            FactError: the results have no answer.
-        """
+        """A fact that there is for what it holds; ``FactError`` where the results have no answer."""
 
 
 def collect_facts(subject: Subject) -> tuple[Fact, ...]:

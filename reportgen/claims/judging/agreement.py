@@ -211,10 +211,7 @@ def _repair_p(typed: Typed, reading: Reading) -> str:
 
 
 def _format_number(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | None) -> str:
-    """Sign, digits and exponent in the author's style, with as many digits.
-
-    A number with more digits than a double has is written with an exponent, whatever the style.
-    """
+    """In the author's style, with as many digits; with more than a double has, always with an exponent."""
     if not typed.exponent_mark and value.adjusted() >= _LARGE:
         typed = replace(typed, exponent_mark="e", exponent_digits="1", significant=_SIGNIFICANT)
     if not typed.exponent_mark or not value:

@@ -46,9 +46,8 @@ _TRUTHS = {Truth.HOLDS: "holds", Truth.FAILS: "fails", Truth.UNDECIDED: "cannot 
 def judge(binding: Binding, subject: Subject) -> Judgement:
     """Judge a bound value or a claim by the data.
 
-    Raises:
-        ExpressionError: every fault of its expression, with its place in ``binding.expression``, and of its
-            words, with the position -1.
+    Raises ``ExpressionError`` with every fault of its expression, with its place in ``binding.expression``,
+    and of its words, with the position -1.
     """
     if binding.kind == "claim":
         expression = check_expression(binding.expression, subject, "claim")
@@ -101,10 +100,7 @@ def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, sc
 
 
 def _is_distinguishable(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
-    """Whether a reader of some words of the value sees that it is not what was typed.
-
-    Neither may be a rounding of the other; a date is written in full.
-    """
+    """Whether words of the value differ from what was typed, so that neither is a rounding of the other."""
     try:
         shown = read_typed(words, scale)
     except ExpressionError:

@@ -170,11 +170,9 @@ class Typed:
 def read_typed(words: str, scale: Scale) -> Typed:
     """Read what an author typed between the brackets.
 
-    The name of the scale's step is a unit, and on an axis of times there are dates.
-
-    Raises:
-        ExpressionError: there is no number, more than one, or something that is not understood. The fault
-            has position -1: it is one of the words, not of the expression.
+    The name of the scale's step is a unit, and on an axis of times there are dates. ``ExpressionError`` where
+    there is no number, more than one, or something that is not understood; a fault has the position -1, since
+    it is one of the words, not of the expression.
     """
     if len(words) > MOST_CHARACTERS:
         message = f"a bound value has {len(words):,} characters, and there may be {MOST_CHARACTERS:,}"

@@ -339,10 +339,7 @@ class _CourseData:
 def _fit_weights(
     y: FloatArray, columns: FloatArray, size: FloatArray, spread: NoiseModel, scale: float = 1.0
 ) -> tuple[FloatArray, FloatArray, NoiseModel]:
-    """Weights of columns by generalised least squares, their covariance for unit noise, and the noise.
-
-    Of one run at the strength that is likeliest.
-    """
+    """Weights by generalised least squares, their covariance for unit noise, and the (likeliest) noise."""
     n, q = y.size, columns.shape[0]
     between, to_y = _compute_moments(columns, columns, size), _compute_moments(columns, y, size)
     whole = _compute_moments(y, y, size)

@@ -112,10 +112,7 @@ def _find_swings(values: list[float], threshold: float) -> tuple[list[int], list
 
 
 def find_setbacks(values: FloatArray) -> list[Setback]:
-    """Every fall from a reading to the end of its descent, deepest first; equal ones in their order.
-
-    More is better in ``values``, shape (n,). A descent ends where the next reading is higher or equal.
-    """
+    """Every fall to where the next of ``values`` is as high or higher, deepest first, equal in order."""
     falling = np.concatenate([[False], np.diff(values) < 0, [False]])
     edges = np.flatnonzero(falling[1:] != falling[:-1]).reshape(-1, 2)
     setbacks = [Setback(start, end, float(values[start] - values[end])) for start, end in edges.tolist()]

@@ -318,10 +318,7 @@ class Field:
         return self.make_windows() if len(self.curves) > 1 else None
 
     def make_windows(self, *, turned: bool = False) -> Windows | None:
-        """The windows of all series; None where the noise of one is not known.
-
-        ``turned`` asks who is behind all others instead of ahead.
-        """
+        """For all series, or None where the noise of one is not known; ``turned`` asks who is behind."""
         aligned = self.aligned
         series = [self.series[name] for name in aligned.names]
         if not all(own.is_noise_known for own in series):

@@ -108,8 +108,7 @@ def _describe_apart(
 def _find_widest(field: Field, aligned: Aligned, *, fewest: int) -> tuple[Reading, Reading, float] | None:
     """The highest and the lowest reading where they are furthest apart, and how far apart they end.
 
-    At the first of the steps that share the largest difference, up to rounding, among those that ``fewest``
-    series reach; None where there is no such step.
+    At the first of equal steps, among those that ``fewest`` series reach; None where there is no such step.
     """
     several = np.flatnonzero(np.isfinite(aligned.good).sum(axis=0) >= fewest)
     if not several.size:

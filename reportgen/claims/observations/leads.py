@@ -128,10 +128,7 @@ class _Leads:
         return self.field.readings_alone.rate(min(size for *_, size in self.largest))
 
     def describe_leaders(self) -> str:
-        """Who leads where, and that the lead changes, only where a test has found each leader.
-
-        And which of three or more series have no readings at some of the steps that are reported.
-        """
+        """Who leads where, whether that changes, by a test, and which of three or more have no readings."""
         words, who = self.words, self.who
         parts = [f"{self.names[row]} {self.describe_when(row)}" for row in who]
         first = self.names[who[0]]
@@ -190,10 +187,7 @@ class _Leads:
         return f"at {format_count(total, 'step')} of {self.aligned.steps.size:,}"
 
     def list_evidence(self, row: int) -> list[str]:
-        """From which step to its end a series is ahead of each other one, and by how much; nearest first.
-
-        Of two series the sentence says it already.
-        """
+        """From which step on a series is ahead of each other, by how much; of two the sentence says it."""
         if len(self.names) == _TWO_SERIES:
             return []
         parts: list[tuple[float, str, str]] = []

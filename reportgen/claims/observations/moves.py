@@ -203,10 +203,9 @@ def observe_steady(field: Field) -> Iterator[Observation]:
 
 
 def _describe_steady(move: Move) -> tuple[str, Setback] | None:
-    """A move that does not turn back, and the largest step back of its readings; None where it does.
+    """A move, and the largest step back of its readings; None where it turns back.
 
-    A course never turns, and is known well enough that it hides no setback of half its way; readings go one
-    way, but for a step back of a tenth of it.
+    A course never turns, and hides no setback of half its way; readings may go a tenth of it back.
     """
     series, sign = move.series, 1.0 if move.up else -1.0
     steps, values = series.points

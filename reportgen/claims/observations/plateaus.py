@@ -206,10 +206,7 @@ class _Change(NamedTuple):
         return self.size > max(CLEAR * self.series.course.compute_error(*places), field.least)
 
     def describe(self) -> tuple[str, list[str]]:
-        """What a metric does, and which way is better where that is down: ``loss rises from 1 to 2``.
-
-        And both values, such as ``loss: at(A, 10) = 0.3``.
-        """
+        """``loss rises from 1 to 2 (lower is better)``, and both values: ``loss: at(A, 10) = 0.3``."""
         series, scale = self.series, self.series.field.scale
         moves = "rises" if self.values[1] > self.values[0] else "falls"
         words = [series.format(value) for value in self.values]

@@ -43,9 +43,8 @@ def group_values(
     """Cuts between values of which everyone above differs from everyone below by more than noise.
 
     Where the noise of a series is not known, a cut is also natural: wider than the mean gap of neighbours,
-    and with all cuts wider than what they leave together. Otherwise there is no cut at all. ``values`` are
-    of two or more series, as measured; a criterion is what the difference of two has to exceed, the better
-    one first.
+    and with all cuts wider than what they leave together. Otherwise there is no cut at all. ``values``, as
+    measured, are of two or more series; a criterion is for the difference of two, the better one first.
     """
     choose = cache(choose_criterion)  # every cut asks for all pairs around it
     order = sorted(values, key=lambda name: (-field.sign * values[name], name))

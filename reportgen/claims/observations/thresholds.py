@@ -164,10 +164,7 @@ class Digits:
 
     @cached_property
     def _style(self) -> tuple[bool, int]:
-        """Whether numbers have an exponent, since all are below 0.001; and decimals that do for four of five.
-
-        0.9 is written as 0.90 among 0.85 and 0.75.
-        """
+        """Whether numbers have an exponent, all being below 0.001; and decimals that do for four of five."""
         largest = max((float(np.abs(points.values).max()) for points in self.points.values()), default=0.0)
         small = self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
         most = _count_decimals(self._factor * self.least, 1)
