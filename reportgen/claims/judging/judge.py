@@ -175,7 +175,7 @@ def describe_part(part: Part, scale: Scale) -> str:
     decimals = min(count_decimals(words), count_decimals(others))
     while words == others:
         decimals += 1
-        if decimals >= MOST_DIGITS:
+        if decimals >= MOST_DIGITS - 1:
             words, others = (format_number(value, significant=MOST_DIGITS) for value in values)
             break
         words, others = (_format_number(value, quantity, scale, decimals) for value, quantity in pairs)
