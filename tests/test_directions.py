@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from made_figures import context, curve, curve_set, figure
 
-from reportgen.claims.facts.curve_facts import CurveSubject
+from reportgen.claims.facts.subjects import CurveSubject
 from reportgen.claims.observations.choosing import observe_curves
 from reportgen.claims.observations.field import Field
-from reportgen.claims.observations.rules.part_company import observe_part_company
+from reportgen.claims.observations.plateaus import observe_part_company
 from reportgen.core.directions import HIGHER, LOWER, NEITHER, Direction, find_direction, guess_direction
 from reportgen.core.model import Run
 from reportgen.core.statements import Scale

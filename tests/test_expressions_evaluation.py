@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made_figures import curve, curve_set
 from made_subjects import Answer, MadeSubject, faults, marked, result
 
-from reportgen.claims.facts.curve_facts import CurveSubject
+from reportgen.claims.facts.subjects import CurveSubject
 from reportgen.core.statements import Quantity, Scale, Truth
 
 if TYPE_CHECKING:

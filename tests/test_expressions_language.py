@@ -10,8 +10,17 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from reportgen.claims.expressions.faults import ExpressionError, Fault
-from reportgen.claims.expressions.language import Call, Chain, Name, Number, Prefix, Tree, parse
-from reportgen.claims.expressions.tokens import TokenKind, tokenize
+from reportgen.claims.expressions.language import (
+    Call,
+    Chain,
+    Name,
+    Number,
+    Prefix,
+    TokenKind,
+    Tree,
+    parse,
+    tokenize,
+)
 from reportgen.claims.facts.vocabulary import quote_name
 
 

@@ -15,9 +15,8 @@ from made_scored import scored
 from made_subjects import CURVES, MadeSubject
 
 from reportgen.claims.expressions.faults import ExpressionError
-from reportgen.claims.facts.curve_facts import CurveSubject
 from reportgen.claims.facts.fact_words import format_fact_interval
-from reportgen.claims.facts.score_facts import ScoreSubject
+from reportgen.claims.facts.subjects import CurveSubject, ScoreSubject
 from reportgen.claims.judging.agreement import agrees, get_typed_value
 from reportgen.claims.judging.judge import judge
 from reportgen.claims.judging.typed import read_typed

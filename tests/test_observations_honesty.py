@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from reportgen.claims.facts.curve_facts import CurveSubject
+from reportgen.claims.facts.subjects import CurveSubject
 from reportgen.claims.observations.choosing import observe_curves
 from reportgen.claims.observations.thresholds import Threshold, format_scientific
 from reportgen.core.model import ReducedMetric, Run

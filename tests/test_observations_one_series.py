@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reportgen.claims.observations.choosing import RULES
+from reportgen.claims.observations.dips import find_deepest_fall, find_dips, find_setbacks
 from reportgen.claims.observations.field import Field
-from reportgen.claims.observations.rules.dips import find_deepest_fall, find_dips, find_setbacks
-from reportgen.claims.observations.rules.instability import running_mean
-from reportgen.claims.observations.thresholds import estimate_noise
+from reportgen.claims.observations.instability import running_mean
+from reportgen.claims.observations.noise import estimate_noise
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Scale
 from reportgen.settings.blocks import Rule

@@ -14,14 +14,14 @@ from made_figures import curve, curve_set
 
 from reportgen.claims.observations.choosing import merge_duplicates, observe_curves
 from reportgen.claims.observations.field import Field
-from reportgen.claims.observations.rules.gaps import (
+from reportgen.claims.observations.gaps import (
     observe_convergence,
     observe_same_start,
     observe_widest_gap,
 )
-from reportgen.claims.observations.rules.leads import observe_crossing
-from reportgen.claims.observations.rules.part_company import observe_part_company
-from reportgen.claims.observations.rules.ranking import group_values, observe_best, observe_tiers
+from reportgen.claims.observations.leads import observe_crossing
+from reportgen.claims.observations.plateaus import observe_part_company
+from reportgen.claims.observations.ranking import group_values, observe_best, observe_tiers
 from reportgen.core.statements import Scale
 from reportgen.settings.blocks import Rule
 

@@ -12,7 +12,7 @@ from made_scored import score_context, scored
 from scipy import stats
 
 from reportgen.claims.facts.fact_words import describe_fact
-from reportgen.claims.facts.score_facts import ScoreSubject
+from reportgen.claims.facts.subjects import ScoreSubject
 from reportgen.claims.facts.vocabulary import FactError, collect_facts, list_fact_kinds
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Scale

@@ -36,7 +36,7 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
     """
     request = topic.request
     if isinstance(request, ScoreRequest):
-        from reportgen.claims.facts.score_facts import ScoreSubject  # noqa: PLC0415 - only where something is computed
+        from reportgen.claims.facts.subjects import ScoreSubject  # noqa: PLC0415 - only where something is computed
 
         with place_score_errors(place):
             scored = answers.score_benchmark(request)
@@ -46,7 +46,7 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
                 scored.groups,
                 make_score_scale(request, scored.problems.lowest, scored.problems.highest),
             )
-    from reportgen.claims.facts.curve_facts import CurveSubject  # noqa: PLC0415 - as above
+    from reportgen.claims.facts.subjects import CurveSubject  # noqa: PLC0415 - as above
 
     answer = answers.get_every_step(request)
     return CurveSubject(

@@ -1,22 +1,23 @@
-"""What the data say to an expression: a number, or a truth with the comparisons that make it."""
+"""What the data say to an expression: a number in full, or a truth with the comparisons that make it."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.claims.expressions.amounts import (
-    Amount,
-    compare_amounts,
-    compute_amount,
-    join_reasons,
-    make_fact_amount,
-    make_moment,
-    make_number,
-    negate_amount,
-)
+from reportgen.claims.expressions.checking import Kind, combine_kinds
 from reportgen.claims.expressions.faults import ExpressionError, Fault, shorten
-from reportgen.claims.expressions.language import Call, Chain, Name, Number, Prefix, Tree, get_text
+from reportgen.claims.expressions.language import (
+    Call,
+    Chain,
+    Name,
+    Number,
+    Prefix,
+    Tree,
+    get_text,
+    make_fault,
+)
 from reportgen.claims.facts.vocabulary import FACTS, FactError, ParameterKind
 from reportgen.core.statements import Fact, Quantity, Truth
 from reportgen.core.words import parse_moment
@@ -26,28 +27,88 @@ if TYPE_CHECKING:
     from reportgen.claims.facts.vocabulary import Argument, Subject
 
 
+# A machine's sums are off by less than this share of what is summed: what is closer counts as equal.
+_SLACK = 1e-9
+# Dates are whole milliseconds, and a billionth of the time since 1970 is more than a second.
+_SLACK_OF_MOMENTS = 0.5
+_LARGEST = sys.float_info.max
+
+
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The smallest thing in a claim that holds or not: a comparison, or a fact such as ``better``.
+class Amount:
+    """A number on its way through an expression.
 
-    ``a < b < c`` has two parts.
-
-    Attributes:
-        text: the part as its author wrote it; of a chain the two sides concerned.
-        truth: what the data say to it.
-        reason: why it is undecided, a phrase; otherwise empty.
-        operator: ``<``, ``<=``, ``>``, ``>=``, ``=`` or ``!=``; empty for a fact.
-        sides: left and right of the operator, with their text; empty for a fact.
-        fact: the fact that is true or false; None for a comparison.
-        position, length: where it stands in the expression.
+    Two numbers are equal within the larger slack. It is a billionth of the largest number that the value
+    comes from, so that ``final(A) - final(B) = 0.1`` holds for 0.9 and 0.8, and scaling both sides changes no
+    comparison.
     """
 
-    text: str
+    kind: Kind
+    value: float | None  # finite; None where nobody can know it
+    slack: float = 0.0  # how far off it may be
+    reason: str = ""  # why there is no value, a phrase
+    fact: Fact | None = None  # where it is nothing else than one fact
+    minuend: Fact | None = None  # where it is one fact less another
+    subtrahend: Fact | None = None
+    text: str = ""  # of a side of a comparison, as its author wrote it
+
+    @property
+    def quantity(self) -> Quantity:
+        """What kind of number it is."""
+        return self.kind.quantity
+
+
+def compute_amount(operator: str, left: Amount, right: Amount, divisor: str) -> Amount:
+    """``left operator right`` for ``+ - * /``, of kinds that go with each other.
+
+    What is divided by 0, for which ``divisor`` is the text, or is too large for a number, has no value.
+    """
+    kind = combine_kinds(operator, left.kind, right.kind) or left.kind
+    a, b, slack_a, slack_b = left.value, right.value, left.slack, right.slack
+    if a is None or b is None:
+        return Amount(kind, None, 0.0, join_reasons((left.reason, right.reason)))
+    if operator == "/" and abs(b) <= slack_b:
+        return Amount(kind, None, 0.0, f"{divisor} is 0, and nothing can be divided by it")
+    if operator == "*":
+        value, slack = a * b, max(slack_a * abs(b), abs(a) * slack_b)
+    elif operator == "/":
+        value = a / b
+        slack = max(slack_a / abs(b), abs(value) * (slack_b / abs(b)))
+    else:
+        value, slack = a - b if operator == "-" else a + b, max(slack_a, slack_b)
+    if abs(value) > _LARGEST:
+        return Amount(kind, None, 0.0, "the numbers become too large")
+    facts = (left.fact, right.fact) if operator == "-" and left.fact and right.fact else (None, None)
+    return Amount(kind, value + 0.0, min(slack, _LARGEST), "", None, *facts)
+
+
+def compare_amounts(operator: str, left: Amount, right: Amount) -> bool | None:
+    """Whether the comparison holds, on the numbers in full; None where one of them has no value."""
+    if left.value is None or right.value is None:
+        return None
+    equal = abs(left.value - right.value) <= max(left.slack, right.slack)
+    if operator in {"=", "!="}:
+        return equal is (operator == "=")
+    if equal:
+        return operator in {"<=", ">="}
+    return left.value < right.value if operator in {"<", "<="} else left.value > right.value
+
+
+def join_reasons(several: tuple[str, ...]) -> str:
+    """Why there is no value, each reason once."""
+    return "; ".join(dict.fromkeys(reason for reason in several if reason))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A comparison, or a fact such as ``better``, that holds or not; ``a < b < c`` has two parts."""
+
+    text: str  # as its author wrote it; of a chain the two sides concerned
     truth: Truth
-    reason: str
-    operator: str
-    sides: tuple[Amount, ...]
-    fact: Fact | None
+    reason: str  # why it is undecided, a phrase
+    operator: str  # empty for a fact
+    sides: tuple[Amount, ...]  # left and right of the operator, with their text; empty for a fact
+    fact: Fact | None  # the fact that is true or false; None for a comparison
     position: int
     length: int
 
@@ -56,21 +117,15 @@ class Part:
 class Result:
     """What the data say to an expression.
 
-    Attributes:
-        quantity: what kind of number it is; ``TRUTH`` for a claim.
-        value: a finite number or a truth; None where nobody can know.
-        reason: why there is no value, a phrase; otherwise empty.
-        facts: every fact asked, each once, in the order of asking: what a step is taken from comes first.
-        parts: every part of a claim, in the order of the text; empty for a number.
-        deciding: those of the parts that make it what it is: of a claim that fails, what has to change;
-            of one that holds, what it rests on; of an undecided one, what is undecided.
+    ``deciding`` are those of the parts that make it what it is: of a claim that fails, what has to change; of
+    one that holds, what it rests on; of an undecided one, what is undecided.
     """
 
     quantity: Quantity
-    value: float | bool | None
-    reason: str
-    facts: tuple[Fact, ...]
-    parts: tuple[Part, ...] = ()
+    value: float | bool | None  # finite; None where nobody can know
+    reason: str  # why there is no value, a phrase
+    facts: tuple[Fact, ...]  # each once, in the order of asking: what a step is taken from comes first
+    parts: tuple[Part, ...] = ()  # of a claim, in the order of the text
     deciding: tuple[Part, ...] = ()
 
 
@@ -83,34 +138,29 @@ def evaluate(expression: CheckedExpression, subject: Subject) -> Result:
     """Ask the subject of a checked expression for every fact in it, and say what comes out.
 
     No part is left out because another one decides already: the evidence is whole. Truth has three values
-    (Kleene): what is undecided decides nothing, and undecided ``and`` false is false.
-
-    Raises:
-        ExpressionError: facts that the results have no answer to, each where it stands.
+    (Kleene): what is undecided decides nothing, and undecided ``and`` false is false. Raises
+    ``ExpressionError`` with the facts that the results have no answer to, each where it stands.
     """
     evaluator = _Evaluator(expression.text, subject)
     is_truth = expression.quantity is Quantity.TRUTH
-    found = (evaluator.evaluate_truth if is_truth else evaluator.evaluate_amount)(expression.tree)
+    outcome = (evaluator.evaluate_truth if is_truth else evaluator.evaluate_amount)(expression.tree)
     if evaluator.faults:
         raise ExpressionError(evaluator.faults)
     facts = tuple(dict.fromkeys(evaluator.facts))
-    if isinstance(found, Amount):
-        return Result(expression.quantity, found.value, found.reason, facts)
-    reason = join_reasons(tuple(part.reason for part in found.deciding)) if found.truth is None else ""
+    if isinstance(outcome, Amount):
+        return Result(expression.quantity, outcome.value, outcome.reason, facts)
+    truth, deciding = outcome
+    reason = join_reasons(tuple(part.reason for part in deciding)) if truth is None else ""
     parts = tuple(sorted(evaluator.parts, key=lambda part: part.position))
-    return Result(expression.quantity, found.truth, reason, facts, parts, found.deciding)
+    return Result(expression.quantity, truth, reason, facts, parts, deciding)
 
 
-@dataclass(frozen=True, slots=True)
-class _TruthResult:
-    """A truth, None where it is undecided, and the parts that make it so."""
-
-    truth: bool | None
-    deciding: tuple[Part, ...] = ()
+# A truth, None where it is undecided, and the parts that make it so.
+_Decision = tuple[bool | None, tuple[Part, ...]]
 
 
 class _Evaluator:
-    """Walks the tree from its leaves. A fact without an answer is told, and undecided until then."""
+    """Walks the tree from its leaves. A fact without an answer is reported, and undecided until then."""
 
     def __init__(self, text: str, subject: Subject) -> None:
         self.faults: list[Fault] = []
@@ -119,66 +169,70 @@ class _Evaluator:
         self._text = text
         self._subject = subject
 
-    def evaluate_truth(self, tree: Tree) -> _TruthResult:
+    def evaluate_truth(self, tree: Tree) -> _Decision:
         match tree:
             case Prefix():
-                inner = self.evaluate_truth(tree.of)
-                return _TruthResult(None if inner.truth is None else not inner.truth, inner.deciding)
+                truth, deciding = self.evaluate_truth(tree.of)
+                return None if truth is None else not truth, deciding
             case Chain() if tree.operators[0] in {"and", "or"}:
-                return _join_truths(tree.operators[0], [self.evaluate_truth(part) for part in tree.parts])
+                return _join_decisions(tree.operators[0], [self.evaluate_truth(part) for part in tree.parts])
             case Chain():
-                return self._evaluate_comparisons(tree)
+                sides = [
+                    replace(self.evaluate_amount(part), text=get_text(self._text, part))
+                    for part in tree.parts
+                ]
+                decisions: list[_Decision] = []
+                for at, operator in enumerate(tree.operators):
+                    (first, last), pair = tree.parts[at : at + 2], tuple(sides[at : at + 2])
+                    # Cut from a chain, the words of two sides could miss a parenthesis.
+                    text = f"{pair[0].text} {operator} {pair[1].text}"
+                    place = first.position, last.position + last.length - first.position
+                    if len(tree.operators) == 1:
+                        text, place = get_text(self._text, tree), (tree.position, tree.length)
+                    truth = compare_amounts(operator, *pair)
+                    reason = join_reasons(tuple(side.reason for side in pair))
+                    part = Part(text, to_truth(truth), reason, operator, pair, None, *place)
+                    decisions.append((truth, (part,)))
+                    self.parts.append(part)
+                return _join_decisions("and", decisions)
             case Call():
-                return self._evaluate_fact(tree)
+                fact, text = self._get_fact(tree), get_text(self._text, tree)
+                truth = None if fact.value is None else bool(fact.value)
+                part = Part(text, to_truth(truth), fact.reason, "", (), fact, tree.position, tree.length)
+                self.parts.append(part)
+                return truth, (part,)
         raise TypeError(f"not a truth: {tree}")  # checked before
 
     def evaluate_amount(self, tree: Tree) -> Amount:
         match tree:
             case Number():
-                return make_number(tree.value)
+                return Amount(Kind(Quantity.NUMBER, constant=True), tree.value, abs(tree.value) * _SLACK)
             case Name():
-                return make_moment(parse_moment(tree.name) or 0.0)
+                kind = Kind(Quantity.STEP, constant=True)
+                return Amount(kind, parse_moment(tree.name) or 0.0, _SLACK_OF_MOMENTS)
             case Call():
                 fact = self._get_fact(tree)
+                kind = Kind(fact.quantity)
+                if fact.value is None:
+                    return Amount(kind, None, 0.0, fact.reason, fact)
+                largest = [abs(float(fact.value))]
+                if fact.quantity is Quantity.DIFFERENCE:  # a gap of 1e-17 between values near 1 is none
+                    names = ("peak", "trough") if self._subject.holds == "curves" else ("score",)
+                    values = (self._subject.fact(name, (one,)).value for name in names for one in fact.series)
+                    largest += [abs(value) for value in values if value is not None]
                 dated = self._subject.scale.step_is_time
-                return make_fact_amount(fact, scale=self._find_scale(fact), dated=dated)
+                dated = dated and fact.quantity in {Quantity.STEP, Quantity.STEPS}
+                slack = _SLACK_OF_MOMENTS if dated else max(largest) * _SLACK
+                return Amount(kind, float(fact.value), slack, "", fact)
             case Prefix():
-                return negate_amount(self.evaluate_amount(tree.of))
+                amount = self.evaluate_amount(tree.of)
+                value = None if amount.value is None else 0.0 - amount.value
+                return Amount(amount.kind, value, amount.slack, amount.reason)
             case Chain():
                 total, *others = (self.evaluate_amount(part) for part in tree.parts)
                 for operator, part, other in zip(tree.operators, tree.parts[1:], others, strict=True):
                     total = compute_amount(operator, total, other, shorten(get_text(self._text, part)))
                 return total
-
-    def _evaluate_comparisons(self, chain: Chain) -> _TruthResult:
-        amounts = [self.evaluate_amount(part) for part in chain.parts]
-        sides = [
-            replace(amount, text=get_text(self._text, tree))
-            for tree, amount in zip(chain.parts, amounts, strict=True)
-        ]
-        judged = []
-        for at, operator in enumerate(chain.operators):
-            first, last = chain.parts[at : at + 2]
-            # Cut from a chain, the words of two sides could miss a parenthesis.
-            text = f"{sides[at].text} {operator} {sides[at + 1].text}"
-            start, length = first.position, last.position + last.length - first.position
-            if len(chain.operators) == 1:
-                text, start, length = get_text(self._text, chain), chain.position, chain.length
-            truth = compare_amounts(operator, *amounts[at : at + 2])
-            reason = join_reasons((amounts[at].reason, amounts[at + 1].reason))
-            pair = tuple(sides[at : at + 2])
-            part = Part(text, to_truth(truth), reason, operator, pair, None, start, length)
-            judged.append(_TruthResult(truth, (part,)))
-            self.parts.append(part)
-        return _join_truths("and", judged)
-
-    def _evaluate_fact(self, call: Call) -> _TruthResult:
-        fact = self._get_fact(call)
-        truth = None if fact.value is None else bool(fact.value)
-        text = get_text(self._text, call)
-        part = Part(text, to_truth(truth), fact.reason, "", (), fact, call.position, call.length)
-        self.parts.append(part)
-        return _TruthResult(truth, (part,))
 
     def _get_fact(self, call: Call) -> Fact:
         """A fact; one without a value where an argument has none, or where the results have no answer."""
@@ -198,24 +252,14 @@ class _Evaluator:
             try:
                 fact = self._subject.fact(call.name, tuple(arguments))
             except FactError as error:
-                self.faults.append(Fault(call.position, call.length, error.message, error.next_step))
+                self.faults.append(make_fault(call, error.message, error.next_step))
         self.facts.append(fact)
         return fact
 
-    def _find_scale(self, fact: Fact) -> float:
-        """The largest number that a difference comes from: a gap of 1e-17 between values near 1 is none."""
-        if fact.quantity is not Quantity.DIFFERENCE or fact.value is None:
-            return 0.0
-        names = ("peak", "trough") if self._subject.holds == "curves" else ("score",)
-        values = [self._subject.fact(name, (series,)).value for name in names for series in fact.series]
-        return max((abs(value) for value in values if value is not None), default=0.0)
 
-
-def _join_truths(operator: str, several: list[_TruthResult]) -> _TruthResult:
+def _join_decisions(operator: str, several: list[_Decision]) -> _Decision:
     """Kleene's ``and`` and ``or``, and what decides them: what alone would do, else what is undecided."""
     decisive = operator == "or"
-    truths = [one.truth for one in several]
+    truths = [truth for truth, _ in several]
     result = decisive if decisive in truths else None if None in truths else not decisive
-    return _TruthResult(
-        result, tuple(part for one in several if one.truth is result for part in one.deciding)
-    )
+    return result, tuple(part for truth, deciding in several if truth is result for part in deciding)

@@ -11,27 +11,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
-    """One thing in an expression for its author to mend.
+    """One thing in an expression for its author to mend; the texts are sentences without their full stops."""
 
-    Attributes:
-        position: where it starts in the expression, from 0; the expression's length where it is too short.
-        length: how many characters it covers, at least 1.
-        message: what was found, a sentence without its full stop.
-        next_step: what to do about it, a sentence without its full stop; may be empty.
-    """
-
-    position: int
-    length: int
-    message: str
-    next_step: str = ""
+    position: int  # where it starts in the expression, from 0; its length where it is too short
+    length: int  # how many characters it covers, at least 1
+    message: str  # what was found
+    next_step: str = ""  # what to do about it; may be empty
 
 
 class ExpressionError(ValueError):
-    """An expression that cannot be judged.
-
-    Attributes:
-        faults: everything found, in the order of the expression; at least one.
-    """
+    """An expression that cannot be judged; ``faults`` are all of them in order, at least one."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(sorted(set(faults)))

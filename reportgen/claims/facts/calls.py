@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.claims.facts.fact_words import format_quantity, format_quantity_interval
@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A fact that is asked for: its name, the series it names, and its other numbers, each in order."""
+    """A fact that is requested: its name, the series it names, and its other numbers, each in order."""
 
     name: str
     text: str
@@ -53,8 +53,7 @@ class Call:
 def make_call(name: str, arguments: tuple[Argument, ...], subject: Subject) -> Call:
     """A fact's call, from its name and arguments.
 
-    Raises:
-        FactError: there is no such series, one is held against itself, or a number is not finite.
+    Raises ``FactError``: there is no such series, one is held against itself, or a number is not finite.
     """
     series = tuple(one for one in arguments if isinstance(one, str))
     for one in series:
@@ -70,52 +69,30 @@ def make_call(name: str, arguments: tuple[Argument, ...], subject: Subject) -> C
 
 def format_call(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str:
     """A call as an expression has it: ``peak(MEL)``, ``at('Series A', 15)``, ``at(A, '2024-05-01')``."""
-    kinds = (parameter.kind for parameter in FACTS[name].parameters)
-    texts = (
-        quote_name(one)
-        if isinstance(one, str)
-        else _format_number(float(one), dated=scale.step_is_time and kind is ParameterKind.STEP)
-        for one, kind in zip(arguments, kinds, strict=True)
-    )
+    texts = []
+    for one, parameter in zip(arguments, FACTS[name].parameters, strict=True):
+        if isinstance(one, str):
+            texts.append(quote_name(one))
+            continue
+        number = float(one)
+        dated = scale.step_is_time and parameter.kind is ParameterKind.STEP
+        moment = format_moment(number) if dated else None
+        whole = number == round(number) and abs(number) < _PLAIN_BELOW
+        texts.append(f"'{moment}'" if moment is not None else str(int(number)) if whole else repr(number))
     return f"{name}({', '.join(texts)})"
 
 
-def make_fact(call: Call, found: Answer) -> Fact:
+def make_fact(call: Call, answer: Answer) -> Fact:
     """The fact that answers a call; a number that is too large for a float is none."""
-    low, high = _keep_finite(found.low), _keep_finite(found.high)
-    if any(one is not None and not math.isfinite(one) for one in (found.value, found.step)):
+    if any(one is not None and not math.isfinite(one) for one in (answer.value, answer.step)):
         return Fact(call.text, call.quantity, None, TOO_LARGE, call.series)
-    if low is None or high is None:
-        low = high = None
-    return Fact(
-        call.text,
-        call.quantity,
-        found.value,
-        found.reason,
-        call.series,
-        step=found.step,
-        from_step=found.from_step,
-        to_step=found.to_step,
-        low=low,
-        high=high,
-        n=found.n,
-        note=found.note,
-    )
+    if any(end is None or not math.isfinite(end) for end in (answer.low, answer.high)):
+        answer = replace(answer, low=None, high=None)
+    return Fact(call.text, call.quantity, series=call.series, **asdict(answer))
 
 
-def _keep_finite(end: float | None) -> float | None:
-    return end if end is not None and math.isfinite(end) else None
-
-
-def _format_number(number: float, *, dated: bool) -> str:
-    moment = format_moment(number) if dated else None
-    if moment is not None:
-        return f"'{moment}'"
-    return str(int(number)) if number == round(number) and abs(number) < _PLAIN_BELOW else repr(number)
-
-
+# The facts that are answered here.
 VERDICT_FACTS = frozenset({"p_value", "better", "unclear", "equivalent", "tied"})
-"""The facts that are answered here."""
 
 
 def evaluate_verdict(
@@ -128,52 +105,40 @@ def evaluate_verdict(
     few: str,
     step: float | None = None,
 ) -> Answer:
-    """What a comparison says to one of ``VERDICT_FACTS``.
+    """What a comparison, a minus b, adjusted together with all pairs of the subject, says to a fact.
 
     A pair that was not tested is neither better nor unclear: equal runs on both sides leave nothing to test
     with, and a difference between them may still be real. Of two that differ none is known to be better where
-    it is not known which way is.
-
-    Args:
-        name: the fact.
-        one: a minus b, adjusted together with all pairs of the subject.
-        scale: of the numbers.
-        numbers: the margin, for ``equivalent``.
-        behind: what the test rests on, such as ``30 problems``.
-        few: why it could not be tested where that is for too few runs or problems.
-        step: where two curves were compared.
-
-    Raises:
-        FactError: the margin is not above 0.
+    it is not known which way is. ``numbers`` holds the margin, for ``equivalent``; ``behind`` is what the
+    test rests on, such as ``30 problems``; ``few`` is why it could not be tested where that is for too few
+    runs or problems; ``step`` is where two curves were compared. Raises ``FactError`` for a margin of 0.
     """
+    reason = few if one.verdict is Verdict.TOO_FEW else one.reason or few
+    unclear = one.verdict is Verdict.UNCLEAR
     if name == "equivalent":
-        return replace(_test_equivalence(one, numbers[0], scale, behind, few), step=step, n=one.shared)
-    if one.adjusted_p is None:
-        reason = few if one.verdict is Verdict.TOO_FEW else one.reason or few
-        return Answer(None, reason, step=step, n=one.shared)
-    said = _difference(one, scale)
-    if name == "p_value":
-        return Answer(one.adjusted_p, step=step, n=one.shared, note=f"{said}, {behind}")
-    p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
-    note = f"{said}, {p}, {behind}"
-    if name in {"unclear", "tied"}:
-        return replace(_unclear(name, one, note), step=step, n=one.shared)
-    if scale.higher_is_better is None and one.verdict is not Verdict.UNCLEAR:
-        reason = (
-            f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
-            "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
-        )
-        return Answer(None, reason, step=step, n=one.shared, note=note)
-    return Answer(one.verdict is Verdict.BETTER, step=step, n=one.shared, note=note)
-
-
-def _unclear(name: str, one: Comparison, note: str) -> Answer:
-    if name == "tied" and one.verdict is Verdict.UNCLEAR and not is_within(one.low, one.high):
-        return Answer(
-            None, f"the interval of the difference excludes 0, and the test does not decide: {note}"
-        )
-    remark = f"; {one.reason}" if one.reason else ""
-    return Answer(one.verdict is Verdict.UNCLEAR, note=f"{note}{remark}")
+        answer = _test_equivalence(one, numbers[0], scale, behind, reason)
+    elif one.adjusted_p is None:
+        answer = Answer(None, reason)
+    else:
+        difference = _describe_difference(one, one.low, one.high, scale)
+        p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
+        note = f"{difference}, {p}, {behind}"
+        if name == "p_value":
+            answer = Answer(one.adjusted_p, note=f"{difference}, {behind}")
+        elif name == "tied" and unclear and not is_within(one.low, one.high):
+            reason = f"the interval of the difference excludes 0, and the test does not decide: {note}"
+            answer = Answer(None, reason)
+        elif name in {"unclear", "tied"}:
+            answer = Answer(unclear, note=f"{note}; {one.reason}" if one.reason else note)
+        elif scale.higher_is_better is None and not unclear:
+            reason = (
+                f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
+                "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
+            )
+            answer = Answer(None, reason, note=note)
+        else:
+            answer = Answer(one.verdict is Verdict.BETTER, note=note)
+    return replace(answer, step=step, n=one.shared)
 
 
 def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool:
@@ -181,7 +146,7 @@ def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool
     return low is None or high is None or low <= value <= high
 
 
-def _test_equivalence(one: Comparison, margin: float, scale: Scale, behind: str, few: str) -> Answer:
+def _test_equivalence(one: Comparison, margin: float, scale: Scale, behind: str, untested: str) -> Answer:
     """Two one-sided t tests at 5 % each (Schuirmann 1987): the 90 % interval lies inside the margin.
 
     An interval that was widened for what the standard error does not show stays as much wider.
@@ -189,20 +154,20 @@ def _test_equivalence(one: Comparison, margin: float, scale: Scale, behind: str,
     if not margin > 0:
         raise FactError("The margin of equivalent is not above 0", "Give the largest difference that is none")
     if one.difference is None or not one.stderr or one.df is None or one.low is None or one.high is None:
-        return Answer(None, few if one.verdict is Verdict.TOO_FEW else one.reason or few)
+        return Answer(None, untested)
     half = t_quantile(0.95, one.df) * one.stderr
     narrower = t_quantile(0.95, one.df) / t_quantile((1 + one.level) / 2, one.df)
     low = one.difference - max(half, (one.difference - one.low) * narrower)
     high = one.difference + max(half, (one.high - one.difference) * narrower)
     inside = -margin < low and high < margin
-    said = format_quantity_interval(one.difference, low, high, Quantity.DIFFERENCE, scale)
+    difference = _describe_difference(one, low, high, scale)
     limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
     where = "inside" if inside else "not inside"
-    return Answer(inside, note=f"difference {said} at 90 %, {where} ±{limit}, {behind}")
+    return Answer(inside, note=f"{difference} at 90 %, {where} ±{limit}, {behind}")
 
 
-def _difference(one: Comparison, scale: Scale) -> str:
+def _describe_difference(one: Comparison, low: float | None, high: float | None, scale: Scale) -> str:
     value = one.difference or 0.0
-    if one.low is None or one.high is None:
+    if low is None or high is None:
         return f"difference {format_quantity(value, Quantity.DIFFERENCE, scale)}"
-    return f"difference {format_quantity_interval(value, one.low, one.high, Quantity.DIFFERENCE, scale)}"
+    return f"difference {format_quantity_interval(value, low, high, Quantity.DIFFERENCE, scale)}"

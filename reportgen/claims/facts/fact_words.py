@@ -1,4 +1,4 @@
-"""Facts to words: a value in its unit, a step, and a whole fact with its evidence."""
+"""Facts to words: a value in its unit, steps, names, and a whole fact with its evidence."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from reportgen.core.words import (
     format_p,
     format_percent,
     format_step,
+    join_names,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reportgen.core.statements import Fact, Scale
 
 
@@ -32,6 +35,7 @@ _SIZES = {"widest_gap", "volatility", "band_width"}
 _PLACED = {"at", "gap", "band_width", "mean"}
 # More digits than these are an exponent's, not an interval's.
 _MOST_DECIMALS = 12
+_MOST_IN_HEAD = 3
 
 
 def format_quantity(
@@ -42,46 +46,45 @@ def format_quantity(
     Values between bounds of 0 and 1 are told in percent, their differences in points, with one decimal;
     where the data write percentages the sign stands behind them as they are; all others have four
     significant digits. What is inside the bounds never seems to reach them, a difference never seems to be
-    0 if it is not, and a p value stays on its side of 0.05.
-
-    Args:
-        value: a finite number, or a truth.
-        quantity: what it is.
-        scale: what it means.
-        decimals: digits after the point, as they are written, with the percent sign too.
-        signed: a plus sign before a positive difference.
-
-    Raises:
-        ValueError: if ``value`` is not finite.
+    0 if it is not, and a p value stays on its side of 0.05. ``decimals`` are digits after the point, as they
+    are written, with the percent sign too; ``signed`` puts a plus sign before a positive difference. A value
+    that is not finite raises ``ValueError``.
     """
+    in_percent = scale.bounds == _SHARE and not scale.percent
+    if in_percent and decimals is None and quantity in {Quantity.VALUE, Quantity.DIFFERENCE}:
+        decimals = 1
     match quantity:
         case Quantity.TRUTH:
-            said = "true" if value else "false"
+            return "true" if value else "false"
+        case Quantity.VALUE if in_percent:
+            words = format_percent(value, decimals=decimals or 0).removesuffix("%")
         case Quantity.VALUE:
-            said = f"{_value(value, scale, decimals)}{_get_unit(quantity, scale)}"
+            words = format_number(value, decimals=decimals, within=scale.bounds)
         case Quantity.DIFFERENCE:
-            said = f"{_difference(value, scale, decimals, signed=signed)}{_get_unit(quantity, scale)}"
+            words = format_nonzero(value * (100 if in_percent else 1), decimals=decimals, signed=signed)
         case Quantity.STEP:
-            said = describe_step(value, scale)
+            return describe_step(value, scale)
         case Quantity.STEPS:
-            said = _format_steps(value, scale, decimals)
-        case Quantity.PROBABILITY:
-            said = (
-                format_p(value)
-                if decimals is None
-                else format_number(value, decimals=decimals, within=_SHARE)
-            )
-        case Quantity.NUMBER:
-            said = format_number(value, decimals=decimals)
-    return said
+            return _format_steps(value, scale, decimals)
+        case Quantity.PROBABILITY if decimals is None:
+            return format_p(value)
+        case _:
+            within = _SHARE if quantity is Quantity.PROBABILITY else None
+            return format_number(value, decimals=decimals, within=within)
+    return words + _get_unit(quantity, scale)
+
+
+def _format_steps(value: float, scale: Scale, decimals: int | None) -> str:
+    if not scale.step_is_time:
+        count, unit = format_number(value, significant=6, decimals=decimals), scale.step_name or "step"
+    else:
+        size, unit = next((one for one in _DURATIONS if abs(value) >= one[0]), (1, "millisecond"))
+        count = format_number(value / size, decimals=decimals)
+    return f"{count} {unit}" if count in {"1", f"{MINUS}1"} else f"{count} {unit}s"
 
 
 def describe_step(step: float, scale: Scale) -> str:
-    """A step in a sentence: ``step 120``, ``iteration 900``; on a time axis ``2024-05-03``, in UTC.
-
-    Raises:
-        ValueError: if ``step`` is not finite.
-    """
+    """A finite step in a sentence: ``step 120``, ``iteration 900``; on a time axis ``2024-05-03``, in UTC."""
     if scale.step_is_time:
         return (format_moment(step) or f"{format_number(step)} milliseconds").replace("T", " ")
     return format_step(step, scale.step_name or "step")
@@ -89,8 +92,46 @@ def describe_step(step: float, scale: Scale) -> str:
 
 def describe_position(step: float, scale: Scale) -> str:
     """Where something is: ``at step 120``, ``on 2024-05-03``, ``at 2024-05-03 12:30``."""
-    said = describe_step(step, scale)
-    return f"on {said}" if scale.step_is_time and " " not in said else f"at {said}"
+    words = describe_step(step, scale)
+    return f"on {words}" if scale.step_is_time and " " not in words else f"at {words}"
+
+
+def format_range(first: float, last: float, scale: Scale) -> str:
+    """Steps from one to another, both included: ``step 30 to 40``; one of them: ``step 30``."""
+    if first == last:
+        return describe_step(first, scale)
+    start, end = describe_step(first, scale), describe_step(last, scale)
+    return f"{start} to {end.removeprefix(f'{scale.step_name} ')}"
+
+
+def format_during(first: float, last: float, end: float, scale: Scale) -> str:
+    """When something holds: ``at step 30``, ``from step 30 to 40``, ``from step 30 on`` up to the end."""
+    if first == last:
+        return describe_position(first, scale)
+    if last == end:
+        return f"from {describe_step(first, scale)} on"
+    return f"from {format_range(first, last, scale)}"
+
+
+def format_stretches(ends: Sequence[tuple[float, float]], last: float, scale: Scale) -> str:
+    """One or more ranges up to the last step: ``from step 30 on``, ``at steps 30 to 40 and 110``."""
+    if len(ends) == 1 or scale.step_is_time:
+        return join_names([format_during(*pair, last, scale) for pair in ends])
+    name = scale.step_name or "step"
+    parts = [format_range(*pair, scale).removeprefix(f"{name} ") for pair in ends]
+    return f"at {name}s {join_names(parts)}"
+
+
+def format_names(names: Sequence[str], total: int) -> str:
+    """Series at the head of a sentence: ``A and B``, ``All 5 series``, ``4 of the 5 series``."""
+    if len(names) <= _MOST_IN_HEAD:
+        return join_names(names)
+    return f"All {len(names):,} series" if len(names) == total else f"{len(names):,} of the {total:,} series"
+
+
+def format_few(names: Sequence[str], most: int) -> str:
+    """Names in a sentence; so many and how many more, but never "1 more" in place of a name."""
+    return join_names(names, most=most if len(names) > most + 1 else None)
 
 
 def describe_fact(fact: Fact, scale: Scale) -> str:
@@ -109,17 +150,31 @@ def describe_fact(fact: Fact, scale: Scale) -> str:
     else:
         said = format_equation(fact.call, format_fact_interval(fact, scale))
     note = f": {fact.note}" if fact.note else ""
-    return f"{said}{_format_place(fact, scale)}{note}"
+    place = ""
+    if fact.quantity is not Quantity.STEP and fact.name not in _PLACED:
+        if fact.step is not None:
+            place = f" {describe_position(fact.step, scale)}"
+        elif fact.name == "crossings" and fact.from_step is not None and fact.to_step is not None:
+            first, last = (describe_step(step, scale) for step in (fact.from_step, fact.to_step))
+            place = f" between {first} and {last}"
+    return f"{said}{place}{note}"
 
 
 def format_quantity_interval(value: float, low: float, high: float, quantity: Quantity, scale: Scale) -> str:
     """A value or difference with its interval, both in the digits that the interval deserves."""
-    decimals = _choose_decimals(value, low, high, scale)
+    half = (high - low) / 2
+    # By the half width; None where four significant digits have to do.
+    decimals: int | None = None
+    if scale.bounds == _SHARE and not scale.percent:
+        decimals = choose_percent_decimals(half)
+    elif scale.bounds is not None:
+        decimals = choose_decimals(half)
+    elif half > 0 and "e" not in format_number(max(abs(low), abs(high), abs(value))):
+        decimals = max(0, 1 - math.floor(math.log10(half)))
+        decimals = decimals if decimals <= _MOST_DECIMALS else None
+    whole, *ends = (format_quantity(one, quantity, scale, decimals=decimals) for one in (value, low, high))
     unit = _get_unit(quantity, scale)
-    ends = (
-        format_quantity(end, quantity, scale, decimals=decimals).removesuffix(unit) for end in (low, high)
-    )
-    return f"{format_quantity(value, quantity, scale, decimals=decimals)} [{', '.join(ends)}]"
+    return f"{whole} [{', '.join(end.removesuffix(unit) for end in ends)}]"
 
 
 def format_fact_interval(fact: Fact, scale: Scale) -> str:
@@ -136,52 +191,7 @@ def format_fact_value(fact: Fact, scale: Scale) -> str:
     return format_quantity(float(fact.value), fact.quantity, scale, signed=fact.name not in _SIZES)
 
 
-def _format_place(fact: Fact, scale: Scale) -> str:
-    if fact.quantity is Quantity.STEP or fact.name in _PLACED:
-        return ""
-    if fact.step is not None:
-        return f" {describe_position(fact.step, scale)}"
-    if fact.name == "crossings" and fact.from_step is not None and fact.to_step is not None:
-        first, last = (describe_step(step, scale) for step in (fact.from_step, fact.to_step))
-        return f" between {first} and {last}"
-    return ""
-
-
 def _get_unit(quantity: Quantity, scale: Scale) -> str:
     if not (scale.percent or scale.bounds == _SHARE):
         return ""
     return " %" if quantity is Quantity.VALUE else " points"
-
-
-def _value(value: float, scale: Scale, decimals: int | None) -> str:
-    if scale.bounds == _SHARE and not scale.percent:
-        return format_percent(value, decimals=1 if decimals is None else decimals).removesuffix("%")
-    return format_number(value, decimals=decimals, within=scale.bounds)
-
-
-def _difference(value: float, scale: Scale, decimals: int | None, *, signed: bool) -> str:
-    if scale.bounds == _SHARE and not scale.percent:
-        value, decimals = value * 100, 1 if decimals is None else decimals
-    return format_nonzero(value, decimals=decimals, signed=signed)
-
-
-def _format_steps(value: float, scale: Scale, decimals: int | None) -> str:
-    if not scale.step_is_time:
-        count, unit = format_number(value, significant=6, decimals=decimals), scale.step_name or "step"
-    else:
-        size, unit = next((one for one in _DURATIONS if abs(value) >= one[0]), (1, "millisecond"))
-        count = format_number(value / size, decimals=decimals)
-    return f"{count} {unit}" if count in {"1", f"{MINUS}1"} else f"{count} {unit}s"
-
-
-def _choose_decimals(value: float, low: float, high: float, scale: Scale) -> int | None:
-    """Decimals by the interval's half width; None where four significant digits have to do."""
-    half = (high - low) / 2
-    if scale.bounds == _SHARE and not scale.percent:
-        return choose_percent_decimals(half)
-    if scale.bounds is not None:
-        return choose_decimals(half)
-    if not half > 0 or "e" in format_number(max(abs(low), abs(high), abs(value))):
-        return None
-    decimals = max(0, 1 - math.floor(math.log10(half)))
-    return decimals if decimals <= _MOST_DECIMALS else None

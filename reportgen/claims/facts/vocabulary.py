@@ -11,17 +11,12 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from reportgen.core.statements import Quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reportgen.core.statements import Fact, Scale
 
 
-KEYWORDS = ("and", "or", "not")
-"""Words of the language that are no names."""
-
+KEYWORDS = ("and", "or", "not")  # words of the language that are no names
 # Every branch that repeats can match in one way only, so that reading takes linear time.
-PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"
-"""A name that needs no quotes, as a pattern."""
+PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"  # a name that needs no quotes, as a pattern
 
 
 def quote_name(name: str) -> str:
@@ -31,8 +26,7 @@ def quote_name(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"
 
 
-Held: TypeAlias = Literal["curves", "scores"]
-"""What a subject holds, and so which facts there are."""
+Held: TypeAlias = Literal["curves", "scores"]  # what a subject holds, and so which facts there are
 
 
 class ParameterKind(StrEnum):
@@ -54,23 +48,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FactKind:
-    """A fact that an author can ask for.
+    """A fact that an author can ask for."""
 
-    Attributes:
-        name: as it is written in expressions.
-        holds: for what there is such a fact.
-        parameters: what it takes, in order; series first.
-        quantity: what kind of number it gives.
-        says: its meaning, one sentence with its full stop; ``s``, ``a``, ``b``, ``x`` are the parameters.
-        instead: of an old name, what to write instead, a phrase; lists leave such a fact out.
-    """
-
-    name: str
-    holds: frozenset[Held]
-    parameters: tuple[Parameter, ...]
+    name: str  # as it is written in expressions
+    holds: frozenset[Held]  # for what there is such a fact
+    parameters: tuple[Parameter, ...]  # in order; series first
     quantity: Quantity
-    says: str
-    instead: str = ""
+    says: str  # its meaning, one sentence; ``s``, ``a``, ``b``, ``x`` are the parameters
+    instead: str = ""  # of an old name, what to write instead, a phrase; lists leave such a fact out
 
     @property
     def signature(self) -> str:
@@ -78,115 +63,76 @@ class FactKind:
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
 
-_KINDS = {"x": ParameterKind.STEP, "from": ParameterKind.STEP, "to": ParameterKind.STEP}
+_KINDS = dict.fromkeys(("x", "from", "to"), ParameterKind.STEP)
 _KINDS |= {"level": ParameterKind.LEVEL, "margin": ParameterKind.MARGIN}
-
-_VALUE, _DIFFERENCE, _STEP, _NUMBER = Quantity.VALUE, Quantity.DIFFERENCE, Quantity.STEP, Quantity.NUMBER
-_TRUTH = Quantity.TRUTH
-_CURVES: frozenset[Held] = frozenset({"curves"})
-_SCORES: frozenset[Held] = frozenset({"scores"})
 # How a fact is written, what kind of number it gives, and what it says; on curves all are about the mean
-# curve, unsmoothed and unbinned.
-_OF_CURVES = (
-    ("start(s)", _VALUE, "The first value of the mean curve."),
-    ("final(s)", _VALUE, "The last value of the mean curve."),
-    (
-        "peak(s)",
-        _VALUE,
-        "The best value: the highest, or the lowest where lower is better; the highest where neither is.",
-    ),
-    ("peak_step(s)", _STEP, "The first step that has the best value."),
-    (
-        "trough(s)",
-        _VALUE,
-        "The worst value: the lowest, or the highest where lower is better; the lowest where neither is.",
-    ),
-    ("trough_step(s)", _STEP, "The first step that has the worst value."),
-    ("at(s, x)", _VALUE, "The value at step x, interpolated between the steps around it."),
-    ("mean(s, from, to)", _VALUE, "The mean of the curve from one step to another."),
-    ("steps_to(s, level)", _STEP, "The step at which the curve first reaches the level, interpolated."),
-    ("gap(a, b, x)", _DIFFERENCE, "The value of a minus that of b at step x."),
-    ("widest_gap(a, b)", _DIFFERENCE, "The largest distance of the two curves."),
-    ("widest_gap_step(a, b)", _STEP, "The step at which the two are furthest apart."),
-    ("crossings(a, b)", _NUMBER, "How often the two change places between the ends."),
-    (
-        "volatility(s)",
-        _DIFFERENCE,
-        "The standard deviation of the changes from step to step, with the trend taken out.",
-    ),
-    ("band_width(s, x)", _DIFFERENCE, "The width of the band at step x."),
-)
-_OF_SCORES = (
-    ("score(s)", _VALUE, "The score, as the table shows it."),
-    ("low(s)", _VALUE, "The lower end of the score's confidence interval."),
-    ("high(s)", _VALUE, "The upper end of the score's confidence interval."),
-    ("rank(s)", _NUMBER, "The place in the order of scores, from 1 for the best."),
-    ("best_rank(s)", _NUMBER, "The best rank that the verdicts of all pairs leave to it."),
-    ("worst_rank(s)", _NUMBER, "The worst rank that the verdicts of all pairs leave to it."),
-    (
-        "group(s)",
-        _NUMBER,
-        "The group, from 1 for the best; its series are better than all series of the groups below.",
-    ),
-    ("tier(s)", _NUMBER, "An old name of group."),
-    ("difference(a, b)", _DIFFERENCE, "The score of a minus that of b on shared problems."),
-)
-_OF_BOTH = (
-    (
-        "p_value(a, b)",
-        Quantity.PROBABILITY,
-        (
-            "The p value of the difference, adjusted for all pairs: Welch's t test over runs at the last step"
-            " that both have, or a sign-flip test over shared problems."
-        ),
-    ),
-    (
-        "better(a, b)",
-        _TRUTH,
-        "True where a is better, with an adjusted p below 0.05 and an interval of the difference without 0.",
-    ),
-    (
-        "unclear(a, b)",
-        _TRUTH,
-        "True where neither is better in that sense; that does not make them equal.",
-    ),
-    (
-        "equivalent(a, b, margin)",
-        _TRUTH,
-        (
-            "True where the difference is smaller than the margin: its 90 % interval lies between −margin and"
-            " +margin (two one-sided tests at 5 %)."
-        ),
-    ),
-    (
-        "tied(a, b)",
-        _TRUTH,
-        "An old name of unclear; it cannot be decided where the interval of the difference excludes 0.",
-    ),
-)
+# curve, unsmoothed and unbinned. A line that begins with a space continues the one before.
+_OF_CURVES = """
+start(s): value: The first value of the mean curve.
+final(s): value: The last value of the mean curve.
+peak(s): value: The best value: the highest, or the lowest where lower is better; the highest where neither
+ is.
+peak_step(s): step: The first step that has the best value.
+trough(s): value: The worst value: the lowest, or the highest where lower is better; the lowest where neither
+ is.
+trough_step(s): step: The first step that has the worst value.
+at(s, x): value: The value at step x, interpolated between the steps around it.
+mean(s, from, to): value: The mean of the curve from one step to another.
+steps_to(s, level): step: The step at which the curve first reaches the level, interpolated.
+gap(a, b, x): difference: The value of a minus that of b at step x.
+widest_gap(a, b): difference: The largest distance of the two curves.
+widest_gap_step(a, b): step: The step at which the two are furthest apart.
+crossings(a, b): number: How often the two change places between the ends.
+volatility(s): difference: The standard deviation of the changes from step to step, with the trend taken out.
+band_width(s, x): difference: The width of the band at step x.
+"""
+_OF_SCORES = """
+score(s): value: The score, as the table shows it.
+low(s): value: The lower end of the score's confidence interval.
+high(s): value: The upper end of the score's confidence interval.
+rank(s): number: The place in the order of scores, from 1 for the best.
+best_rank(s): number: The best rank that the verdicts of all pairs leave to it.
+worst_rank(s): number: The worst rank that the verdicts of all pairs leave to it.
+group(s): number: The group, from 1 for the best; its series are better than all series of the groups below.
+tier(s): number: An old name of group.
+difference(a, b): difference: The score of a minus that of b on shared problems.
+"""
+_OF_BOTH = """
+p_value(a, b): probability: The p value of the difference, adjusted for all pairs: Welch's t test over runs at
+ the last step that both have, or a sign-flip test over shared problems.
+better(a, b): truth: True where a is better, with an adjusted p below 0.05 and an interval of the difference
+ without 0.
+unclear(a, b): truth: True where neither is better in that sense; that does not make them equal.
+equivalent(a, b, margin): truth: True where the difference is smaller than the margin: its 90 % interval lies
+ between −margin and +margin (two one-sided tests at 5 %).
+tied(a, b): truth: An old name of unclear; it cannot be decided where the interval of the difference
+ excludes 0.
+"""
 _INSTEAD = {
     "tier": "group(s), best_rank(s) or worst_rank(s)",
     "tied": "unclear(a, b), or equivalent(a, b, margin) for two that are equal within a margin",
 }
 
 
-def _make_kind(holds: frozenset[Held], signature: str, quantity: Quantity, says: str) -> FactKind:
-    name, _, rest = signature.partition("(")
-    parameters = tuple(
-        Parameter(parameter, _KINDS.get(parameter, ParameterKind.SERIES))
-        for parameter in rest.removesuffix(")").split(", ")
-    )
-    return FactKind(name, holds, parameters, quantity, says, _INSTEAD.get(name, ""))
+def _list_kinds(table: str, *holds: Held) -> list[FactKind]:
+    kinds = []
+    for row in table.replace("\n ", " ").strip().split("\n"):
+        signature, quantity, says = row.split(": ", 2)
+        name, _, rest = signature.removesuffix(")").partition("(")
+        parameters = tuple(Parameter(one, _KINDS.get(one, ParameterKind.SERIES)) for one in rest.split(", "))
+        instead = _INSTEAD.get(name, "")
+        kinds.append(FactKind(name, frozenset(holds), parameters, Quantity(quantity), says, instead))
+    return kinds
 
 
-_ALL = (
-    *(_make_kind(_CURVES, *row) for row in _OF_CURVES),
-    *(_make_kind(_SCORES, *row) for row in _OF_SCORES),
-    *(_make_kind(_CURVES | _SCORES, *row) for row in _OF_BOTH),
-)
+_ALL = [
+    *_list_kinds(_OF_CURVES, "curves"),
+    *_list_kinds(_OF_SCORES, "scores"),
+    *_list_kinds(_OF_BOTH, "curves", "scores"),
+]
 
+# Every fact by its name, with old names, in the order in which lists show them.
 FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}
-"""Every fact by its name, with old names, in the order in which lists show them."""
 
 
 def list_fact_kinds(holds: Held) -> tuple[FactKind, ...]:
@@ -194,18 +140,14 @@ def list_fact_kinds(holds: Held) -> tuple[FactKind, ...]:
     return tuple(fact for fact in FACTS.values() if holds in fact.holds and not fact.instead)
 
 
-Argument: TypeAlias = str | float
-"""A series' name, or a step or level."""
+Argument: TypeAlias = str | float  # A series' name, or a step or level
 
 
 class FactError(ValueError):
     """A question that the results have no answer to, such as a step outside a series' range.
 
-    Not for what nobody can know: that is a fact without a value.
-
-    Attributes:
-        message: what was found, a sentence without its full stop.
-        next_step: what to do about it, a sentence without its full stop; may be empty.
+    Not for what nobody can know: that is a fact without a value. ``message`` says what was found and
+    ``next_step``, which may be empty, what to do about it; each a sentence without its full stop.
     """
 
     def __init__(self, message: str, next_step: str = "") -> None:
@@ -230,15 +172,7 @@ class Subject(Protocol):
         """The names of its series."""
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
-        """A fact of the vocabulary.
-
-        Args:
-            name: a fact that there is for what it holds.
-            arguments: as many and of the kinds that the vocabulary says; names of its series.
-
-        Raises:
-            FactError: the results have no answer.
-        """
+        """A fact that there is for what it holds; ``FactError`` where the results have no answer."""
 
 
 def collect_facts(subject: Subject) -> tuple[Fact, ...]:
@@ -246,19 +180,19 @@ def collect_facts(subject: Subject) -> tuple[Fact, ...]:
 
     Each pair is asked once, in the order of series; ``better`` the other way round where that is true.
     """
-    named = {1: [], 2: []}  # type: dict[int, list[str]]
-    for kind in list_fact_kinds(subject.holds):
-        if all(parameter.kind is ParameterKind.SERIES for parameter in kind.parameters):
-            named[len(kind.parameters)].append(kind.name)
-    one = [subject.fact(name, (series,)) for series in subject.series for name in named[1]]
-    return (*one, *_collect_pair_facts(subject, named[2]))
-
-
-def _collect_pair_facts(subject: Subject, names: list[str]) -> Iterator[Fact]:
+    of_series = ParameterKind.SERIES
+    kinds = [
+        kind
+        for kind in list_fact_kinds(subject.holds)
+        if all(parameter.kind is of_series for parameter in kind.parameters)
+    ]
+    single, paired = ([kind.name for kind in kinds if len(kind.parameters) == count] for count in (1, 2))
+    facts = [subject.fact(name, (series,)) for series in subject.series for name in single]
     for a, b in combinations(subject.series, 2):
-        for name in names:
+        for name in paired:
             fact = subject.fact(name, (a, b))
             if name == "better" and fact.value is False:
                 other = subject.fact(name, (b, a))
                 fact = other if other.value is True else fact
-            yield fact
+            facts.append(fact)
+    return tuple(facts)

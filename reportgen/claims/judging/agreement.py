@@ -37,7 +37,7 @@ _FITTING = {
     Unit.MOMENT: {Quantity.STEP},
     Unit.DURATION: {Quantity.STEPS},
 }
-_SAID = {
+_WORDS = {
     Quantity.VALUE: ("a value", "0.84 or 84 %"),
     Quantity.DIFFERENCE: ("a difference of values", "+0.032 or +3.2 points"),
     Quantity.STEP: ("a step", "step 120"),
@@ -45,34 +45,35 @@ _SAID = {
     Quantity.PROBABILITY: ("a p value", "p = 0.03 or p < 0.001"),
     Quantity.NUMBER: ("a plain number", "2 or 2 times"),
 }
-_SAID_OF_TIMES = {
+_WORDS_OF_TIMES = {
     Quantity.STEP: ("a date", "2024-05-03 or 2024-05-03 12:30"),
     Quantity.STEPS: ("a span of time", "3 days or 12 hours"),
 }
 
 
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LARGE, _SIGNIFICANT = 15, 4
+# A p value typed without decimals has no digits to go by.
+_DECIMALS_OF_P = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A value in the unit that was typed.
+    """A value in the unit that was typed."""
 
-    ``exact`` is the double, ``reliable`` those decimals that can be relied on; ``within`` are bounds that
-    the value lies strictly between.
-    """
-
-    exact: Decimal
-    reliable: tuple[Decimal, ...]
-    within: tuple[Decimal, Decimal] | None
+    exact: Decimal  # the double
+    reliable: tuple[Decimal, ...]  # those decimals that can be relied on
+    within: tuple[Decimal, Decimal] | None  # bounds that the value lies strictly between
 
 
 def check_unit(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
     """What is wrong with a unit that does not go with what a number is; None where it goes."""
-    by_time = _SAID_OF_TIMES if scale.step_is_time else {}
-    what, examples = by_time.get(quantity, _SAID[quantity])
-    timed = quantity in by_time
+    timed = scale.step_is_time and quantity in _WORDS_OF_TIMES
     fits = quantity in _FITTING[typed.unit] and (not timed or typed.unit in {Unit.MOMENT, Unit.DURATION})
     plain = not typed.p and typed.relation in {"", "="}
     if fits and (plain or quantity is Quantity.PROBABILITY):
         return None
+    what, examples = (_WORDS_OF_TIMES if timed else _WORDS)[quantity]
     return Fault(-1, 1, f'"{typed.words}" is typed, but the expression is {what}', f"Write it as {examples}")
 
 
@@ -81,8 +82,12 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
     if typed.moment:
         return format_moment(typed, value) == typed.moment
     reading = make_reading(typed, value, quantity, scale)
+    values = (reading.exact, *reading.reliable)
     if typed.relation not in {"", "="}:
-        return _is_within_limit(reading, typed.relation, typed.number)
+        # The right side of a limit; what is as good as equal is equal.
+        sign = 1 if typed.relation in {"<", "≤"} else -1
+        apart = [sign * one.compare(typed.number) for one in values]
+        return all(one < 0 for one in apart) or (typed.relation in {"≤", "≥"} and min(apart) <= 0)
     right_sign = reading.exact > 0 if typed.sign == "+" else reading.exact < 0
     if typed.sign and not typed.number and not right_sign:
         return False
@@ -90,12 +95,15 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
         low, high = reading.within
         if not low < typed.number < high:
             return False
-        if quantity is not Quantity.PROBABILITY and typed.number == _round_inside_bounds(typed, reading):
-            return True
+        if quantity is not Quantity.PROBABILITY:
+            # Rounded so that it does not seem to reach its bounds.
+            text = format_number(reading.exact, decimals=typed.last_place, within=reading.within)
+            if typed.number == Decimal(text.replace(",", "").replace(MINUS, "-")):
+                return True
     unit = get_unit(typed.last_place)
     return typed.number in {
         one.quantize(unit, rounding=rounding, context=EXACT)
-        for one in (reading.exact, *reading.reliable)
+        for one in values
         for rounding in (ROUND_HALF_EVEN, ROUND_HALF_UP)
     }
 
@@ -131,11 +139,11 @@ def make_reading(typed: Typed, value: float, quantity: Quantity, scale: Scale) -
     if typed.last_place < _RELIABLE.prec - 1 - exact.adjusted():
         reliable.append(nearly)
     bounds = {Quantity.VALUE: scale.bounds, Quantity.PROBABILITY: (0.0, 1.0)}.get(quantity)
+    within = None
     if bounds is not None:
         low, high = (convert(Decimal(bound)) for bound in bounds)
-        if low < nearly < high and low < exact < high:
-            return Reading(exact, tuple(reliable), (low, high))
-    return Reading(exact, tuple(reliable), None)
+        within = (low, high) if low < nearly < high and low < exact < high else None
+    return Reading(exact, tuple(reliable), within)
 
 
 def _find_shift(typed: Typed, quantity: Quantity, scale: Scale) -> int:
@@ -145,56 +153,40 @@ def _find_shift(typed: Typed, quantity: Quantity, scale: Scale) -> int:
     return (2 if hundredfold else 0) - typed.magnitude
 
 
-def _is_within_limit(reading: Reading, relation: str, limit: Decimal) -> bool:
-    """Whether the value is on the right side of a limit; what is as good as equal is equal."""
-    ones = (reading.exact, *reading.reliable)
-    if relation in {"<", "≤"}:
-        return all(one < limit for one in ones) or (relation == "≤" and any(one <= limit for one in ones))
-    return all(one > limit for one in ones) or (relation == "≥" and any(one >= limit for one in ones))
-
-
-def _round_inside_bounds(typed: Typed, reading: Reading) -> Decimal:
-    """The value rounded so that it does not seem to reach its bounds."""
-    text = format_number(reading.exact, decimals=typed.last_place, within=reading.within)
-    return Decimal(text.replace(",", "").replace(MINUS, "-"))
-
-
-_LARGE, _SIGNIFICANT = 15, 4
-_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-# A p value typed without decimals has no digits to keep.
-_DECIMALS_OF_P = 2
-
-
 def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
     """The words as they should be typed; unchanged where they agree.
 
     More digits stand only where the author's would say that a bound is reached; for a p value stands
     ``<`` there. The unit fits (see ``check_unit``), and a date is in the years 1 to 9999.
     """
+    words = typed.words
     if agrees(typed, value, quantity, scale):
-        return typed.words
+        return words
     if typed.moment:
-        return _apply_edits(
-            typed.words, (typed.start, typed.end, _replace_date(typed, format_moment(typed, value)))
-        )
+        # A time with what its author wrote between day and clock, and behind them.
+        old = words[typed.start : typed.end]
+        day, _, clock = format_moment(typed, value).partition("T")
+        new = day or old
+        if clock:
+            place = old.index(typed.moment[11:], 10)
+            new = day + old[10:place] + clock + old[place + len(clock) :]
+        return _apply_edits(words, (typed.start, typed.end, new))
     reading = make_reading(typed, value, quantity, scale)
     if quantity is Quantity.PROBABILITY:
-        return _format_p(typed, reading)
+        return _repair_p(typed, reading)
     text = _format_number(typed, reading.exact, reading.within)
-    return _apply_edits(typed.words, (typed.start, typed.end, text), _edit_noun(typed, text, scale))
+    edits = [(typed.start, typed.end, text)]
+    # One step of several, or several of one.
+    other, noun = get_other_number(typed.noun, scale), typed.noun
+    one, was_one = (part.lstrip("+-−–") == "1" for part in (text, words[typed.digits : typed.end]))
+    singular = len(other) > len(noun)
+    if other and not typed.magnitude and ((one and not singular) or (was_one and not one and singular)):
+        other = other.capitalize() if noun[0].isupper() else other
+        edits.append((typed.noun_start, typed.noun_start + len(noun), other))
+    return _apply_edits(words, *edits)
 
 
-def _replace_date(typed: Typed, moment: str) -> str:
-    """A time with what its author wrote between day and clock, and behind them."""
-    old = typed.words[typed.start : typed.end]
-    day, _, clock = moment.partition("T")
-    if not clock:
-        return day or old
-    place = old.index(typed.moment[11:], 10)
-    return day + old[10:place] + clock + old[place + len(clock) :]
-
-
-def _format_p(typed: Typed, reading: Reading) -> str:
+def _repair_p(typed: Typed, reading: Reading) -> str:
     """Words for a p value, with ``<`` where its digits would say 0, and ``>`` where they would say 1."""
     if typed.exponent_mark:
         text = _format_number(typed, reading.exact, reading.within)
@@ -208,52 +200,49 @@ def _format_p(typed: Typed, reading: Reading) -> str:
             shown = min(max(rounded, low + get_unit(decimals)), high - get_unit(decimals))
         relation = "<" if shown > rounded else ">" if shown < rounded else "="
         text = _apply_style(typed, f"{shown:,f}")
-    return _apply_edits(typed.words, _edit_relation(typed, relation), (typed.start, typed.end, text))
-
-
-def _edit_relation(typed: Typed, relation: str) -> tuple[int, int, str]:
-    """The edit that puts a relation before the number; without a ``p``, none stands for ``=``."""
     start, end = typed.relation_start, typed.relation_end
     if relation == (typed.relation or "="):
-        return start, start, ""
-    if relation == "=" and not typed.p:
-        while typed.words[end] == " ":
-            end += 1
-        return start, end, ""
-    return (start, end, relation) if end > start else (typed.start, typed.start, f"{relation} ")
+        edit = start, start, ""
+    elif relation == "=" and not typed.p:  # none stands for it then
+        edit = start, end + len(typed.words[end:]) - len(typed.words[end:].lstrip(" ")), ""
+    else:
+        edit = (start, end, relation) if end > start else (typed.start, typed.start, f"{relation} ")
+    return _apply_edits(typed.words, edit, (typed.start, typed.end, text))
 
 
 def _format_number(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | None) -> str:
-    """Sign, digits and exponent in the author's style, with as many digits.
-
-    A number with more digits than a double has is written with an exponent, whatever the style.
-    """
+    """In the author's style, with as many digits; with more than a double has, always with an exponent."""
     if not typed.exponent_mark and value.adjusted() >= _LARGE:
         typed = replace(typed, exponent_mark="e", exponent_digits="1", significant=_SIGNIFICANT)
     if not typed.exponent_mark or not value:
-        return _apply_style(typed, _format_rounded(value, typed.decimals, within))
+        return _apply_style(typed, _format_scaled(value, 0, typed.decimals, within))
     exponent = value.adjusted()
-    text = _format_mantissa(typed, value, exponent, within)
+    text = _format_scaled(value, exponent, typed.significant - 1, within)
     if text.lstrip(MINUS).startswith("10"):
         exponent += 1
-        text = _format_mantissa(typed, value, exponent, within)
-    return _apply_style(typed, text) + typed.exponent_mark + _format_exponent(typed, exponent)
+        text = _format_scaled(value, exponent, typed.significant - 1, within)
+    # Raised or not, with the sign and the zeros in front that its author writes.
+    raised = typed.exponent_digits[0] in _RAISED
+    minus, plus = ("⁻", "⁺") if raised else ("-" if typed.exponent_mark in {"e", "E"} else MINUS, "+")
+    minus = minus if typed.exponent_sign in {"", plus} else typed.exponent_sign
+    sign = minus if exponent < 0 else plus if typed.exponent_sign == plus else ""
+    # Zeros in front are a style only where the author's exponent has them.
+    width = len(typed.exponent_digits) if typed.exponent_digits[0] in "0⁰" else 1
+    digits = f"{abs(exponent):0{width}d}"
+    digits = digits.translate(str.maketrans("0123456789", _RAISED)) if raised else digits
+    return _apply_style(typed, text) + typed.exponent_mark + sign + digits
 
 
-def _format_mantissa(
-    typed: Typed, value: Decimal, exponent: int, within: tuple[Decimal, Decimal] | None
+def _format_scaled(
+    value: Decimal, exponent: int, decimals: int, within: tuple[Decimal, Decimal] | None
 ) -> str:
-    scaled = None
+    """A number, or its mantissa, with so many digits, not reaching its bounds."""
+    value = value.scaleb(-exponent, EXACT)
     if within is not None:
-        scaled = within[0].scaleb(-exponent, EXACT), within[1].scaleb(-exponent, EXACT)
-    return _format_rounded(value.scaleb(-exponent, EXACT), typed.significant - 1, scaled)
-
-
-def _format_rounded(value: Decimal, decimals: int, within: tuple[Decimal, Decimal] | None) -> str:
-    if within is not None:
-        return format_number(value, decimals=decimals, within=within)
-    text = f"{value.quantize(get_unit(decimals), rounding=ROUND_HALF_EVEN, context=EXACT):,f}"
-    return text.replace("-", MINUS)
+        low, high = (bound.scaleb(-exponent, EXACT) for bound in within)
+        return format_number(value, decimals=decimals, within=(low, high))
+    rounded = value.quantize(get_unit(decimals), rounding=ROUND_HALF_EVEN, context=EXACT)
+    return f"{rounded:,f}".replace("-", MINUS)
 
 
 def _apply_style(typed: Typed, text: str) -> str:
@@ -265,7 +254,7 @@ def _apply_style(typed: Typed, text: str) -> str:
         sign = ""
     gap = typed.words[typed.start + len(typed.sign) : typed.digits]
     if not sign:
-        # What the sign kept apart stays apart: "step−5".
+        # What the sign held apart stays apart: "step−5".
         before = typed.words[: typed.start][-1:]
         gap = " " * bool(typed.sign and (before.isalnum() or before in {".", ","})) + gap.lstrip()
     if typed.separator is not None:
@@ -275,32 +264,7 @@ def _apply_style(typed: Typed, text: str) -> str:
     return sign + gap + digits
 
 
-def _format_exponent(typed: Typed, exponent: int) -> str:
-    """An exponent, raised or not, with the sign and the zeros in front that its author writes."""
-    raised = typed.exponent_digits[0] in _RAISED
-    minus, plus = ("⁻", "⁺") if raised else ("-" if typed.exponent_mark in {"e", "E"} else MINUS, "+")
-    if typed.exponent_sign not in {"", plus}:
-        minus = typed.exponent_sign
-    sign = minus if exponent < 0 else plus if typed.exponent_sign == plus else ""
-    digits = f"{abs(exponent):0{len(typed.exponent_digits)}d}"
-    # Zeros in front are a style only where the author's exponent has them.
-    digits = digits if typed.exponent_digits[0] in "0⁰" else f"{abs(exponent)}"
-    return sign + (digits.translate(str.maketrans("0123456789", _RAISED)) if raised else digits)
-
-
-def _edit_noun(typed: Typed, text: str, scale: Scale) -> tuple[int, int, str]:
-    """The edit that makes one step of several, or several of one."""
-    other = get_other_number(typed.noun, scale)
-    one, was_one = (part.lstrip("+-−–") == "1" for part in (text, typed.words[typed.digits : typed.end]))
-    singular = len(other) > len(typed.noun)
-    if not other or typed.magnitude or not ((one and not singular) or (was_one and not one and singular)):
-        return typed.end, typed.end, ""
-    start = typed.noun_start
-    return start, start + len(typed.noun), other.capitalize() if typed.noun[0].isupper() else other
-
-
 def _apply_edits(words: str, *edits: tuple[int, int, str]) -> str:
-    """Some words after edits, given as start, end and new text."""
     for start, end, new in sorted(edits, reverse=True):
         words = words[:start] + new + words[end:]
     return words

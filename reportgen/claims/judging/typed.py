@@ -94,31 +94,6 @@ MILLISECONDS = {
 }
 
 
-def tokenize_typed(words: str, scale: Scale) -> tuple[re.Match[str], ...]:
-    """The parts of some words, each with its kind as ``lastgroup``; together they are all of the words.
-
-    On an axis of steps, what looks like a date is several numbers.
-
-    Raises:
-        ExpressionError: a comma that parts no thousands, as in ``0,84``.
-    """
-    found: list[re.Match[str]] = []
-    at = 0
-    while match := _TOKEN.match(words, at):
-        if match.lastgroup == "moment" and not scale.step_is_time:
-            match = _TOKEN.match(words, at, at + 4) or match
-        found.append(match)
-        at = match.end()
-        if (
-            match[0] == ","
-            and re.search(r"[0-9]\Z", words[: match.start()])
-            and re.match("[0-9]", words[at:])
-        ):
-            step = "Write a point before decimals, and commas before each three digits: 0.84, 12,345"
-            raise make_misread_error(f'"{words}" has a comma that parts no thousands', step)
-    return tuple(found)
-
-
 def make_misread_error(message: str, next_step: str) -> ExpressionError:
     """A fault of the words: it has no place in the expression."""
     return ExpressionError([Fault(-1, 1, message, next_step)])
@@ -159,56 +134,32 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A typed number.
+    """A typed number; what it does not have is empty or 0."""
 
-    Attributes:
-        words: all that stands between the brackets.
-        start, end: the sign and digits in ``words``, with their exponent, without magnitude and unit.
-        digits: where the digits begin; behind ``start`` where there is a sign.
-        number: what was typed with its sign and exponent, before magnitude and unit; 0 for a date.
-        sign: the sign as typed; empty without one.
-        decimals: digits behind the mantissa's point.
-        separator: what parts thousands, empty for nothing; None where there are too few digits to tell.
-        bare_point: whether no digit stands before the point, as in ``.84``.
-        significant: digits of the mantissa without leading zeros, at least 1.
-        exponent: the power of ten behind the mantissa; 0 without one.
-        exponent_mark: what stands between mantissa and exponent, such as ``e``; empty without one.
-        exponent_sign, exponent_digits: the exponent as typed; empty without one.
-        magnitude: the power of ten that ``k`` or ``million`` stands for.
-        unit: what it counts.
-        milliseconds: of one of a span of time; otherwise 0.
-        noun: the unit's last word; empty without one.
-        noun_start: where that stands.
-        p: whether ``p`` stands before it.
-        relation: ``=``, ``<``, ``≤``, ``>`` or ``≥``; empty without one; ``≈`` counts as ``=``.
-        relation_start, relation_end: where that stands; equal without one.
-        moment: the date as ISO 8601 writes it, in its own precision; empty without one.
-    """
-
-    words: str
-    start: int
-    digits: int
+    words: str  # all that stands between the brackets
+    start: int  # of sign and digits in ``words``, with their exponent, without magnitude and unit
+    digits: int  # where the digits begin; behind ``start`` where there is a sign
     end: int
-    number: Decimal = Decimal(0)
-    sign: str = ""
-    decimals: int = 0
-    separator: str | None = None
-    bare_point: bool = False
-    significant: int = 1
-    exponent: int = 0
-    exponent_mark: str = ""
-    exponent_sign: str = ""
-    exponent_digits: str = ""
-    magnitude: int = 0
-    unit: Unit = Unit.NONE
-    milliseconds: int = 0
-    noun: str = ""
+    number: Decimal = Decimal(0)  # with sign and exponent, before magnitude and unit; 0 for a date
+    sign: str = ""  # as typed
+    decimals: int = 0  # digits behind the mantissa's point
+    separator: str | None = None  # what parts thousands; None where there are too few digits to see it
+    bare_point: bool = False  # no digit stands before the point, as in ``.84``
+    significant: int = 1  # digits of the mantissa without leading zeros, at least 1
+    exponent: int = 0  # the power of ten behind the mantissa
+    exponent_mark: str = ""  # what stands between mantissa and exponent, such as ``e``
+    exponent_sign: str = ""  # as typed
+    exponent_digits: str = ""  # as typed
+    magnitude: int = 0  # the power of ten that ``k`` or ``million`` stands for
+    unit: Unit = Unit.NONE  # what it counts
+    milliseconds: int = 0  # of one of a span of time
+    noun: str = ""  # the unit's last word
     noun_start: int = 0
-    p: bool = False
-    relation: str = ""
+    p: bool = False  # whether ``p`` stands before it
+    relation: str = ""  # ``=``, ``<``, ``≤``, ``>`` or ``≥``; ``≈`` counts as ``=``
     relation_start: int = 0
     relation_end: int = 0
-    moment: str = ""
+    moment: str = ""  # the date as ISO 8601 writes it, in its own precision
 
     @property
     def last_place(self) -> int:
@@ -219,36 +170,38 @@ class Typed:
 def read_typed(words: str, scale: Scale) -> Typed:
     """Read what an author typed between the brackets.
 
-    The name of the scale's step is a unit, and on an axis of times there are dates.
-
-    Raises:
-        ExpressionError: there is no number, more than one, or something that is not understood. The fault
-            has position -1: it is one of the words, not of the expression.
+    The name of the scale's step is a unit, and on an axis of times there are dates. ``ExpressionError`` where
+    there is no number, more than one, or something that is not understood; a fault has the position -1, since
+    it is one of the words, not of the expression.
     """
     if len(words) > MOST_CHARACTERS:
-        said = f"a bound value has {len(words):,} characters, and there may be {MOST_CHARACTERS:,}"
-        raise make_misread_error(said, f"Bind {_FORMS} alone")
-    found = [match for match in tokenize_typed(words, scale) if match.lastgroup not in _NOT_READ]
-    at = _find_number(words, found)
-    signed = at > 0 and found[at - 1].lastgroup == "sign"
-    typed = _read_digits(words, found[at], found[at - 1] if signed else None)
-    typed = _read_lead(typed, found[: at - signed], scale)
-    return _read_unit(typed, found[at + 1 :], scale)
-
-
-def _find_number(words: str, found: Sequence[re.Match[str]]) -> int:
-    numbers = [at for at, match in enumerate(found) if match.lastgroup in _NUMBERS]
+        message = f"a bound value has {len(words):,} characters, and there may be {MOST_CHARACTERS:,}"
+        raise make_misread_error(message, f"Bind {_FORMS} alone")
+    tokens: list[re.Match[str]] = []
+    end = 0
+    while match := _TOKEN.match(words, end):
+        # On an axis of steps, what looks like a date is several numbers.
+        if match.lastgroup == "moment" and not scale.step_is_time:
+            match = _TOKEN.match(words, end, end + 4) or match
+        tokens += [match] if match.lastgroup not in _NOT_READ else []
+        end = match.end()
+        if match[0] == "," and re.fullmatch("[0-9],[0-9]", words[max(end - 2, 0) : end + 1]):
+            step = "Write a point before decimals, and commas before each three digits: 0.84, 12,345"
+            raise make_misread_error(f'"{words}" has a comma that parts no thousands', step)
+    numbers = [at for at, match in enumerate(tokens) if match.lastgroup in _NUMBERS]
     if not numbers:
         raise make_misread_error(f'"{words}" holds no number', f"Type {_FORMS}, or make it a claim")
     if len(numbers) > 1:
-        several = ", ".join(found[at][0] for at in numbers)
-        raise make_misread_error(
-            f'"{words}" holds more than one number: {several}', "Bind each number by itself"
-        )
-    for at, match in enumerate(found):
-        if match.lastgroup == "other" or (match.lastgroup == "sign" and at != numbers[0] - 1):
+        message = f'"{words}" holds more than one number: {", ".join(tokens[at][0] for at in numbers)}'
+        raise make_misread_error(message, "Bind each number by itself")
+    (place,) = numbers
+    for at, match in enumerate(tokens):
+        if match.lastgroup == "other" or (match.lastgroup == "sign" and at != place - 1):
             raise _make_foreign_error(words, match[0])
-    return numbers[0]
+    signed = place > 0 and tokens[place - 1].lastgroup == "sign"
+    typed = _read_digits(words, tokens[place], tokens[place - 1] if signed else None)
+    typed = _read_lead(typed, tokens[: place - signed], scale)
+    return _read_unit(typed, tokens[place + 1 :], scale)
 
 
 def _make_foreign_error(words: str, part: str) -> Exception:
@@ -257,14 +210,18 @@ def _make_foreign_error(words: str, part: str) -> Exception:
 
 
 def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -> Typed:
-    """The number with its sign, without what stands around it."""
     start, typed_sign = (sign.start(), sign[0]) if sign else (match.start(), "")
     if match.lastgroup == "moment":
         if sign:
-            raise make_misread_error(
-                f'"{words}" has a sign before a date', "Write the date alone, such as 2024-05-03"
-            )
-        return Typed(words, start, start, match.end(), unit=Unit.MOMENT, moment=_read_date(match))
+            message = f'"{words}" has a sign before a date'
+            raise make_misread_error(message, "Write the date alone, such as 2024-05-03")
+        moment = f"{match['day']}T{match['clock']}" if match["clock"] else match["day"]
+        try:
+            datetime.fromisoformat(moment)
+        except ValueError:
+            message = f'"{match[0]}" is no date there is'
+            raise make_misread_error(message, "Write year, month and day: 2024-05-03") from None
+        return Typed(words, start, start, match.end(), unit=Unit.MOMENT, moment=moment)
     separator = match["separator"]
     whole, _, fraction = match["mantissa"].replace(separator or ",", "").partition(".")
     exponent_sign, exponent_digits = match["exponent_sign"] or "", match["exponent"] or ""
@@ -272,16 +229,13 @@ def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -
     exponent = int(exponent_digits.translate(_RAISED)[:6] or "0")
     exponent = exponent if exponent_sign in {"", "+", "⁺"} else -exponent
     if abs(exponent) > _MOST_EXPONENT or len(whole + fraction) > MOST_DIGITS:
-        said = f'"{words}" has more digits, or a larger exponent, than any number here'
-        raise make_misread_error(said, "Type as many digits as tell something")
+        message = f'"{words}" has more digits, or a larger exponent, than any number here'
+        raise make_misread_error(message, "Type as many digits as tell something")
     number = Decimal(f"{whole}.{fraction}E{exponent}")
     return Typed(
-        words,
-        start,
-        match.start(),
-        match.end(),
-        number if typed_sign in {"", "+"} else number.copy_negate(),
-        typed_sign,
+        *(words, start, match.start(), match.end()),
+        number=number if typed_sign in {"", "+"} else number.copy_negate(),
+        sign=typed_sign,
         decimals=len(fraction),
         separator=separator or ("" if len(whole) > 3 else None),  # noqa: PLR2004 - thousands have three digits
         bare_point=not whole,
@@ -293,61 +247,40 @@ def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -
     )
 
 
-def _read_date(match: re.Match[str]) -> str:
-    moment = f"{match['day']}T{match['clock']}" if match["clock"] else match["day"]
-    try:
-        datetime.fromisoformat(moment)
-    except ValueError:
-        raise make_misread_error(
-            f'"{match[0]}" is no date there is', "Write year, month and day: 2024-05-03"
-        ) from None
-    return str(moment)
-
-
 def _read_lead(typed: Typed, lead: Sequence[re.Match[str]], scale: Scale) -> Typed:
-    """The number with what stands before it."""
     name: list[str] = []
+    p, relation, place = False, "", (0, 0)
     for match in lead:
-        kind, part = str(match.lastgroup), match[0]
-        if kind == "word" and part in {"p", "P"} and not typed.p:
-            typed = replace(typed, p=True)
-        elif kind == "relation" and typed.relation in {"", "≈"}:
-            said = RELATIONS.get(part, part)
-            typed = replace(typed, relation=said, relation_start=match.start(), relation_end=match.end())
-        elif kind == "about" and not typed.relation:
-            typed = replace(typed, relation="≈", relation_start=match.start(), relation_end=match.end())
+        kind, part = match.lastgroup, match[0]
+        if kind == "word" and part in {"p", "P"} and not p:
+            p = True
+        elif (kind == "relation" and relation in {"", "≈"}) or (kind == "about" and not relation):
+            relation, place = "≈" if kind == "about" else RELATIONS.get(part, part), match.span()
         elif kind == "word":
             name += [part] if part.lower() not in ABOUT else []
         else:
             raise _make_foreign_error(typed.words, part)
-    if typed.relation == "≈":
-        typed = replace(typed, relation="=")
-    if not name:
-        return typed
-    if " ".join(name).lower() not in list_step_nouns(scale) or typed.unit is Unit.MOMENT:
+    if name and (" ".join(name).lower() not in list_step_nouns(scale) or typed.unit is Unit.MOMENT):
         raise _make_foreign_error(typed.words, " ".join(name))
-    return replace(typed, unit=Unit.STEP)
+    relation = "=" if relation == "≈" else relation
+    unit = Unit.STEP if name else typed.unit
+    start, end = place
+    return replace(typed, p=p, relation=relation, relation_start=start, relation_end=end, unit=unit)
 
 
 def _read_unit(typed: Typed, tail: Sequence[re.Match[str]], scale: Scale) -> Typed:
-    """The number with what stands behind it."""
     if tail and tail[0][0] in MAGNITUDES and typed.unit is not Unit.MOMENT:
         typed = replace(typed, magnitude=MAGNITUDES[tail[0][0]])
         tail = tail[1:]
-    said = " ".join("×" if match.lastgroup == "times" else match[0].lower() for match in tail)
-    if not tail or (typed.unit is Unit.MOMENT and said == "utc"):
+    words = " ".join("×" if match.lastgroup == "times" else match[0].lower() for match in tail)
+    if not tail or (typed.unit is Unit.MOMENT and words == "utc"):
         return typed
     times = MILLISECONDS if scale.step_is_time else {}
-    unit = (
-        Unit.STEPS if said in list_step_nouns(scale) else Unit.DURATION if said in times else UNITS.get(said)
-    )
+    named = Unit.DURATION if words in times else UNITS.get(words)
+    unit = Unit.STEPS if words in list_step_nouns(scale) else named
     if unit is None or typed.unit is not Unit.NONE:
         raise _make_foreign_error(typed.words, " ".join(match[0] for match in tail))
-    noun = tail[-1] if tail[-1].lastgroup == "word" else None
-    return replace(
-        typed,
-        unit=unit,
-        milliseconds=times.get(said, 0),
-        noun=noun[0] if noun else "",
-        noun_start=noun.start() if noun else 0,
-    )
+    is_word = tail[-1].lastgroup == "word"
+    noun, noun_start = (tail[-1][0], tail[-1].start()) if is_word else ("", 0)
+    milliseconds = times.get(words, 0)
+    return replace(typed, unit=unit, milliseconds=milliseconds, noun=noun, noun_start=noun_start)

@@ -1,31 +1,39 @@
-"""All that the rules find, each event once, most telling first and of many kinds."""
+"""All that the rules find, each event once, most telling first; and the rules about scores."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from reportgen.claims.facts.score_facts import ScoreSubject
-from reportgen.claims.observations.field import Field
-from reportgen.claims.observations.rules.dips import observe_dips, observe_spikes
-from reportgen.claims.observations.rules.gaps import (
-    observe_convergence,
-    observe_same_start,
-    observe_widest_gap,
+from reportgen.claims.facts.fact_words import (
+    describe_fact,
+    format_few,
+    format_quantity,
+    format_quantity_interval,
 )
-from reportgen.claims.observations.rules.instability import observe_instability, observe_uncertainty
-from reportgen.claims.observations.rules.leads import observe_crossing
-from reportgen.claims.observations.rules.moves import observe_rises, observe_steady
-from reportgen.claims.observations.rules.part_company import observe_part_company
-from reportgen.claims.observations.rules.plateaus import observe_late_decline, observe_plateaus
-from reportgen.claims.observations.rules.ranking import observe_best, observe_tiers
-from reportgen.claims.observations.rules.score_rules import SCORE_RULES, ScoreField
-from reportgen.core.statements import Observation
+from reportgen.claims.facts.subjects import ScoreSubject
+from reportgen.claims.observations.dips import observe_turns
+from reportgen.claims.observations.field import Field, observe
+from reportgen.claims.observations.gaps import observe_convergence, observe_same_start, observe_widest_gap
+from reportgen.claims.observations.instability import observe_instability, observe_uncertainty
+from reportgen.claims.observations.leads import observe_crossing
+from reportgen.claims.observations.moves import observe_rises, observe_steady
+from reportgen.claims.observations.plateaus import (
+    observe_late_decline,
+    observe_part_company,
+    observe_plateaus,
+)
+from reportgen.claims.observations.ranking import COUNT_WORDS, observe_best, observe_tiers
+from reportgen.core.comparisons import Verdict
+from reportgen.core.statements import Observation, Quantity
+from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.settings.blocks import Rule
 from reportgen.statistics.curves.readings import get_points
+from reportgen.statistics.verdicts import swap_sides
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -38,14 +46,15 @@ if TYPE_CHECKING:
 
 FieldRule: TypeAlias = Callable[[Field], Iterator[Observation]]
 
+# Each yields what it finds in the curves of one metric; ``PART_COMPANY``, which takes two, stands apart.
 RULES: dict[Rule, FieldRule] = {
     Rule.SAME_START: observe_same_start,
     Rule.BEST: observe_best,
     Rule.RISE: observe_rises,
     Rule.PLATEAU: observe_plateaus,
     Rule.STEADY: observe_steady,
-    Rule.DIP: observe_dips,
-    Rule.SPIKE: observe_spikes,
+    Rule.DIP: partial(observe_turns, sign=1.0),
+    Rule.SPIKE: partial(observe_turns, sign=-1.0),
     Rule.LATE_DECLINE: observe_late_decline,
     Rule.CROSSING: observe_crossing,
     Rule.WIDEST_GAP: observe_widest_gap,
@@ -54,12 +63,10 @@ RULES: dict[Rule, FieldRule] = {
     Rule.INSTABILITY: observe_instability,
     Rule.UNCERTAIN_HERE: observe_uncertainty,
 }
-"""Each yields what it finds in the curves of one metric; ``PART_COMPANY``, which takes two, stands apart."""
 
 
-_MOST_STRENGTH = 10.0
-"""More thresholds than these make nothing more telling."""
-
+_MOST_STRENGTH = 10.0  # more thresholds than these make nothing more telling
+# What a reader asks for first counts for more, and what nobody misses for less.
 _WEIGHTS = {
     Rule.BEST: 3.5,
     Rule.TIERS: 1.3,
@@ -69,21 +76,16 @@ _WEIGHTS = {
     Rule.SAME_START: 0.8,
     Rule.STEADY: 0.6,
 }
-"""What a reader asks for first counts for more, and what nobody misses for less."""
-
+# What a further sentence of a rule, about a single series, or about a metric counts for.
 _SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.4, 0.8, 0.7
-"""What a further sentence of a rule, about a single series, or about a metric counts for."""
-
-_READING = 0.6
-"""What a reading counts for, where what a test has found counts for 1."""
-
+_READING = 0.6  # what a reading counts for, where what a test has found counts for 1
 _ORDER = {rule: place for place, rule in enumerate(Rule)}
 
-# Of two rules that report one event, the second of these is left out.
+# Of two rules that report one event, the first of these is left out.
 _COVERED_BY = {
-    Rule.WIDEST_GAP: (Rule.SAME_START,),
-    Rule.SPIKE: (Rule.BEST,),
-    Rule.LATE_DECLINE: (Rule.BEST,),
+    Rule.WIDEST_GAP: Rule.SAME_START,
+    Rule.SPIKE: Rule.BEST,
+    Rule.LATE_DECLINE: Rule.BEST,
 }
 
 
@@ -94,10 +96,8 @@ def observe_curves(
 ) -> tuple[Observation, ...]:
     """What the rules find in the curves of one figure or the panels of one block, most telling first.
 
-    Args:
-        curve_sets: one for each metric, unsmoothed and unbinned, with what its numbers mean.
-        rules: only these; all if empty.
-        precisions: by how much readings may be off, for each metric; 0 for each if empty.
+    There is a curve set for each metric, unsmoothed and unbinned, with what its numbers mean; ``rules``
+    chooses some, all if empty; ``precisions`` are by how much readings of each may be off, 0 if empty.
     """
     fields = []
     for (curve_set, scale), precision in zip(curve_sets, precisions or [0.0] * len(curve_sets), strict=True):
@@ -108,9 +108,9 @@ def observe_curves(
     observations = [
         replace(observation, metric=field.scale.metric)
         for field in fields
-        for rule, observe in RULES.items()
+        for rule, find in RULES.items()
         if not rules or rule in rules
-        for observation in observe(field)
+        for observation in find(field)
     ]
     if not rules or Rule.PART_COMPANY in rules:
         observations += observe_part_company(fields)
@@ -133,13 +133,13 @@ def observe_scores(
         replace(observation, metric=scale.metric)
         for rule, several in SCORE_RULES.items()
         if not rules or rule in rules
-        for observe in several
-        for observation in observe(field)
+        for find in several
+        for observation in find(field)
     )
 
 
 def merge_duplicates(found: Sequence[Observation]) -> list[Observation]:
-    """Without those whose event another one tells; that one has their evidence, too.
+    """Without those whose event another one reports; that one has their evidence, too.
 
     The same event: the point that the best of all has, for a spike or a late decline of the same series;
     the first step, where series that start apart are furthest apart.
@@ -147,30 +147,45 @@ def merge_duplicates(found: Sequence[Observation]) -> list[Observation]:
     remaining: dict[str, Observation] = {f"{one.metric}\n{one.text}": one for one in found}
     for key, one in list(remaining.items()):
         for other_key, other in list(remaining.items()):
-            if key in remaining and one.metric == other.metric and _is_covered_by(one, other):
+            if key not in remaining or one.metric != other.metric or "reading" not in one.text:
+                continue
+            if _COVERED_BY.get(Rule(one.rule)) != other.rule:
+                continue
+            if one.rule == Rule.WIDEST_GAP:
+                first = one.mark == other.from_step == other.to_step
+                covered = first and set(one.series) <= set(other.series)
+            else:
+                point = one.mark, one.mark_series
+                covered = other.mark is not None and point == (other.mark, other.mark_series)
+            if covered:
                 evidence = tuple(dict.fromkeys([*remaining[other_key].evidence, *one.evidence]))
                 remaining[other_key] = replace(remaining[other_key], evidence=evidence)
                 del remaining[key]
     return list(remaining.values())
 
 
-def _is_covered_by(one: Observation, other: Observation) -> bool:
-    if other.rule not in _COVERED_BY.get(Rule(one.rule), ()) or "reading" not in one.text:
-        return False
-    if one.rule == Rule.WIDEST_GAP:
-        return one.mark == other.from_step == other.to_step and set(one.series) <= set(other.series)
-    return other.mark is not None and (one.mark, one.mark_series) == (other.mark, other.mark_series)
-
-
 def order_observations(found: Iterable[Observation]) -> tuple[Observation, ...]:
     """Most telling first: by strength, where each further one of a rule, series or metric counts for less."""
-    left = sorted(found, key=_sort_key)
     rules: Counter[str] = Counter()
     series: Counter[str] = Counter()
     metrics: Counter[str] = Counter()
+
+    def weigh(one: Observation) -> float:
+        voice = _READING if "reading" in one.text and one.rule != Rule.BEST else 1.0
+        weight = voice * _WEIGHTS.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
+        alone = series[one.series[0]] if len(one.series) == 1 else 0
+        many = _SAME_RULE ** rules[one.rule] * _SAME_SERIES**alone
+        # Equal up to rounding is equal: the order of names decides then.
+        return round(weight * many * _SAME_METRIC ** metrics[one.metric], 9)
+
+    def sort_key(one: Observation) -> tuple[object, ...]:
+        step = -math.inf if one.from_step is None else one.from_step
+        return (_ORDER[Rule(one.rule)], one.metric, step, one.series, one.text)
+
+    left = sorted(found, key=sort_key)
     chosen: list[Observation] = []
     while left:
-        best = max(left, key=lambda one: _calculate_weight(one, rules, series, metrics))
+        best = max(left, key=weigh)
         left.remove(best)
         chosen.append(best)
         rules[best.rule] += 1
@@ -180,17 +195,171 @@ def order_observations(found: Iterable[Observation]) -> tuple[Observation, ...]:
     return tuple(chosen)
 
 
-def _calculate_weight(
-    one: Observation, rules: Counter[str], series: Counter[str], metrics: Counter[str]
-) -> float:
-    voice = _READING if "reading" in one.text and one.rule != Rule.BEST else 1.0
-    weight = voice * _WEIGHTS.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
-    alone = series[one.series[0]] if len(one.series) == 1 else 0
-    many = _SAME_RULE ** rules[one.rule] * _SAME_SERIES**alone
-    # Equal up to rounding is equal: the order of names decides then.
-    return round(weight * many * _SAME_METRIC ** metrics[one.metric], 9)
+# ---- rules about scores ------------------------------------------------------------------------------
+
+_PAIR = 2
+_ALPHA = 0.05
+_MOST_NAMED = 6
+_UNDECIDED = 1.0  # strength of a doubt
 
 
-def _sort_key(one: Observation) -> tuple[object, ...]:
-    step = -math.inf if one.from_step is None else one.from_step
-    return (_ORDER[Rule(one.rule)], one.metric, step, one.series, one.text)
+@dataclass(frozen=True)  # no slots: derived values are cached in the instance
+class ScoreField:
+    """The scores of a benchmark as rules look at them."""
+
+    subject: ScoreSubject
+
+    @cached_property
+    def ranked(self) -> tuple[Score, ...]:
+        """The scores that there are, best first; of equal ones by name."""
+        sign = -1 if self.subject.scale.higher_is_better else 1
+        known = [score for score in self.subject.scores if score.estimate is not None]
+        return tuple(sorted(known, key=lambda score: (sign * (score.estimate or 0.0), score.series)))
+
+    @cached_property
+    def pairs(self) -> tuple[Comparison, ...]:
+        """Comparisons with the better score first, in the order of ranks."""
+        rank = {score.series: place for place, score in enumerate(self.ranked)}
+        there = [one for one in self.subject.comparisons if one.a in rank and one.b in rank]
+        turned = [one if rank[one.a] < rank[one.b] else swap_sides(one) for one in there]
+        return tuple(sorted(turned, key=lambda one: (rank[one.a], rank[one.b])))
+
+    def format_value(self, value: float, low: float | None, high: float | None, quantity: Quantity) -> str:
+        """A number with its interval, where there is one: ``61.0 % [50.2, 71.1]``."""
+        if low is None or high is None:
+            return format_quantity(value, quantity, self.subject.scale)
+        return format_quantity_interval(value, low, high, quantity, self.subject.scale)
+
+    def format_score(self, score: Score, *, short: bool = False) -> str:
+        """A score with its interval, or without: ``61.0 % [50.2, 71.1]``."""
+        low, high = (None, None) if short else (score.low, score.high)
+        return self.format_value(score.estimate or 0.0, low, high, Quantity.VALUE)
+
+    def format_difference(self, one: Comparison) -> str:
+        """With its interval and p: ``+3.2 points [+0.4, +6.0], p = 0.01 on 30 shared problems``."""
+        shared = f"on {format_count(one.shared, 'shared problem')}"
+        if one.difference is None:
+            return f"{one.reason or 'no shared problem'} {shared}"
+        words = self.format_value(one.difference, one.low, one.high, Quantity.DIFFERENCE)
+        return f"{words} {shared}" if one.adjusted_p is None else f"{words}, {_format_p(one)} {shared}"
+
+    def list_evidence(self, name: str, *arguments: tuple[str, ...]) -> list[str]:
+        """A fact about several series or pairs, in words."""
+        return [describe_fact(self.subject.fact(name, one), self.subject.scale) for one in arguments]
+
+
+def observe_best_score(field: ScoreField) -> Iterator[Observation]:
+    """Who has the best score, with interval and problems, and from whom it does not clearly differ."""
+    if len(field.ranked) < _PAIR:
+        return
+    first, second = field.ranked[:_PAIR]
+    most = "highest" if field.subject.scale.higher_is_better else "lowest"
+    behind = f" on {format_count(first.problems, 'problem')}" if first.problems else ""
+    head = f"{first.series} has the {most} score, {field.format_score(first)}{behind}"
+    own = [one for one in field.pairs if one.a == first.series]
+    near = next((one for one in own if one.verdict is not Verdict.BETTER), None)
+    level = [score.series for score in field.ranked if score.estimate == first.estimate]
+    unclear = [one for one in own if one.verdict is Verdict.UNCLEAR]
+    if len(level) > 1:
+        score = field.format_score(first, short=True)
+        text = f"{format_few(level, _MOST_NAMED)} share the {most} score, {score}{behind}."
+    elif not own:
+        text = f"{head}; {second.series} is next, {field.format_score(second)}, and was not compared with it."
+    elif near is None:
+        others = f"each of the {len(own):,} others; nearest is " if len(own) > 1 else ""
+        text = f"{head}, and is better than {others}{own[0].b}: {field.format_difference(own[0])}."
+    elif unclear:
+        names = format_few([one.b for one in unclear], _MOST_NAMED)
+        which = "" if len(unclear) == 1 else f"{unclear[0].b} "
+        difference = f"{which}{field.format_difference(unclear[0])}"
+        text = f"{head}, but is not clearly different from {names}: {difference}."
+    else:
+        few = format_count(near.shared, "shared problem")
+        text = f"{head}, but {few} are too few for a verdict against {near.b}."
+    evidence = field.list_evidence("score", (first.series,), (second.series,))
+    evidence += field.list_evidence("difference", *((one.a, one.b) for one in own[:_MOST_NAMED]))
+    judged = near or (own[0] if own else None)
+    threshold, strength = _rate(judged, "no problems are known on which to compare")
+    basis = threshold, strength if near is None else _UNDECIDED
+    yield observe(Rule.BEST, text, evidence, basis, [score.series for score in field.ranked])
+
+
+def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
+    """Groups: every series of one is better than every one of the next."""
+    groups = field.subject.groups
+    if len(groups) < _PAIR or len(field.ranked) <= _PAIR:
+        return
+    scores = {score.series: field.format_score(score, short=True) for score in field.ranked}
+    listed = [[f"{name} ({scores[name]})" for name in group.series] for group in groups]
+    parts = [format_few(names, _MOST_NAMED) for names in listed]
+    rank = {name: group.rank for group in groups for name in group.series}
+    cuts = [one for one in field.pairs if rank.get(one.a, 0) < rank.get(one.b, 0)]
+    closest = max(cuts, key=lambda one: one.adjusted_p or 0.0, default=None)
+    text = (
+        f"{COUNT_WORDS.get(len(groups), str(len(groups)))} groups, best first: {'; then '.join(parts)}. "
+        "Every series of a group is better than every one of the groups after it."
+    )
+    names = [name for group in groups for name in group.series]
+    evidence = field.list_evidence("group", *((name,) for name in names))
+    basis = _rate(closest, "the verdicts of the comparisons")
+    yield observe(Rule.TIERS, text, evidence, basis, names)
+
+
+def observe_undecided(field: ScoreField) -> Iterator[Observation]:
+    """How many pairs are unclear, and the largest difference among them."""
+    unclear = [one for one in field.pairs if one.verdict is Verdict.UNCLEAR and one.difference]
+    if len(field.ranked) <= _PAIR or not unclear:
+        return
+    largest = max(unclear, key=lambda one: abs(one.difference or 0.0))
+    verb = "is" if len(unclear) == 1 else "are"
+    head = f"{len(unclear):,} of {len(field.pairs):,} pairs {verb} not clearly different"
+    if len(unclear) == len(field.pairs):
+        head = f"None of the {len(unclear):,} pairs is clearly different"
+    pair = largest.a, largest.b
+    of = " and ".join(pair)
+    text = f"{head}; the largest such difference is that of {of}: {field.format_difference(largest)}."
+    evidence = field.list_evidence("unclear", *((one.a, one.b) for one in unclear[:_MOST_NAMED]))
+    yield observe(Rule.TIERS, text, evidence, (_rate(largest)[0], _UNDECIDED), pair)
+
+
+def observe_widest_difference(field: ScoreField) -> Iterator[Observation]:
+    """The largest difference that a comparison decides, of three or more series."""
+    decided = [one for one in field.pairs if one.verdict is Verdict.BETTER and one.difference is not None]
+    if len(field.ranked) <= _PAIR or not decided:
+        return
+    largest = max(decided, key=lambda one: abs(one.difference or 0.0))
+    pair = largest.a, largest.b
+    text = f"{largest.a} and {largest.b} lie furthest apart: {field.format_difference(largest)}."
+    evidence = field.list_evidence("difference", pair)
+    evidence += field.list_evidence("score", *((name,) for name in pair))
+    yield observe(Rule.WIDEST_GAP, text, evidence, _rate(largest), pair)
+
+
+# The rules that have something to say about scores.
+SCORE_RULES: dict[Rule, tuple[Callable[[ScoreField], Iterator[Observation]], ...]] = {
+    Rule.BEST: (observe_best_score,),
+    Rule.TIERS: (observe_score_groups, observe_undecided),
+    Rule.WIDEST_GAP: (observe_widest_difference,),
+}
+
+
+def _format_p(one: Comparison) -> str:
+    return format_equation("p", format_p(one.adjusted_p or 0.0))
+
+
+def _rate(one: Comparison | None, missing: str = "") -> tuple[str, float]:
+    """What decided the verdict, or that nothing was tested; and the difference by half its interval."""
+    if one is None:
+        return missing, _UNDECIDED
+    strength = _UNDECIDED
+    if one.difference is not None and one.low is not None and one.high is not None and one.high > one.low:
+        strength = min(abs(one.difference) / ((one.high - one.low) / 2), 100.0)
+    if one.adjusted_p is None:
+        return one.reason or "not tested", strength
+    words = f"{_format_p(one)} is not below 0.05"
+    if one.verdict in {Verdict.BETTER, Verdict.WORSE}:
+        words = f"{_format_p(one)} is below 0.05, and the interval leaves out 0"
+    elif one.adjusted_p < _ALPHA:
+        words = f"{_format_p(one)} is below 0.05, but the interval holds 0"
+    together = one.tested_together
+    return f"{words}; adjusted for {together:,} tested together" if together > 1 else words, strength

@@ -8,25 +8,23 @@ A change is added where the list's best one explains more than noise would make 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.claims.observations.noise_model import cut_outliers, estimate_from_one, estimate_from_runs
+from reportgen.claims.observations.noise import cut_outliers, estimate_from_one, estimate_from_runs
 from reportgen.statistics.distributions import t_quantile, t_tail
 
 if TYPE_CHECKING:
-    from reportgen.claims.observations.noise_model import NoiseModel
+    from reportgen.claims.observations.noise import NoiseModel
     from reportgen.core.model import FloatArray, IntArray
 
 
-MOST_READINGS = 160
-"""Longer curves are looked at in means of neighbouring readings."""
-
-_STRENGTHS = np.array([0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985])
+MOST_READINGS = 160  # longer curves are looked at in means of neighbouring readings
+_STRENGTHS = (0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985)
 _NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
 _NARROW = (1, 2)  # of several runs the last kinds
 _MOST_CHANGES = 6
@@ -37,28 +35,18 @@ _PAIR, _SHARED, _SHARED_NARROW, _SHARED_BY_TWO = 2, 0.005, 0.015, 0.05
 _NOTHING = 1e-9
 _NEARLY = 0.995
 _GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
-_NEIGHBOURS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A fitted course.
+    """A fitted course."""
 
-    Attributes:
-        values: what it is fitted to, shape (n,).
-        columns: the level and its changes, shape (q, n): ones first.
-        weights: how much of each, shape (q,).
-        covariance: of the weights, shape (q, q).
-        p: of each change the largest p of it and those before, over all places and widths, shape (q − 1,).
-        spread: the noise around it.
-    """
-
-    values: FloatArray
-    columns: FloatArray
-    weights: FloatArray
-    covariance: FloatArray
-    p: tuple[float, ...]
-    spread: NoiseModel
+    values: FloatArray  # what it is fitted to, (n,)
+    columns: FloatArray  # the level and its changes, (q, n): ones first
+    weights: FloatArray  # how much of each, (q,)
+    covariance: FloatArray  # of the weights, (q, q)
+    p: tuple[float, ...]  # of each change the largest p of it and those before, over all places and widths
+    spread: NoiseModel  # the noise around it
 
     @property
     def level(self) -> FloatArray:
@@ -80,11 +68,11 @@ class Course:
         correlation = strength ** np.abs(at[:, None] - at[None, :]) / (1 - strength**2)
         by = weights[at] * self.spread.along[at]
         error = self.spread.innovation * math.sqrt(max(float(by @ correlation @ by), 0.0))
-        found = float(weights @ self.values)
-        return found / error if error > 0 else math.copysign(math.inf, found) if found else 0.0
+        apart = float(weights @ self.values)
+        return apart / error if error > 0 else math.copysign(math.inf, apart) if apart else 0.0
 
     def get_around(self, place: int, width: int) -> slice:
-        """So many neighbouring places around one, or those beside the end."""
+        """So many neighbouring places around one, or the last ones before an end."""
         first = min(max(place % self.values.size - width // 2, 0), max(self.values.size - width, 0))
         return slice(first, first + width)
 
@@ -103,7 +91,19 @@ class _Moments(NamedTuple):
         return np.asarray(whole + max(1 - strength**2, 1e-6) * self.first)
 
 
-class Shapes(NamedTuple):
+def _compute_moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
+    """Weighted products of rows of ``one`` (K, n) with rows of ``other`` (q, n), parts of shape (K, q)."""
+    now, before = one[:, 1:], one[:, :-1]
+    there = (other * 1.0)[:, 1:] * size[1:], other[:, :-1] * size[1:]
+    return _Moments(
+        now @ there[0].T,
+        now @ there[1].T + before @ there[0].T,
+        before @ there[1].T,
+        np.outer(one[:, 0], other[:, 0]) * size[0],
+    )
+
+
+class _Shapes(NamedTuple):
     """The changes that are looked for, (K, n), a number for each kind and width, and the number of bumps."""
 
     every: FloatArray
@@ -112,39 +112,37 @@ class Shapes(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def make_shapes(n: int, narrowest: int) -> Shapes:
+def _make_shapes(n: int, narrowest: int) -> _Shapes:
     """Bumps, ramps and curves that saturate from the start, among n readings; of runs narrow ones, too."""
     t = np.arange(n, dtype=np.float64)
     widths = [narrowest]
     while widths[-1] * _WIDER <= _WIDEST * n:
         widths.append(round(widths[-1] * _WIDER))
-    found: list[list[FloatArray]] = [
+
+    def place(margin: float, last: float, width: float) -> list[float]:
+        if last < margin:
+            return [(margin + last) / 2]
+        return np.arange(margin, last + 1e-9, max(width / 5, 1.0)).tolist()
+
+    shapes: list[list[FloatArray]] = [
         [
             (1 + np.cos(np.pi * np.clip(np.abs(t - middle) / (width / 2), 0, 1))) / 2
-            for middle in _place_shapes(width / 2, n - 1 - width / 2, width)
+            for middle in place(width / 2, n - 1 - width / 2, width)
         ]
         for width in widths
     ]
-    bumps = sum(len(one) for one in found)
+    bumps = sum(len(kind) for kind in shapes)
     for width in (1, *widths, n):
         margin = max(width / 2, narrowest / 2 + 1)
-        found.append(
-            [np.clip((t - middle) / width + 0.5, 0, 1) for middle in _place_shapes(margin, n - margin, width)]
-        )
-    found.append([1 - np.exp(-t / (n * share)) for share in (0.03, 0.06, 0.12, 0.25)])
+        middles = place(margin, n - margin, width)
+        shapes.append([np.clip((t - middle) / width + 0.5, 0, 1) for middle in middles])
+    shapes.append([1 - np.exp(-t / (n * share)) for share in (0.03, 0.06, 0.12, 0.25)])
     if narrowest <= _NARROWEST:
-        found += [
-            [((t >= at) & (t < at + width)).astype(np.float64) for at in range(1, n - width)]
-            for width in _NARROW
-        ]
-    kinds = np.repeat(np.arange(len(found)), [len(one) for one in found])
-    return Shapes(np.stack([shape for one in found for shape in one]), kinds, bumps)
-
-
-def _place_shapes(first: float, last: float, width: float) -> FloatArray:
-    if last < first:
-        return np.array([(first + last) / 2])
-    return np.arange(first, last + 1e-9, max(width / 5, 1.0))
+        for width in _NARROW:
+            starts = range(1, n - width)
+            shapes.append([((t >= start) & (t < start + width)).astype(np.float64) for start in starts])
+    kinds = np.repeat(np.arange(len(shapes)), [len(kind) for kind in shapes])
+    return _Shapes(np.stack([shape for kind in shapes for shape in kind]), kinds, bumps)
 
 
 def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
@@ -153,217 +151,195 @@ def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
     Changes are added one by one, where their p over all places and widths is at most ``share``. After each,
     those before are looked for again among the others, and dropped where they are no longer needed.
     """
-    data = _prepare_data(cut_outliers(runs) if runs.shape[0] > 1 else runs)
+    data = _CourseData.from_runs(cut_outliers(runs) if runs.shape[0] > 1 else runs)
     chosen: list[int] = []
     p: list[float] = []
     while len(p) < _MOST_CHANGES:
-        best, found = data.find_best(chosen)
-        if found > share:
+        best, p_of_best = data.find_best(chosen)
+        if p_of_best > share:
             break
-        p.append(max([found, *p]))
-        chosen = _fit_again(data, [*chosen, best], share)
+        p.append(max([p_of_best, *p]))
+        chosen = [*chosen, best]
+        place = 0
+        while len(chosen) > 1 and place < len(chosen) - 1:
+            others = chosen[:place] + chosen[place + 1 :]
+            best, p_of_best = data.find_best(others)
+            if p_of_best > share:
+                chosen = others
+            else:
+                chosen = [*chosen[:place], best, *chosen[place + 1 :]]
+                place += 1
         if len(chosen) < len(p):
             p = p[: len(chosen)]
             break
-    return data.fit(chosen, tuple(p))
+    columns = data.get_columns(chosen)
+    weights, inverse, spread = _fit_weights(data.y, columns, data.size, data.spread, data.scale)
+    weights = data.scale * weights
+    weights[0] += float(data.values.mean())
+    return Course(data.values, columns, weights, inverse * spread.innovation**2, tuple(p), spread)
 
 
-def _fit_again(data: _CourseData, chosen: list[int], share: float) -> list[int]:
-    """Each change but the last looked for once more beside all others."""
-    place = 0
-    while len(chosen) > 1 and place < len(chosen) - 1:
-        others = chosen[:place] + chosen[place + 1 :]
-        best, found = data.find_best(others)
-        if found > share:
-            chosen = others
-        else:
-            chosen = [*chosen[:place], best, *chosen[place + 1 :]]
-            place += 1
-    return chosen
+class _Step(NamedTuple):
+    """A step of the search: readings, the columns so far, and the products of all shapes with both."""
+
+    y: FloatArray
+    columns: FloatArray
+    to_y: _Moments
+    to_columns: _Moments
 
 
 @dataclass(frozen=True)
 class _CourseData:
-    """Readings and all shapes that are tried on them.
+    """Readings and all shapes that are tried on them."""
 
-    Attributes:
-        values: readings of a run or means of several, shape (n,).
-        y: the same, less their mean and divided by ``scale``, shape (1, n).
-        size: the weight of each reading, shape (n,).
-        every, kinds, bumps: the shapes.
-        own, to_y: products of shapes with themselves and with the readings.
-        runs: each run less the mean of all, divided by ``scale``, shape (r, n).
-        each: products of all shapes with these, shape (K, r); None of one run.
-    """
-
-    values: FloatArray
-    y: FloatArray
+    values: FloatArray  # readings of a run or means of several, (n,)
+    y: FloatArray  # the same, less their mean and divided by ``scale``, (1, n)
     scale: float
-    size: FloatArray
+    size: FloatArray  # the weight of each reading, (n,)
     spread: NoiseModel
-    every: FloatArray
-    kinds: IntArray
-    bumps: int
-    own: _Moments
-    to_y: _Moments
-    runs: FloatArray
-    each: FloatArray | None
+    shapes: _Shapes
+    own: _Moments  # products of shapes with themselves
+    to_y: _Moments  # and with the readings
+    runs: FloatArray  # each run less the mean of all, divided by ``scale``, (r, n)
+    each: FloatArray | None  # products of all shapes with these, (K, r); None of one run
 
-    def _columns(self, chosen: list[int]) -> FloatArray:
-        return np.vstack([np.ones(self.values.size), self.every[chosen]])
+    @classmethod
+    def from_runs(cls, runs: FloatArray) -> _CourseData:
+        spread = estimate_from_runs(runs) if runs.shape[0] > 1 else estimate_from_one(runs[0])
+        values, n = runs.mean(axis=0), runs.shape[1]
+        size = 1 / spread.along**2
+        scale = float(np.abs(values - values.mean()).max()) or 1.0
+        y = ((values - values.mean()) / scale)[None]
+        shapes = _make_shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
+        every, apart = shapes.every, (runs - values) / scale
+        each = _compute_moments(every, apart, size).combine(spread.strength) if spread.known else None
+        now, before = every[:, 1:], every[:, :-1]
+        whole, mixed, lagged = (now**2) @ size[1:], 2 * (now * before) @ size[1:], (before**2) @ size[1:]
+        own = _Moments(whole, mixed, lagged, every[:, 0] ** 2 * size[0])
+        to_y = _compute_moments(every, y, size)
+        return cls(values, y, scale, size, spread, shapes, own, to_y, apart, each)
+
+    def get_columns(self, chosen: list[int]) -> FloatArray:
+        """The level, ones, and the chosen shapes, (q, n)."""
+        return np.vstack([np.ones(self.values.size), self.shapes.every[chosen]])
+
+    @cached_property
+    def deviates(self) -> FloatArray:
+        """The normal deviates of ranks 0, 1/2, 1 and so on up to n among n."""
+        n, law = self.values.size, NormalDist()
+        shares = (half / 2 / (n + 1) for half in range(2 * n + 2))
+        return np.array([law.inv_cdf(max(min(share, 1 - 1e-9), 1e-9)) for share in shares])
 
     def find_best(self, chosen: list[int]) -> tuple[int, float]:
-        """The shape that explains most beside those that are chosen, and its p over all shapes."""
-        columns = self._columns(chosen)
+        """The shape that explains most in addition to those chosen, and its p over all shapes."""
+        columns = self.get_columns(chosen)
         at, to_at = self.y, self.to_y
         if self.each is None:
             along = self.spread.along
             rest = (self.y[0] - _fit_weights(self.y, columns, self.size, self.spread)[0] @ columns) / along
-            at = (rest if looks_normal(rest) else compute_normal_scores(rest))[None] * along
-            to_at = _compute_moments(self.every, at, self.size)
-        to_columns = _compute_moments(self.every, columns, self.size)
-        search = _Search(at, columns, self.size, self.own, to_at, to_columns, self.spread, self.scale)
+            if not looks_normal(rest):
+                # What normal deviates of the same ranks would be, of equal ones the same (van der Waerden).
+                _, place, counts = np.unique(rest, return_inverse=True, return_counts=True)
+                ranks = np.cumsum(counts) - (counts - 1) / 2
+                rest = self.deviates[np.rint(2 * ranks[place]).astype(np.int64)]
+            at = rest[None] * along
+            to_at = _compute_moments(self.shapes.every, at, self.size)
+        to_columns = _compute_moments(self.shapes.every, columns, self.size)
+        step = _Step(at, columns, to_at, to_columns)
         if self.each is None:
-            return _search_one_run(search, self.bumps)
+            return self.search_one_run(step)
         strength = self.spread.strength
+        # What of the products with all shapes the columns make up, given their own products with the runs.
         run_products = _compute_moments(columns, self.runs, self.size).combine(strength)
-        each = self.each - search.compute_projection(strength, run_products)
-        return _search_runs(search, each, self.kinds)
+        gram = _compute_moments(columns, columns, self.size).combine(strength)
+        weights = np.linalg.pinv(gram, hermitian=True) @ run_products
+        return self.search_runs(step, self.each - np.asarray(to_columns.combine(strength) @ weights))
 
-    def fit(self, chosen: list[int], p: tuple[float, ...]) -> Course:
-        """The course with the chosen changes."""
-        columns = self._columns(chosen)
-        weights, inverse, spread = _fit_weights(self.y, columns, self.size, self.spread, self.scale)
-        weights = self.scale * weights
-        weights[0] += float(self.values.mean())
-        return Course(self.values, columns, weights, inverse * spread.innovation**2, p, spread)
-
-
-def _prepare_data(runs: FloatArray) -> _CourseData:
-    spread = estimate_from_runs(runs) if runs.shape[0] > 1 else estimate_from_one(runs[0])
-    values, n = runs.mean(axis=0), runs.shape[1]
-    size = 1 / spread.along**2
-    scale = float(np.abs(values - values.mean()).max()) or 1.0
-    y = ((values - values.mean()) / scale)[None]
-    every, kinds, bumps = make_shapes(n, _NARROWEST if spread.known else max(min(n // 8, 8), 6))
-    apart = (runs - values) / scale
-    each = _compute_moments(every, apart, size).combine(spread.strength) if spread.known else None
-    own, to_y = _compute_own_moments(every, size), _compute_moments(every, y, size)
-    return _CourseData(values, y, scale, size, spread, every, kinds, bumps, own, to_y, apart, each)
-
-
-class _Search(NamedTuple):
-    """A step of the search: readings, the columns so far, and products with all shapes."""
-
-    y: FloatArray
-    columns: FloatArray
-    size: FloatArray
-    own: _Moments
-    to_y: _Moments
-    to_columns: _Moments
-    spread: NoiseModel
-    scale: float
-
-    def compute_projection(self, strength: float, products: FloatArray) -> FloatArray:
-        """What of products with all shapes the columns make up, given their own products; shape (K, r)."""
-        gram = _compute_moments(self.columns, self.columns, self.size).combine(strength)
-        weights = np.linalg.pinv(gram, hermitian=True) @ products
-        return np.asarray(self.to_columns.combine(strength) @ weights)
-
-    def compute_gains(self, strength: float) -> tuple[float, FloatArray, FloatArray]:
+    def compute_gains(self, step: _Step, strength: float) -> tuple[float, FloatArray, FloatArray]:
         """The squares left by the columns, and of each shape its estimate's numerator and denominator."""
-        gram = _compute_moments(self.columns, self.columns, self.size).combine(strength)
-        with_y = _compute_moments(self.columns, self.y, self.size).combine(strength)[:, 0]
-        left = float(_compute_moments(self.y, self.y, self.size).combine(strength)[0, 0])
+        gram = _compute_moments(step.columns, step.columns, self.size).combine(strength)
+        with_y = _compute_moments(step.columns, step.y, self.size).combine(strength)[:, 0]
+        left = float(_compute_moments(step.y, step.y, self.size).combine(strength)[0, 0])
         inverse = np.linalg.pinv(gram, hermitian=True)
-        mixed = self.to_columns.combine(strength)
+        mixed = step.to_columns.combine(strength)
         alone = self.own.combine(strength) - np.einsum("kq,qr,kr->k", mixed, inverse, mixed)
-        along = self.to_y.combine(strength)[:, 0] - mixed @ (inverse @ with_y)
+        along = step.to_y.combine(strength)[:, 0] - mixed @ (inverse @ with_y)
         # A shape that the columns make up already explains nothing.
         alone = np.where(alone > 1e-8 * self.own.combine(strength), alone, np.inf)
         return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
 
+    def search_one_run(self, step: _Step) -> tuple[int, float]:
+        """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it.
 
-def _search_one_run(search: _Search, bumps: int) -> tuple[int, float]:
-    """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it."""
-    n = search.y.size
-    free = n - search.columns.shape[0]
-    without = -math.inf
-    most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
-    for tried in _STRENGTHS.tolist():
-        left, along, alone = search.compute_gains(tried)
-        first = math.log(1 - tried**2) / 2
-        without = max(without, first - n / 2 * math.log(left))
-        gain = along**2 / alone
-        for kind, places in enumerate((slice(bumps), slice(bumps, None))):
-            at = (places.start or 0) + int(np.argmax(gain[places]))
-            here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
-            most[kind] = max(most[kind], (here, at, tried))
-    along = search.spread.along
-    costs = _UNEVEN_COSTS if float(along.max()) > _UNEVEN * float(along.min()) else 0.0
-    found = [
-        (_estimate_p(2 * (here - without) * free / n - costs, n, strength, bump=kind == 0), -here, at)
-        for kind, (here, at, strength) in enumerate(most)
-    ]
-    p, _, best = min(found, key=lambda one: (one[0] > _USUAL, one[1]))
-    return best, p
+        p is how often noise alone makes so large a ratio of the best of all bumps, or of all other shapes,
+        from simulation: of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most
+        go beyond what is ``usual`` of either, and each 5.5 more are ten times as rare. Strongly
+        autocorrelated noise makes ramps, but seldom comes back.
+        """
+        n, bumps = step.y.size, self.shapes.bumps
+        free = n - step.columns.shape[0]
+        without = -math.inf
+        most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
+        for tried in _STRENGTHS:
+            left, along, alone = self.compute_gains(step, tried)
+            first = math.log(1 - tried**2) / 2
+            without = max(without, first - n / 2 * math.log(left))
+            gain = along**2 / alone
+            for kind, places in enumerate((slice(bumps), slice(bumps, None))):
+                at = (places.start or 0) + int(np.argmax(gain[places]))
+                here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
+                most[kind] = max(most[kind], (here, at, tried))
+        along = self.spread.along
+        costs = _UNEVEN_COSTS if float(along.max()) > _UNEVEN * float(along.min()) else 0.0
+        best = []
+        for kind, (here, at, strength) in enumerate(most):
+            ratio = 2 * (here - without) * free / n - costs
+            usual = 14.4 + 5.5 * strength if kind == 0 else 15.2 + 12 * strength
+            usual += 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0)
+            best.append((min(_USUAL * math.exp(-(ratio - usual) * 0.42), 1.0), -here, at))
+        p, _, place = min(best, key=lambda one: (one[0] > _USUAL, one[1]))
+        return place, p
 
+    def search_runs(self, step: _Step, each: FloatArray) -> tuple[int, float]:
+        """The best shape for the mean of several runs, and its p over all shapes.
 
-def _estimate_p(ratio: float, n: int, strength: float, *, bump: bool) -> float:
-    """How often noise alone makes so large a ratio of the best of all bumps, or of all other shapes.
-
-    From simulation: of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most go
-    beyond what is ``usual`` of either, and each 5.5 more are ten times as rare. Noise that is strongly alike
-    makes ramps, but seldom comes back.
-    """
-    usual = 14.4 + 5.5 * strength if bump else 15.2 + 12 * strength
-    usual += 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0)
-    return min(_USUAL * math.exp(-(ratio - usual) * 0.42), 1.0)
-
-
-def _search_runs(search: _Search, each: FloatArray, kinds: IntArray) -> tuple[int, float]:
-    """The best shape for the mean of several runs, and its p over all shapes.
-
-    Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, their
-    error is how they differ. A shape that the runs do not share is none. ``each`` are the numerators of the
-    runs' own estimates given the columns, less their mean, shape (K, r).
-    """
-    spread, runs = search.spread, each.shape[1]
-    _, along, alone = search.compute_gains(spread.strength)
-    apart = (each**2).sum(axis=1) / (runs - 1) / runs
-    usual = alone * (spread.innovation / search.scale) ** 2
-    there = np.isfinite(alone) & (usual > 0)
-    ratios = np.where(there, apart / np.where(there, usual, 1.0), 1.0)
-    counts = np.bincount(kinds)
-    more = np.maximum(np.bincount(kinds, ratios) / counts, 1.0)[kinds]
-    error = np.sqrt(np.where(there, usual, np.inf) * more)
-    own = np.sqrt(np.maximum(apart, 1e-300))
-    tails = (_SHARED, _SHARED_NARROW) if runs > _PAIR else (_SHARED_BY_TWO, _SHARED_BY_TWO)
-    wide, narrow = (t_quantile(1 - one / 2, runs - 1) for one in tails)
-    shared = np.abs(along) > np.where(kinds < kinds.max() + 1 - len(_NARROW), wide, narrow) * own
-    z = np.where(shared, np.abs(along) / error, 0.0)
-    if not spread.innovation:
-        size = np.where(np.isfinite(alone) & (np.abs(along) > _NOTHING), np.abs(along), 0.0)
-        z = 1e6 * size / np.sqrt(alone)
-    found = []
-    for kind in range(counts.size):
-        own_kind = np.flatnonzero(kinds == kind)
-        best = int(own_kind[np.argmax(z[own_kind])])
-        # A fifth of a width is from one place to the next, of narrow ones all; in walks each counts twice.
-        overlap = 1 if kind >= counts.size - len(_NARROW) else 5
-        places = _PLACES * (1 + spread.strength**40) * counts.size * (counts[kind] / overlap + 1)
-        found.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
-    p, _, best = min(found)
-    return best, min(p, 1.0)
+        Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, their
+        error is how they differ. A shape that the runs do not share is none. ``each`` are the numerators of
+        the runs' own estimates given the columns, less their mean, shape (K, r).
+        """
+        spread, runs, kinds = self.spread, each.shape[1], self.shapes.kinds
+        _, along, alone = self.compute_gains(step, spread.strength)
+        apart = (each**2).sum(axis=1) / (runs - 1) / runs
+        usual = alone * (spread.innovation / self.scale) ** 2
+        there = np.isfinite(alone) & (usual > 0)
+        ratios = np.where(there, apart / np.where(there, usual, 1.0), 1.0)
+        counts = np.bincount(kinds)
+        more = np.maximum(np.bincount(kinds, ratios) / counts, 1.0)[kinds]
+        error = np.sqrt(np.where(there, usual, np.inf) * more)
+        own = np.sqrt(np.maximum(apart, 1e-300))
+        tails = (_SHARED, _SHARED_NARROW) if runs > _PAIR else (_SHARED_BY_TWO, _SHARED_BY_TWO)
+        wide, narrow = (t_quantile(1 - tail / 2, runs - 1) for tail in tails)
+        shared = np.abs(along) > np.where(kinds < kinds.max() + 1 - len(_NARROW), wide, narrow) * own
+        z = np.where(shared, np.abs(along) / error, 0.0)
+        if not spread.innovation:
+            size = np.where(np.isfinite(alone) & (np.abs(along) > _NOTHING), np.abs(along), 0.0)
+            z = 1e6 * size / np.sqrt(alone)
+        candidates = []
+        for kind in range(counts.size):
+            own_kind = np.flatnonzero(kinds == kind)
+            best = int(own_kind[np.argmax(z[own_kind])])
+            # A fifth of a width is between places, of narrow ones all; in walks each counts twice.
+            overlap = 1 if kind >= counts.size - len(_NARROW) else 5
+            places = _PLACES * (1 + spread.strength**40) * counts.size * (counts[kind] / overlap + 1)
+            candidates.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
+        p, _, best = min(candidates)
+        return best, min(p, 1.0)
 
 
 def _fit_weights(
     y: FloatArray, columns: FloatArray, size: FloatArray, spread: NoiseModel, scale: float = 1.0
 ) -> tuple[FloatArray, FloatArray, NoiseModel]:
-    """Weights of columns by generalised least squares, their covariance for unit noise, and the noise.
-
-    Of one run at the strength that is likeliest.
-    """
+    """Weights by generalised least squares, their covariance for unit noise, and the (likeliest) noise."""
     n, q = y.size, columns.shape[0]
     between, to_y = _compute_moments(columns, columns, size), _compute_moments(columns, y, size)
     whole = _compute_moments(y, y, size)
@@ -378,13 +354,12 @@ def _fit_weights(
     if spread.known:
         _, inverse, weights = solve(spread.strength)
         return weights, inverse, spread
-    tried = _STRENGTHS.tolist()
-    chances = [math.log(1 - one**2) / 2 - n / 2 * math.log(solve(one)[0]) for one in tried]
-    likeliest = tried[int(np.argmax(chances))]
+    chances = [math.log(1 - one**2) / 2 - n / 2 * math.log(solve(one)[0]) for one in _STRENGTHS]
+    likeliest = _STRENGTHS[int(np.argmax(chances))]
     rest, inverse, weights = solve(likeliest)
     free = float(max(n - q, 1))
-    noise = spread.replace_fit(likeliest, scale * math.sqrt(rest / free), free)
-    return weights, inverse, noise
+    innovation = scale * math.sqrt(rest / free)
+    return weights, inverse, replace(spread, strength=likeliest, innovation=innovation, df=free)
 
 
 def looks_normal(rest: FloatArray) -> bool:
@@ -395,37 +370,3 @@ def looks_normal(rest: FloatArray) -> bool:
     change = np.diff(rest)
     size = math.sqrt(float((change**2).mean()))
     return size == 0 or float(np.abs(change).mean()) / size > _GEARY - _DOUBT / math.sqrt(change.size)
-
-
-def compute_normal_scores(values: FloatArray) -> FloatArray:
-    """What normal deviates of the same ranks would be, equal ones alike (van der Waerden); shape (n,)."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2
-    return _compute_deviates(values.size)[np.rint(2 * ranks[place]).astype(np.int64)]
-
-
-@lru_cache(maxsize=64)
-def _compute_deviates(n: int) -> FloatArray:
-    """The normal deviates of ranks 0, 1/2, 1 and so on up to n among n."""
-    law = NormalDist()
-    return np.array([law.inv_cdf(max(min(half / 2 / (n + 1), 1 - 1e-9), 1e-9)) for half in range(2 * n + 2)])
-
-
-def _compute_moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
-    """Weighted products of rows of ``one`` (K, n) with rows of ``other`` (q, n), parts of shape (K, q)."""
-    now, before = one[:, 1:], one[:, :-1]
-    there = (other * 1.0)[:, 1:] * size[1:], other[:, :-1] * size[1:]
-    return _Moments(
-        now @ there[0].T,
-        now @ there[1].T + before @ there[0].T,
-        before @ there[1].T,
-        np.outer(one[:, 0], other[:, 0]) * size[0],
-    )
-
-
-def _compute_own_moments(every: FloatArray, size: FloatArray) -> _Moments:
-    """Weighted products of each shape with itself, each part of shape (K,)."""
-    now, before = every[:, 1:], every[:, :-1]
-    return _Moments(
-        (now**2) @ size[1:], 2 * (now * before) @ size[1:], (before**2) @ size[1:], every[:, 0] ** 2 * size[0]
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,72 +10,59 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.claims.facts.calls import format_call
-from reportgen.claims.facts.curve_facts import Pairs
-from reportgen.claims.facts.fact_words import describe_position, describe_step
+from reportgen.claims.facts.fact_words import describe_position, describe_step, format_few
+from reportgen.claims.facts.subjects import compare_pairs
 from reportgen.claims.observations.course import MOST_READINGS, fit_course
+from reportgen.claims.observations.noise import FEWEST_READINGS, estimate_noise
 from reportgen.claims.observations.thresholds import (
-    FEWEST_READINGS,
-    SMALLEST_SHARE,
+    Aligned,
     Digits,
-    Tested,
     Threshold,
+    Windows,
+    compute_means,
     describe_share,
-    estimate_noise,
 )
-from reportgen.claims.observations.windows import Aligned, Windows, compute_means
-from reportgen.core.statements import Quantity
+from reportgen.core.statements import Observation, Quantity
 from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.statistics.curves.mean_curves import interpolate
 from reportgen.statistics.curves.readings import get_points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from reportgen.claims.observations.course import Course
-    from reportgen.claims.observations.thresholds import Criterion, Noise
+    from reportgen.claims.observations.noise import Noise
     from reportgen.core.comparisons import Comparison
     from reportgen.core.model import Curve, FloatArray
     from reportgen.core.statements import Scale
+    from reportgen.settings.blocks import Rule
     from reportgen.statistics.curves.readings import Points
 
 
-ERROR = 0.05
-"""The chance that a block infers anything from nothing but noise."""
-
-_COURSES, _LEADS, _ENDS, _JITTER = 0.55, 0.3, 0.1, 0.05
-"""The shares of the four questions about a metric in that error: its series' courses, who is ahead where,
-who is ahead at the end, who moves about more."""
-
+ERROR = 0.05  # the chance that a block infers anything from nothing but noise
+# The shares of the four questions about a metric in that error: its series' courses, who is ahead where, who
+# is ahead at the end, who moves about more.
+_COURSES, _LEADS, _ENDS, JITTER = 0.55, 0.3, 0.1, 0.05
+SMALLEST_SHARE = 0.01  # nothing smaller than this share of the plotted range is reported
 _FARTHEST = (1e-70, 1e70)
 _FEWEST_SHARED = 8
 _PARTS, _PART = 12, 5
 _SHARES, _NARROWEST = (16, 8, 4, 2), 3
+# Windows around every step count as so many times as many as lie side by side; from simulation, where each
+# has its own variance over five runs.
 _SLIDING = 4.0
-"""Windows around every step count as so many times as many as lie side by side; from simulation, where each
-has its own variance over five runs."""
+_MOST_NAMED = 8
 
 
 @dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class Series:
     """One curve of a field, with one or more readings, unsmoothed."""
 
+    name: str
     curve: Curve
     field: Field
-
-    @property
-    def name(self) -> str:
-        """The series."""
-        return self.curve.series
-
-    @cached_property
-    def points(self) -> Points:
-        """Finite steps and values, as measured."""
-        return get_points(self.curve)
-
-    @cached_property
-    def noise(self) -> Noise:
-        """The noise scale, for digits and for what is worth reporting."""
-        return estimate_noise(self.curve, self.field.band)
+    points: Points  # finite steps and values, as measured
+    noise: Noise  # its scale, for digits and for what is worth reporting
 
     def read(self, place: int) -> Reading:
         """The reading at a place of the points."""
@@ -84,11 +72,8 @@ class Series:
         """A value in the digits that the noise deserves: ``0.82`` where the noise is 0.01."""
         return self.field.format_reading(value, self.name)
 
-    # ---- tests ---------------------------------------------------------------------------------------
-
     @cached_property
     def _shared_steps(self) -> FloatArray:
-        """The steps that every run has."""
         steps = self.curve.runs[0].steps
         for run in self.curve.runs[1:]:
             steps = np.intersect1d(steps, run.steps)
@@ -149,9 +134,10 @@ class Series:
         by = format_count(len(self.curve.runs), "run") if self.has_runs else "one run"
         return f"{p} over all places and widths, by {by}; {describe_share(self.field.share_of_course)}"
 
-    def describe_threshold(self, effect: float, *, inferred: bool) -> str:
-        """What an effect of the course rests on, or one of the readings alone."""
-        return self.describe_test() if inferred else self.field.readings_alone.describe(effect)
+    def rate(self, effect: float, *, inferred: bool) -> tuple[str, float]:
+        """What an effect of the course, or of the readings alone, rests on; and its strength."""
+        words, strength = self.field.readings_alone.rate(effect)
+        return self.describe_test() if inferred else words, strength
 
     @cached_property
     def bends(self) -> FloatArray:
@@ -160,8 +146,6 @@ class Series:
         bends = values[1:-1] - (values[:-2] + values[2:]) / 2
         parts = np.array_split(bends**2, max(min(_PARTS, values.size // _PART), 1))
         return np.log(np.array([float(part.mean()) for part in parts]) + 1e-300)
-
-    # ---- windows -------------------------------------------------------------------------------------
 
     def estimate_correlation_length(self) -> float:
         """Over how many steps noise of several runs is similar; 1 for one run, whose means allow for it."""
@@ -188,25 +172,22 @@ class Series:
             return np.where(np.isfinite(spread), means, np.nan), np.nan_to_num(spread), count - 1.0
         course, steps, each = self._fitted
         share_read = int(aligned.read[row].sum()) / max(int(np.isfinite(good).sum()), 1)
-        along = np.interp(
-            aligned.steps, self.points.steps, np.interp(self.points.steps, steps, course.spread.along)
-        )
-        sizes = np.array(
-            [course.spread.compute_error_of_mean(max(width * share_read / each, 1.0)) for width in widths]
-        )
+        along = np.interp(self.points.steps, steps, course.spread.along)
+        along = np.interp(aligned.steps, self.points.steps, along)
+        readings = [max(width * share_read / each, 1.0) for width in widths]
+        sizes = np.array([course.spread.compute_error_of_mean(count) for count in readings])
         return means, (sizes[:, None] * along) ** 2, course.spread.free
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reading:
-    """A reading of a series, in numbers and in words."""
+    """A reading of a series, in numbers and in words; as text the value in the digits that noise deserves."""
 
     series: Series
     step: float
     value: float
 
     def __str__(self) -> str:
-        """The value in the digits that the noise deserves."""
         return self.series.format(self.value)
 
     @property
@@ -219,39 +200,53 @@ class Reading:
         """``at step 120``."""
         return describe_position(self.step, self.series.field.scale)
 
-    def format_at(self) -> str:
-        """The reading as a fact: ``at(MEL, 80) = 0.8``."""
-        return f"{self.series.field.format_call('at', self.series.name, self.step)} = {self}"
+    @property
+    def placed(self) -> str:
+        """``0.84 at step 120``."""
+        return f"{self} {self.position}"
 
-    def format_fact(self, name: str) -> str:
-        """The reading as another fact of the series: ``peak(MEL) = 0.84 at step 120``."""
-        return f"{self.series.field.format_call(name, self.series.name)} = {self} {self.position}"
+    def format_fact(self, name: str = "at") -> str:
+        """The reading as a fact: ``at(MEL, 80) = 0.8``, ``peak(MEL) = 0.84 at step 120``."""
+        if name == "at":
+            return f"{self.series.field.format_call('at', self.series.name, self.step)} = {self}"
+        return f"{self.series.field.format_call(name, self.series.name)} = {self.placed}"
+
+
+def observe(
+    rule: Rule,
+    text: str,
+    evidence: Sequence[str],
+    basis: tuple[str, float],
+    series: Sequence[str],
+    *,
+    steps: tuple[float | None, float | None] = (None, None),
+    mark: tuple[str, float] | Reading | None = None,
+    label: str = "",
+) -> Observation:
+    """An observation; ``basis`` is the threshold in words and the strength, ``mark`` a series and a step."""
+    (threshold, strength), (first, last) = basis, steps
+    name, step = (mark.series.name, mark.step) if isinstance(mark, Reading) else mark or (None, None)
+    names, evidence = tuple(series), tuple(evidence)
+    return Observation(rule, text, evidence, threshold, names, strength, "", first, last, name, step, label)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class Field:
-    """The curves of one metric, unsmoothed, as rules look at them.
+    """The curves of one metric, unsmoothed, as rules look at them; ``band`` is that of ``CurveSet``."""
 
-    Attributes:
-        curves: one for each series, with one or more readings each.
-        scale: what the numbers mean.
-        band: the kind of band that the curves have, as in ``CurveSet.band``.
-        level: confidence level of tests, as in ``CurveSet.level``.
-        metrics: how many metrics the block has, which share its error.
-        precision: by how much a reading may be off, as its source states; 0 where it states nothing.
-    """
-
-    curves: tuple[Curve, ...]
+    curves: tuple[Curve, ...]  # with one or more readings each
     scale: Scale
     band: str
-    level: float = 0.95
-    metrics: int = 1
-    precision: float = 0.0
+    metrics: int = 1  # how many metrics the block has, which share its error
+    precision: float = 0.0  # by how much a reading may be off, as its source states; 0 where it does not
 
     @cached_property
     def series(self) -> dict[str, Series]:
         """The series by their names, in the figure's order."""
-        return {curve.series: Series(curve, self) for curve in self.curves}
+        return {
+            one.series: Series(one.series, one, self, get_points(one), estimate_noise(one, self.band))
+            for one in self.curves
+        }
 
     @cached_property
     def is_testable(self) -> bool:
@@ -283,12 +278,8 @@ class Field:
     @cached_property
     def few(self) -> bool:
         """Whether all series have so few readings, or so little noise, that each reading may be reported."""
-        return all(
-            series.points.values.size < FEWEST_READINGS or series.noise.value == 0
-            for series in self.series.values()
-        )
-
-    # ---- the error of the block ----------------------------------------------------------------------
+        every = self.series.values()
+        return all(one.points.values.size < FEWEST_READINGS or one.noise.value == 0 for one in every)
 
     @property
     def share_of_course(self) -> float:
@@ -302,35 +293,19 @@ class Field:
         """What the question who is ahead where may use."""
         return _LEADS * ERROR / self.metrics
 
-    @property
-    def share_of_ends(self) -> float:
-        """What the question who is ahead at the end may use."""
-        return _ENDS * ERROR / self.metrics
-
-    @property
-    def share_of_jitter(self) -> float:
-        """What the question who moves about more may use."""
-        return _JITTER * ERROR / self.metrics
-
-    # ---- several series ------------------------------------------------------------------------------
-
     @cached_property
     def aligned(self) -> Aligned:
         """All series at the union of their steps."""
         return self.align(self.series)
 
-    def align(self, names: Sequence[str] | dict[str, Series]) -> Aligned:
+    def align(self, names: Collection[str]) -> Aligned:
         """Some of the series at the union of their steps."""
         chosen = tuple(sorted(names))
         points = [self.series[name].points for name in chosen]
         steps = np.unique(np.concatenate([own.steps for own in points]))
-        return Aligned(
-            names=chosen,
-            steps=steps,
-            good=np.stack([self.sign * interpolate(steps, own.steps, own.values) for own in points]),
-            read=np.stack([np.isin(steps, own.steps) for own in points]),
-            least=self.least,
-        )
+        good = np.stack([self.sign * interpolate(steps, own.steps, own.values) for own in points])
+        read = np.stack([np.isin(steps, own.steps) for own in points])
+        return Aligned(chosen, steps, good, read, self.least)
 
     def read_aligned(self, aligned: Aligned, row: int, place: int) -> Reading:
         """What a series reads at one of the common steps."""
@@ -343,10 +318,7 @@ class Field:
         return self.make_windows() if len(self.curves) > 1 else None
 
     def make_windows(self, *, turned: bool = False) -> Windows | None:
-        """The windows of all series; None where the noise of one is not known.
-
-        ``turned`` asks who is behind all others instead of ahead.
-        """
+        """For all series, or None where the noise of one is not known; ``turned`` asks who is behind."""
         aligned = self.aligned
         series = [self.series[name] for name in aligned.names]
         if not all(own.is_noise_known for own in series):
@@ -355,19 +327,15 @@ class Field:
         widths = sorted({max(size // share, min(_NARROWEST, size)) for share in _SHARES})
         means, variances, df = zip(*(own.measure_windows(aligned, widths) for own in series), strict=True)
         correlation_length = min(own.estimate_correlation_length() for own in series)
-        fewest = 2 if correlation_length > size else 1  # random walks
+        fewest, pairs = 2 if correlation_length > size else 1, math.comb(len(series), 2)  # 2 for random walks
         places = _SLIDING * sum(fewest + size / max(width, correlation_length) for width in widths)
         return Windows(
             means=(-1.0 if turned else 1.0) * np.stack(means, axis=1),
             variances=np.stack(variances, axis=1),
             df=np.array(df),
-            tail=self.share_of_leads / (2 * places * aligned.pairs),
+            tail=self.share_of_leads / (2 * places * max(pairs, 1)),
             least=aligned.least,
         )
-
-    @cached_property
-    def _pairs(self) -> Pairs:
-        return Pairs(self.curves, self.scale, self.level, self.band)
 
     @property
     def readings_alone(self) -> Threshold:
@@ -376,7 +344,7 @@ class Field:
             return Threshold(self.precision, "the precision that the source states")
         return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
 
-    def choose_end_criterion(self, first: str, second: str) -> Criterion:
+    def choose_end_criterion(self, first: str, second: str) -> Threshold:
         """What the difference of two last readings, the better one first, has to exceed.
 
         Where both end at the same step with two runs or more, it is the test that claims are judged by.
@@ -384,43 +352,54 @@ class Field:
         """
         comparison = self.test_ends(first, second)
         if comparison is not None:
-            return Tested.from_comparison(comparison, self.share_of_ends)
+            return Threshold.from_comparison(comparison, _ENDS * ERROR / self.metrics)
         known = all(self.series[name].is_noise_known for name in (first, second))
         if not known or self.windows is None:
             return self.readings_alone
         row, rival = (self.aligned.names.index(name) for name in (first, second))
         clear = bool(self.windows.find_ahead(row)[rival, -1])
-        return Tested.from_windows(self.share_of_leads, clear=clear)
+        verb = "differ" if clear else "do not differ clearly"
+        basis = f"means of neighbouring readings {verb}, by t; {describe_share(self.share_of_leads)}"
+        return Threshold(0.0, basis, clear)
+
+    @cached_property
+    def comparisons(self) -> Mapping[tuple[str, str], Comparison]:
+        """The tests over runs of all pairs at the last step that both reach, in both orders."""
+        return compare_pairs(self.curves, self.scale, level=0.95)
 
     def test_ends(self, first: str, second: str) -> Comparison | None:
         """The test over runs of two last readings, first minus second; None where there is none."""
         a, b = self.series[first], self.series[second]
-        if a.points.steps[-1] != b.points.steps[-1] or a.curve.given or b.curve.given:
+        if a.points.steps[-1] != b.points.steps[-1] or a.curve.given or b.curve.given or not self.is_testable:
             return None
-        if not self.is_testable:
-            return None
-        comparison = self._pairs.get_comparison(a.curve, b.curve)
+        comparison = self.comparisons.get((first, second))
         return None if comparison is None or comparison.adjusted_p is None else comparison
 
-    # ---- words ---------------------------------------------------------------------------------------
-
     @cached_property
-    def _digits(self) -> Digits:
+    def digits(self) -> Digits:
+        """How numbers are written."""
         points = {name: series.points for name, series in self.series.items()}
         noise = {name: series.noise for name, series in self.series.items()}
         return Digits(self.scale, points, noise, self.least)
 
-    def is_noisy(self, *series: str) -> bool:
-        """Whether the noise of any of them is known, and large enough to leave a doubt."""
-        return self._digits.is_noisy(series)
-
     def format_reading(self, value: float, *series: str) -> str:
         """A value in the digits that the noise of some series deserves."""
-        return self._digits.format_value(value, Quantity.VALUE, series)
+        return self.digits.format_value(value, Quantity.VALUE, series)
 
     def format_size(self, value: float, *series: str) -> str:
         """How large a difference is, without its sign, in the digits that the noise deserves."""
-        return self._digits.format_value(abs(value), Quantity.DIFFERENCE, series)
+        return self.digits.format_value(abs(value), Quantity.DIFFERENCE, series)
+
+    def format_with_values(self, values: Mapping[str, float], names: Sequence[str]) -> str:
+        """Names with their values: ``A (0.92) and B (0.91)``; ``A (0.9), B (0.8) and 4 more``."""
+        parts = [f"{name} ({self.format_reading(values[name], *values)})" for name in names]
+        return format_few(parts, _MOST_NAMED)
+
+    def format_span(self, values: Mapping[str, float], names: Collection[str] | None = None) -> str:
+        """The values of several series: ``0.25 to 0.28``, or ``0.25`` where all read the same."""
+        chosen = [values[name] for name in names or values]
+        low, high = (self.format_reading(end, *values) for end in (min(chosen), max(chosen)))
+        return low if low == high else f"{low} to {high}"
 
     def format_call(self, name: str, *arguments: str | float) -> str:
         """A fact's call as an author would write it: ``at('Series A', 15)``."""

@@ -1,4 +1,4 @@
-"""What an effect has to exceed, the noise of a curve, and the digits that noise leaves to numbers."""
+"""What an effect has to exceed, a number or a test, and the digits that noise leaves to numbers."""
 
 from __future__ import annotations
 
@@ -8,115 +8,85 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from reportgen.claims.facts.fact_words import format_quantity
 from reportgen.core.comparisons import Verdict
 from reportgen.core.words import format_equation, format_number, format_p
-from reportgen.statistics.curves.readings import get_points
+from reportgen.statistics.distributions import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reportgen.claims.observations.noise import Noise
     from reportgen.core.comparisons import Comparison
-    from reportgen.core.model import Curve, FloatArray
+    from reportgen.core.model import FloatArray, IntArray
     from reportgen.core.statements import Quantity, Scale
     from reportgen.statistics.curves.readings import Points
 
 
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
 # Numbers that differ by less than this share are one number, computed in two ways.
 SAME = 1e-9
 _MOST_STRENGTH = 100.0
-# More decimals than these are an exponent's.
-_MOST_DECIMALS = 12
+_MOST_DECIMALS = 12  # more are an exponent's
 _MOST_SIGNIFICANT = 6
-# Of numbers below it the zeros are hard to count.
-_SMALL = 1e-4
+_SMALL = 1e-4  # of numbers below it the zeros are hard to count
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A number that an effect has to exceed, and the phrase that says where it comes from."""
+    """What an effect has to exceed: a number, and the phrase that says where it comes from; or a test."""
 
     value: float
-    source: str
+    source: str  # of a test, all of its words
+    clear: bool | None = None  # what a test of two series says, whatever the effect
+    over_runs: bool = False  # whether it tests the last readings of runs, as in claims; otherwise windows
+    half: float | None = None  # half the width of the difference's interval
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, share: float) -> Threshold:
+        """The test over runs, adjusted together with all pairs of the figure."""
+        low, high, p = comparison.low, comparison.high, comparison.adjusted_p or 0.0
+        name = "adjusted p" if comparison.tested_together > 1 else "p"
+        clear = comparison.verdict in {Verdict.BETTER, Verdict.WORSE} and p <= share
+        words = f"{format_equation(name, format_p(p))}, by Welch's t over runs; {describe_share(share)}"
+        half = None if low is None or high is None or high <= low else (high - low) / 2
+        return cls(0.0, words, clear, over_runs=True, half=half)
 
     def is_exceeded(self, effect: float) -> bool:
         """Whether an effect is larger, and not only by the last digits of a computation."""
-        return abs(effect) > self.value * (1 + SAME)
+        return abs(effect) > self.value * (1 + SAME) if self.clear is None else self.clear
 
     def describe(self, effect: float) -> str:
         """The comparison in words: ``0.041 is more than 0.012, half the band of 5 runs``."""
-        relation = "more" if self.is_exceeded(effect) else "not more"
-        parts = (abs(effect), self.value)
+        if self.clear is not None:
+            return self.source
+        scale = max(self.value, SAME * abs(effect))
         for significant in range(2, _MOST_SIGNIFICANT + 1):
-            words = [
-                format_at_scale(part, max(self.value, SAME * abs(effect)), significant) for part in parts
-            ]
-            if words[0] != words[1]:
+            decimals = _count_decimals(scale, significant)
+            large, small = (
+                format_scientific(part, decimals)
+                if 0 < scale < _SMALL
+                else _trim_zeros(format_number(part, decimals=decimals))
+                for part in (abs(effect), self.value)
+            )
+            if large != small:
                 break
-        return f"{words[0]} is {relation} than {words[1]}, {self.source}"
+        return f"{large} is {'more' if self.is_exceeded(effect) else 'not more'} than {small}, {self.source}"
 
     def strength(self, effect: float) -> float:
-        """How many times the threshold the effect is; finite even where the threshold is 0."""
-        return abs(effect) / self.value if self.value > 0 else _MOST_STRENGTH
-
-
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """The result of a test of two series, with the interface of ``Threshold``.
-
-    Attributes:
-        clear: whether the test tells the two apart.
-        words: what the test says.
-        over_runs: whether the last readings of runs are tested, as in claims; otherwise windows of readings.
-        half: half the width of the difference's interval; None where it is not known.
-    """
-
-    clear: bool
-    words: str
-    over_runs: bool = False
-    half: float | None = None
-
-    @classmethod
-    def from_comparison(cls, comparison: Comparison, share: float) -> Tested:
-        """The test over runs, adjusted together with all pairs of the figure.
-
-        ``adjusted p = 0.0012, by Welch's t over runs; the block asks for 0.005``.
-        """
-        low, high, p = comparison.low, comparison.high, comparison.adjusted_p or 0.0
-        name = "adjusted p" if comparison.tested_together > 1 else "p"
-        return cls(
-            clear=comparison.verdict in {Verdict.BETTER, Verdict.WORSE} and p <= share,
-            words=f"{format_equation(name, format_p(p))}, by Welch's t over runs; {describe_share(share)}",
-            over_runs=True,
-            half=None if low is None or high is None or high <= low else (high - low) / 2,
-        )
-
-    @classmethod
-    def from_windows(cls, share: float, *, clear: bool) -> Tested:
-        """The test over windows of readings."""
-        verb = "differ" if clear else "do not differ clearly"
-        return cls(clear, f"means of neighbouring readings {verb}, by t; {describe_share(share)}")
-
-    def is_exceeded(self, effect: float) -> bool:
-        """What the test says, whatever the effect."""
-        del effect
-        return self.clear
-
-    def describe(self, effect: float) -> str:
-        """The words of the test."""
-        del effect
-        return self.words
-
-    def strength(self, effect: float) -> float:
-        """The difference by half its interval; without an interval 2 where it is clear."""
+        """How many times the threshold, or half the interval, the effect is; finite even where that is 0."""
+        if self.clear is None:
+            return abs(effect) / self.value if self.value > 0 else _MOST_STRENGTH
         if self.half is not None:
             return min(abs(effect) / self.half, _MOST_STRENGTH)
         return 2.0 if self.clear and not self.over_runs else 1.0
 
-
-Criterion: TypeAlias = Threshold | Tested
-"""What an effect has to exceed."""
+    def rate(self, effect: float) -> tuple[str, float]:
+        """The comparison in words, and the strength of the effect."""
+        return self.describe(effect), self.strength(effect)
 
 
 def describe_share(share: float) -> str:
@@ -124,19 +94,11 @@ def describe_share(share: float) -> str:
     return f"the block asks for p ≤ {format_number(share, significant=2)}"
 
 
-def count_decimals(noise: float, significant: int) -> int:
+def _count_decimals(noise: float, significant: int) -> int:
     """Decimals at which a number has so many digits; 4 for a number that is 0."""
     if noise <= 0:
         return 4
     return min(significant - 1 - math.floor(math.log10(noise)), _MOST_DECIMALS)
-
-
-def format_at_scale(value: float, scale: float, significant: int) -> str:
-    """A number of which ``scale`` has so many digits; small ones with an exponent."""
-    decimals = count_decimals(scale, significant)
-    if 0 < scale < _SMALL:
-        return format_scientific(value, decimals)
-    return trim_zeros(format_number(value, decimals=decimals))
 
 
 def format_scientific(value: float, decimals: int) -> str:
@@ -149,67 +111,13 @@ def format_scientific(value: float, decimals: int) -> str:
     return f"{mantissa}e{format_number(exponent)}"
 
 
-def trim_zeros(text: str) -> str:
-    """A number without zeros at its end."""
+def _trim_zeros(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-FEWEST_READINGS = 20
-"""With fewer readings of one run noise and change cannot be separated."""
-
-SMALLEST_SHARE = 0.01
-"""Nothing smaller than this share of the plotted range is reported."""
-
-
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """The noise of a curve: half the band's width, or twice what the line jitters by; 0 if not ``known``."""
-
-    value: float
-    known: bool
-
-
-def estimate_noise(curve: Curve, band: str = "ci") -> Noise:
-    """Half the band's width at the usual step, or else twice the median change between readings.
-
-    Of a band that shows a standard error (see ``CurveSet.band``) twice as much counts.
-    """
-    half = get_half_widths(curve)
-    if np.isfinite(half).any():
-        return Noise(float(np.nanmedian(half)) * (2 if band == "se" else 1), known=True)
-    known = get_points(curve)
-    if known.steps.size < FEWEST_READINGS:
-        return Noise(0.0, known=False)
-    return Noise(2 * measure_jitter(known), known=True)
-
-
-def measure_jitter(known: Points) -> float:
-    """The median change from one of three or more readings to the next, the trend taken out.
-
-    Each reading is compared with the straight line between its neighbours, so that neither the slope nor the
-    bend of a learning curve counts (Gasser, Sroka and Jennen-Steinmetz 1986).
-    """
-    left, here, right = known.steps[:-2], known.steps[1:-1], known.steps[2:]
-    weight = (right - here) / (right - left)
-    line = weight * known.values[:-2] + (1 - weight) * known.values[2:]
-    apart = np.abs(known.values[1:-1] - line) / np.sqrt(1 + weight**2 + (1 - weight) ** 2)
-    return math.sqrt(2) * float(np.median(apart))
-
-
-def get_half_widths(curve: Curve) -> FloatArray:
-    """Half the band's width at each step, shape (steps,); NaN where there is no band."""
-    half: FloatArray = (curve.high - curve.low) / 2
-    return half
-
-
-_SAMPLE = 200
-"""So many readings show with how many decimals a series is written."""
-
-_SEEN = 0.5
-"""Noise of less than this share of the smallest effect that is reported says nothing about any."""
-
-_LIST = 3
-"""Values of so many series have the same digits, by the noise that is usual among them."""
+_SAMPLE = 200  # so many readings show with how many decimals a series is written
+_SEEN = 0.5  # noise of less than this share of the smallest effect that is reported says nothing about any
+_LIST = 3  # values of so many series have the same digits, by the noise that is usual among them
 
 
 @dataclass(frozen=True)  # no slots: derived values are cached in the instance
@@ -223,7 +131,7 @@ class Digits:
 
     def is_noisy(self, series: Sequence[str]) -> bool:
         """Whether the noise of any of them is known, and large enough to leave a doubt."""
-        return any(self.noise[one].value > _SEEN * self.least for one in series)
+        return any(self.noise[name].value > _SEEN * self.least for name in series)
 
     def format_value(self, value: float, quantity: Quantity, series: Sequence[str]) -> str:
         """A value or a difference without its plus sign; the last digit is worth half the noise at most.
@@ -231,32 +139,23 @@ class Digits:
         Where noise is not known the readings stand as they are, down to 1 % of the range. The noise of
         ``series`` counts: the smaller one of two.
         """
-        decimals = self._choose_decimals(value, series)
-        if self._small and decimals is not None:
-            return format_scientific(value, decimals)
-        return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
-
-    def _choose_decimals(self, value: float, series: Sequence[str]) -> int | None:
-        """Digits after the point, of the percentage where one is written; None for as many as usual."""
         if not self.least:
-            return None
-        factor = self._factor
+            return format_quantity(value, quantity, self.scale, signed=False)
+        factor, (small, usual) = self._factor, self._style
         noises = sorted(self.noise[name].value for name in series) or [0.0]
         noise = max(noises[len(noises) // 2 if len(noises) >= _LIST else 0], self.least)
         if all(self.noise[name].known for name in series):
-            decimals = count_decimals(factor * noise / 2, 1)
+            decimals = _count_decimals(factor * noise / 2, 1)
             # What moves by less than 1 % of the range is written as the data write it.
             if not self.is_noisy(series):
                 written = (_choose_common(self._count_written(name, decimals)) for name in series)
                 decimals = min(decimals, max(written))
-            return max(decimals, 0) if factor > 1 else decimals
-        return max(_count_needed(factor * value, count_decimals(factor * noise, 1)), self._usual)
-
-    @cached_property
-    def _small(self) -> bool:
-        """Whether numbers are written with an exponent: all are below 0.001."""
-        largest = max((float(np.abs(one.values).max()) for one in self.points.values()), default=0.0)
-        return self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
+            decimals = max(decimals, 0) if factor > 1 else decimals
+        else:
+            decimals = max(_count_needed(factor * value, _count_decimals(factor * noise, 1)), usual)
+        if small:
+            return format_scientific(value, decimals)
+        return format_quantity(value, quantity, self.scale, decimals=decimals, signed=False)
 
     @property
     def _factor(self) -> int:
@@ -264,24 +163,104 @@ class Digits:
         return 100 if self.scale.bounds == (0.0, 1.0) and not self.scale.percent else 1
 
     @cached_property
-    def _usual(self) -> int:
-        """Decimals that do for four of five readings: 0.9 is written as 0.90 among 0.85 and 0.75."""
-        most = count_decimals(self._factor * self.least, 1)
-        needed = [one for name in self.points for one in self._count_written(name, most)]
-        return _choose_common(needed) if needed else 0
+    def _style(self) -> tuple[bool, int]:
+        """Whether numbers have an exponent, all being below 0.001; and decimals that do for four of five."""
+        largest = max((float(np.abs(points.values).max()) for points in self.points.values()), default=0.0)
+        small = self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
+        most = _count_decimals(self._factor * self.least, 1)
+        counts = [count for name in self.points for count in self._count_written(name, most)]
+        return small, _choose_common(counts)
 
     def _count_written(self, series: str, most: int) -> list[int]:
-        """The decimals that readings of a series are written with."""
         values = self.points[series].values
         sample = values[:: max(1, values.size // _SAMPLE)].tolist()
         return [_count_needed(self._factor * value, most) for value in sample]
 
 
 def _choose_common(needed: list[int]) -> int:
-    """What does for four of five."""
-    return sorted(needed)[(len(needed) - 1) * 4 // 5]
+    """What does for four of five; 0 of none."""
+    return sorted(needed)[(len(needed) - 1) * 4 // 5] if needed else 0
 
 
 def _count_needed(value: float, most: int) -> int:
     """The decimals that a number is written with, zeros at its end apart."""
-    return len(trim_zeros(format_number(value, decimals=max(most, 0))).partition(".")[2])
+    return len(_trim_zeros(format_number(value, decimals=max(most, 0))).partition(".")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Series at the union of their steps, each inside its own range only."""
+
+    names: tuple[str, ...]  # sorted, so that the order of series in a figure changes nothing
+    steps: FloatArray  # (G,)
+    good: FloatArray  # values, the sign turned where lower is better, (S, G); NaN outside a series' range
+    read: BoolArray  # where a series has a reading of its own, (S, G)
+    least: float  # the smallest difference that counts
+
+
+_MOST_DF = 200
+
+
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
+class Windows:
+    """Means of series over windows around each step, with their errors, tested simultaneously."""
+
+    means: FloatArray  # more is better, (W, S, G); NaN where a series has no readings
+    variances: FloatArray  # of the means, (W, S, G)
+    df: FloatArray  # their degrees of freedom, (S,)
+    tail: float  # the one-sided error that is left to one of all windows, places and pairs
+    least: float  # the smallest difference that counts
+
+    @cached_property
+    def _ahead(self) -> dict[tuple[int, bool, bool], BoolArray]:
+        return {}
+
+    def find_ahead(self, row: int, *, narrow: bool = False, either: bool = False) -> BoolArray:
+        """Where a series is clearly ahead of each series in some window around a step, shape (S, G).
+
+        Welch's t, at the level that Bonferroni's inequality leaves to each of as many windows as lie side by
+        side, of each width. ``narrow`` looks at the narrowest windows only, ``either`` at ahead or behind.
+        """
+        key = row, narrow, either
+        if key not in self._ahead:
+            widths = slice(0, 1 if narrow else None)
+            error, others = self.variances[widths, row : row + 1], self.variances[widths]
+            apart, both = self.means[widths, row : row + 1] - self.means[widths], error + others
+            with np.errstate(divide="ignore", invalid="ignore"):
+                df = both**2 / (error**2 / self.df[row] + others**2 / self.df[None, :, None])
+            whole = np.clip(np.where(np.isfinite(df), df, _MOST_DF), 1, _MOST_DF).astype(np.int64)
+            critical = np.zeros(_MOST_DF + 1)
+            for free in np.unique(whole).tolist():
+                critical[free] = t_quantile(1 - self.tail, free)
+            needed = np.maximum(critical[whole] * np.sqrt(both), self.least)
+            with np.errstate(invalid="ignore"):
+                clear = (np.abs(apart) if either else apart) > needed * (1 + SAME)
+            self._ahead[key] = np.asarray(np.any(clear, axis=0))
+        return self._ahead[key]
+
+    def find_leaders(self) -> IntArray:
+        """The place of the series that is clearly ahead at each step, −1 where none is, shape (G,)."""
+        count = self.means.shape[1]
+        first = np.argmax(np.where(np.isfinite(self.means), self.means, -np.inf), axis=1)
+        leaders = np.full(self.means.shape[2], -1)
+        for row in np.unique(first).tolist():
+            absent = ~np.isfinite(self.means[-1])
+            absent[row] = True
+            clear = (self.find_ahead(row) | absent).all(axis=0)
+            clear &= (absent.sum(axis=0) < count) & np.isfinite(self.means[-1, row])
+            leaders = np.where(clear, row, leaders)
+        return leaders
+
+
+def compute_means(values: FloatArray, width: int) -> FloatArray:
+    """Means over the ``width`` steps around each, of those that there are; NaN where rows are; (r, G)."""
+    n = values.shape[1]
+    places = np.arange(n)
+    first, last = np.maximum(places - width // 2, 0), np.minimum(places + (width + 1) // 2, n)
+    known = np.isfinite(values)
+    middle = np.nanmean(values) if known.any() else 0.0
+    total = np.cumsum(np.pad(np.where(known, values - middle, 0.0), ((0, 0), (1, 0))), axis=1)
+    count = np.cumsum(np.pad(known.astype(np.float64), ((0, 0), (1, 0))), axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = middle + (total[:, last] - total[:, first]) / (count[:, last] - count[:, first])
+    return np.where(known, means, np.nan)

@@ -1,43 +1,68 @@
-"""Autoregressive noise around a curve: its size along the readings, and its autocorrelation."""
+"""The noise around a curve: how large it is, how that changes along the readings, and its autocorrelation."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reportgen.statistics.curves.readings import get_points
+
 if TYPE_CHECKING:
-    from reportgen.core.model import FloatArray
+    from reportgen.core.model import Curve, FloatArray
 
 
+FEWEST_READINGS = 20  # with fewer readings of one run noise and change cannot be separated
 _PARTS, _PART = 6, 25
 _CHANGES, _SURE = 1.5, 2.4
 _CLIPPED, _AROUND = 3.0, 5
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseModel:
-    """Noise of first order: φ times that of the reading before, and an innovation.
+class Noise:
+    """The noise of a curve: half the band's width, or twice what the line jitters by; 0 if not ``known``."""
 
-    Attributes:
-        along: the relative size of innovations, its inverse squares with a mean of 1, shape (n,).
-        innovation: the standard deviation of innovations where ``along`` is 1.
-        strength: φ, from 0 to 1; of several runs an upper bound.
-        df: degrees of freedom of the innovation's variance.
-        known: whether it comes from several runs; otherwise it is fitted together with the course.
+    value: float
+    known: bool
+
+
+def estimate_noise(curve: Curve, band: str = "ci") -> Noise:
+    """Half the band's width at the usual step, or else twice the median change between readings.
+
+    Of a band that shows a standard error (see ``CurveSet.band``) twice as much counts. Each reading is
+    compared with the straight line between its neighbours, so that neither the slope nor the bend of a
+    learning curve counts (Gasser, Sroka and Jennen-Steinmetz 1986).
     """
+    half = get_half_widths(curve)
+    if np.isfinite(half).any():
+        return Noise(float(np.nanmedian(half)) * (2 if band == "se" else 1), known=True)
+    steps, values = get_points(curve)
+    if steps.size < FEWEST_READINGS:
+        return Noise(0.0, known=False)
+    left, here, right = steps[:-2], steps[1:-1], steps[2:]
+    weight = (right - here) / (right - left)
+    line = weight * values[:-2] + (1 - weight) * values[2:]
+    apart = np.abs(values[1:-1] - line) / np.sqrt(1 + weight**2 + (1 - weight) ** 2)
+    return Noise(2 * (math.sqrt(2) * float(np.median(apart))), known=True)
 
-    along: FloatArray
-    innovation: float = 0.0
-    strength: float = 0.0
-    df: float = 1.0
-    known: bool = False
 
-    def replace_fit(self, strength: float, innovation: float, df: float) -> NoiseModel:
-        """The same with what a fit of the course has found."""
-        return replace(self, strength=strength, innovation=innovation, df=df)
+def get_half_widths(curve: Curve) -> FloatArray:
+    """Half the band's width at each step, shape (steps,); NaN where there is no band."""
+    half: FloatArray = (curve.high - curve.low) / 2
+    return half
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseModel:
+    """Noise of first order: φ times that of the reading before, and an innovation."""
+
+    along: FloatArray  # the relative size of innovations, its inverse squares with a mean of 1, (n,)
+    innovation: float = 0.0  # the standard deviation of innovations where ``along`` is 1
+    strength: float = 0.0  # φ, from 0 to 1; of several runs an upper bound
+    df: float = 1.0  # degrees of freedom of the innovation's variance
+    known: bool = False  # from several runs; otherwise fitted together with the course
 
     @property
     def upper(self) -> float:
@@ -64,8 +89,13 @@ class NoiseModel:
 
 
 def estimate_from_one(values: FloatArray) -> NoiseModel:
-    """What one run of shape (n,) shows of its noise before its course is known: only how its size changes."""
-    return NoiseModel(_estimate_size(np.abs(_measure_bends(values))))
+    """What one run of shape (n,) shows of its noise before its course is known: only how its size changes.
+
+    How far each reading is from the middle of its neighbours shows it, as a deviation of readings; at the
+    ends that of the next reading.
+    """
+    inside = (values[1:-1] - (values[:-2] + values[2:]) / 2) / math.sqrt(1.5)
+    return NoiseModel(_estimate_size(np.abs(np.pad(inside, 1, mode="edge"))))
 
 
 def estimate_from_runs(runs: FloatArray) -> NoiseModel:
@@ -111,20 +141,14 @@ def _estimate_size(sizes: FloatArray) -> FloatArray:
     error = float(np.std(logs - slope * place)) / math.sqrt(float(place @ place))
     line = slope * place if abs(slope) > _SURE * error else np.zeros(n)
     if n >= _PARTS * _PART:
-        line = line + _estimate_by_parts(logs - line)
+        parts = np.array_split(np.arange(n), _PARTS)
+        rest = [(logs - line)[part] for part in parts]
+        means = np.array([float(part.mean()) for part in rest])
+        errors = np.array([float(part.std()) / math.sqrt(part.size) for part in rest])
+        if means.max() - means.min() >= max(math.log(_CHANGES), 4.0 * math.sqrt(2) * float(errors.mean())):
+            line = line + np.interp(np.arange(n), [float(part.mean()) for part in parts], means)
     size = np.exp(-2 * (line - line.mean()))
     return np.asarray(1 / np.sqrt(size / size.mean()))
-
-
-def _estimate_by_parts(logs: FloatArray) -> FloatArray:
-    """What parts differ by from one another, where two of them differ by more than half."""
-    parts = np.array_split(np.arange(logs.size), _PARTS)
-    means = np.array([float(logs[part].mean()) for part in parts])
-    errors = np.array([float(logs[part].std()) / math.sqrt(part.size) for part in parts])
-    if means.max() - means.min() < max(math.log(_CHANGES), 4.0 * math.sqrt(2) * float(errors.mean())):
-        return np.zeros(logs.size)
-    middles = [float(part.mean()) for part in parts]
-    return np.asarray(np.interp(np.arange(logs.size), middles, means))
 
 
 def cut_outliers(values: FloatArray) -> FloatArray:
@@ -138,14 +162,3 @@ def cut_outliers(values: FloatArray) -> FloatArray:
     # A third of the readings are their own median.
     size = np.quantile(np.abs(apart), 0.683, axis=-1, keepdims=True) * _estimate_size(rows)
     return np.asarray(usual + np.clip(apart, -_CLIPPED * size, _CLIPPED * size))
-
-
-def _measure_bends(values: FloatArray) -> FloatArray:
-    """How far each reading is from the middle of its neighbours, as a deviation of readings; shape (n,).
-
-    At the ends that of the reading beside.
-    """
-    inside = (values[1:-1] - (values[:-2] + values[2:]) / 2) / math.sqrt(1.5)
-    made: FloatArray = np.pad(inside, 1, mode="edge")
-    made[[0, -1]] = 0.0 if made.size < 3 else made[[0, -1]]  # noqa: PLR2004
-    return made

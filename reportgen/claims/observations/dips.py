@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.claims.observations.course import MOST_READINGS, fit_course, looks_normal
+from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME
-from reportgen.core.statements import Observation
 from reportgen.core.words import format_number
 from reportgen.settings.blocks import Rule
 
@@ -17,32 +17,31 @@ if TYPE_CHECKING:
 
     from reportgen.claims.observations.field import Field, Series
     from reportgen.core.model import FloatArray
+    from reportgen.core.statements import Observation
 
 
-_NEARLY = 0.9
-"""A shoulder is the nearest reading that is this share of the prominence away from the turn."""
-
+_NEARLY = 0.9  # a shoulder is the nearest reading that is this share of the prominence away from the turn
 _MOST_TURNS = 50
+
+# A turn that is not made good to this share is no dip but a loss that lasts, or no spike but a rise.
+_COMES_BACK = 0.35
 
 
 class Turn(NamedTuple):
-    """A low point between two higher ones, by places in the curve.
+    """A low point between two higher ones, by places in the curve."""
 
-    Attributes:
-        place: the lowest reading, the first of equal ones.
-        last: the last of the equal readings beside it.
-        left, right: its shoulders: the nearest readings that are nearly as high as its sides.
-        prominence: how far the lower of its sides stands above it.
-        fall, recovery: how far its left and its right side stand above it.
-    """
-
-    place: int
-    last: int
-    left: int
+    place: int  # the lowest reading, the first of equal ones
+    last: int  # the last of the equal readings after it
+    left: int  # the shoulders: the nearest readings that are nearly as high as its sides
     right: int
-    prominence: float
-    fall: float
-    recovery: float
+    prominence: float  # how far the lower of its sides stands above it
+    fall: float  # how far its left side stands above it
+    recovery: float  # and its right side
+
+    @property
+    def comes_back(self) -> bool:
+        """Whether it is made good to some part."""
+        return self.recovery >= _COMES_BACK * self.fall
 
 
 class Setback(NamedTuple):
@@ -57,14 +56,11 @@ def find_dips(values: FloatArray, threshold: float) -> list[Turn]:
     """Interior low points with a prominence above the threshold, deepest first; the 50 deepest of many.
 
     Prominence is topographic: on each side the highest reading before one that is lower still, or before
-    the end of the curve; the lower of the two less the point itself.
-
-    Args:
-        values: shape (n,); of the negative values these are the peaks.
-        threshold: prominence has to be larger.
+    the end of the curve; the lower of the two less the point itself. Of the negative values, shape (n,),
+    these are the peaks.
     """
     lows, highs = _find_swings(values.tolist(), threshold * (1 + SAME))
-    found = []
+    candidates = []
     for at in range(1, len(lows) - 1):
         low = values[lows[at]]
         lower = np.flatnonzero(values[lows[:at]] <= low)
@@ -73,9 +69,17 @@ def find_dips(values: FloatArray, threshold: float) -> list[Turn]:
         right = at + 1 + int(lower[0]) if lower.size else len(lows) - 1
         sides = float(values[highs[left:at]].max() - low), float(values[highs[at:right]].max() - low)
         if min(sides) > threshold * (1 + SAME):
-            found.append((min(sides), lows[at], sides))
-    deepest = sorted(found, key=lambda one: (-one[0], one[1]))[:_MOST_TURNS]
-    return [_make_turn(values, place, sides) for _, place, sides in deepest]
+            candidates.append((-min(sides), lows[at], sides))
+    turns = []
+    for _, place, sides in sorted(candidates)[:_MOST_TURNS]:
+        last = place
+        while values[last + 1] == values[place]:
+            last += 1
+        level = values[place] + _NEARLY * min(sides)
+        left = int(np.flatnonzero(values[:place] >= level)[-1])
+        right = last + 1 + int(np.argmax(values[last + 1 :] >= level))
+        turns.append(Turn(place, last, left, right, min(sides), *sides))
+    return turns
 
 
 def _find_swings(values: list[float], threshold: float) -> tuple[list[int], list[int]]:
@@ -107,30 +111,12 @@ def _find_swings(values: list[float], threshold: float) -> tuple[list[int], list
     return lows, highs
 
 
-def _make_turn(values: FloatArray, place: int, sides: tuple[float, float]) -> Turn:
-    """The turn at this place with its shoulders."""
-    last = place
-    while values[last + 1] == values[place]:
-        last += 1
-    fall, recovery = sides
-    level = values[place] + _NEARLY * min(sides)
-    shoulder_left = int(np.flatnonzero(values[:place] >= level)[-1])
-    shoulder_right = last + 1 + int(np.argmax(values[last + 1 :] >= level))
-    return Turn(place, last, shoulder_left, shoulder_right, min(sides), fall, recovery)
-
-
 def find_setbacks(values: FloatArray) -> list[Setback]:
-    """Every fall from a reading to the end of its descent, deepest first; equal ones in their order.
-
-    A descent ends where the next reading is higher; readings that stay equal end it, too.
-
-    Args:
-        values: shape (n,), more is better.
-    """
+    """Every fall to where the next of ``values`` is as high or higher, deepest first, equal in order."""
     falling = np.concatenate([[False], np.diff(values) < 0, [False]])
     edges = np.flatnonzero(falling[1:] != falling[:-1]).reshape(-1, 2)
-    found = [Setback(start, end, float(values[start] - values[end])) for start, end in edges.tolist()]
-    return sorted(found, key=lambda setback: (-setback.depth, setback.start))
+    setbacks = [Setback(start, end, float(values[start] - values[end])) for start, end in edges.tolist()]
+    return sorted(setbacks, key=lambda setback: (-setback.depth, setback.start))
 
 
 def find_deepest_fall(values: FloatArray) -> Setback:
@@ -141,61 +127,37 @@ def find_deepest_fall(values: FloatArray) -> Setback:
     return Setback(start, end, float(highest[end] - values[end]))
 
 
-_COMES_BACK = 0.35
-"""A turn that is not made good to this share is no dip but a loss that lasts, or no spike but a rise."""
+def format_fall(series: Series, fall: Setback) -> tuple[str, str]:
+    """``0.02`` and ``from 0.84 at step 120 to 0.82 at step 140``."""
+    size = series.field.format_size(fall.depth, series.name)
+    return size, f"from {series.read(fall.start).placed} to {series.read(fall.end).placed}"
 
-_BACK = 0.9
-"""A turn that is made good to this share is back."""
 
-_MOST_SHOWN = 4
-"""Observations of one series at most."""
-
-_NARROW = 0.15
-"""A peak that is over within this share of the steps is a spike."""
-
-_FLANK = 2.0
-"""Each flank of a turn is so many standard errors high or more."""
-
+_BACK = 0.9  # a turn that is made good to this share is back
+_MOST_SHOWN = 4  # observations of one series at most
+_NARROW = 0.15  # a peak that is over within this share of the steps is a spike
+_FLANK = 2.0  # each flank of a turn is so many standard errors high or more
+# Readings stand alone that are so many times as far out as the next: where neighbours are not similar, where
+# they are but noise does not look normal, and where it does.
 _LONE, _LONE_UNUSUAL, _LONE_SIMILAR = 8.0, 2.83, 2.0
-"""Readings stand alone that are so many times as far out as the next: where neighbours are not similar,
-where they are but noise does not look normal, and where it does."""
-
-_LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10
-"""So many readings, among so many, so far from both ends."""
-
+_LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10  # so many readings, among so many, so far from both ends
 _NOT_SIMILAR, _SIMILAR = 0.5, 0.8
 
 
-def observe_dips(field: Field) -> Iterator[Observation]:
-    """Where the values of a series fall, as measured, and come back."""
+def observe_turns(field: Field, *, sign: float) -> Iterator[Observation]:
+    """Where the values of a series fall, as measured, and come back; with −1 where they rise."""
     for series in field.series.values():
-        yield from _observe_turns(series, 1.0)
-
-
-def observe_spikes(field: Field) -> Iterator[Observation]:
-    """Where the values of a series rise, as measured, and come back."""
-    for series in field.series.values():
-        yield from _observe_turns(series, -1.0)
-
-
-def _observe_turns(series: Series, sign: float) -> Iterator[Observation]:
-    tested = _find_clear_turns(series, sign) if series.is_moving else []
-    for turn in tested:
-        yield _describe_turn(series, turn, sign, series.describe_test())
-    lone = _find_lone_reading(series, sign)
-    if lone and not any(turn.left <= lone[0].place <= turn.right for turn in tested):
-        yield _describe_turn(series, lone[0], sign, lone[1])
-        tested.append(lone[0])
-    if series.field.few:
-        turns = find_dips(sign * series.points.values, series.field.readings_alone.value)
-        places = {turn.place for turn in tested}
-        others = [turn for turn in turns if _comes_back(turn) and turn.place not in places]
-        for turn in others[: _MOST_SHOWN - len(tested)]:
-            yield _describe_reading_turn(series, turn, sign)
-
-
-def _comes_back(turn: Turn) -> bool:
-    return turn.recovery >= _COMES_BACK * turn.fall
+        tested = _find_clear_turns(series, sign) if series.is_moving else []
+        yield from (_make_turn(series, turn, sign, series.describe_test()) for turn in tested)
+        lone = _find_lone_reading(series, sign)
+        if lone and not any(turn.left <= lone[0].place <= turn.right for turn in tested):
+            yield _make_turn(series, lone[0], sign, lone[1])
+            tested.append(lone[0])
+        if field.few:
+            turns = find_dips(sign * series.points.values, field.readings_alone.value)
+            places = {turn.place for turn in tested}
+            others = [turn for turn in turns if turn.comes_back and turn.place not in places]
+            yield from (_make_turn(series, turn, sign) for turn in others[: _MOST_SHOWN - len(tested)])
 
 
 def _find_clear_turns(series: Series, sign: float) -> list[Turn]:
@@ -205,12 +167,10 @@ def _find_clear_turns(series: Series, sign: float) -> list[Turn]:
     for turn in find_dips(sign * course.level, series.field.least):
         wide = turn.right - turn.left
         middle = course.get_around(turn.place, max(wide // 3, 1))
-        sides = (
-            slice(max(turn.left - wide // 2, 0), turn.left + 1),
-            slice(turn.right, turn.right + wide // 2 + 1),
-        )
-        flanks = min(sign * course.compare_means(side, middle) for side in sides)
-        if flanks >= _FLANK and _comes_back(turn):
+        before = slice(max(turn.left - wide // 2, 0), turn.left + 1)
+        after = slice(turn.right, turn.right + wide // 2 + 1)
+        flanks = min(sign * course.compare_means(side, middle) for side in (before, after))
+        if flanks >= _FLANK and turn.comes_back:
             # A turn of the course by the readings that stand there: the extreme one in its middle.
             steps, values = series.points
             middles = (turn.left + turn.place) // 2, -(-(turn.place + turn.right) // 2)
@@ -265,49 +225,34 @@ def _find_lone_reading(series: Series, sign: float) -> tuple[Turn, str] | None:
     return Turn(place, place, left, right, min(sides), *sides), basis
 
 
-def _describe_turn(series: Series, turn: Turn, sign: float, basis: str) -> Observation:
-    """A turn that a test has found, by the words of that test."""
+def _make_turn(series: Series, turn: Turn, sign: float, basis: str = "") -> Observation:
+    """A turn by the words of the test that has found it; without, one of the readings."""
     before, extreme, after = (series.read(place) for place in (turn.left, turn.place, turn.right))
-    all_steps = series.points.steps
-    narrow = after.step - before.step <= _NARROW * (all_steps[-1] - all_steps[0])
-    label = "dip" if sign > 0 else "spike" if narrow else "peak"
-    if label == "peak":
-        head = f"{series.name} peaks at {extreme} {extreme.position}, up from {before} {before.position}"
-    else:
-        head = f"{series.name} {label}s from {before} {before.position} to {extreme} {extreme.position}"
-    fall, recovery = (sign * (side.value - extreme.value) for side in (before, after))
-    back = "back at" if _BACK * fall <= recovery <= fall / _BACK else "at"
-    text = f"{head}; by {after.step_words} it is {back} {after}."
-    return _make_observation(series, turn, sign, text, threshold=basis, label=label)
-
-
-def _describe_reading_turn(series: Series, turn: Turn, sign: float) -> Observation:
-    """A turn of the readings, whatever noise makes of them."""
-    before, extreme, after = (series.read(place) for place in (turn.left, turn.place, turn.right))
-    until = f" and stay there until {series.read(turn.last).step_words}" if turn.last > turn.place else ""
-    verb, again = ("down", "up") if sign > 0 else ("up", "down")
-    text = (
-        f"The readings of {series.name} go {verb} from {before} {before.position} "
-        f"to {extreme} {extreme.position}{until}, and {again} to {after} {after.position}."
-    )
-    basis, label = series.field.readings_alone.describe(turn.prominence), "low" if sign > 0 else "high"
-    return _make_observation(series, turn, sign, text, threshold=basis, label=label)
-
-
-def _make_observation(
-    series: Series, turn: Turn, sign: float, text: str, *, threshold: str, label: str
-) -> Observation:
-    before, extreme, after = readings = [series.read(place) for place in (turn.left, turn.place, turn.right)]
-    return Observation(
-        rule=Rule.DIP if sign > 0 else Rule.SPIKE,
-        text=text,
-        evidence=tuple(reading.format_at() for reading in readings),
-        threshold=threshold,
-        series=(series.name,),
-        strength=series.field.readings_alone.strength(turn.prominence),
-        from_step=before.step,
-        to_step=after.step,
-        mark_series=series.name,
-        mark=extreme.step,
+    words, strength = series.rate(turn.prominence, inferred=False)
+    if basis:
+        all_steps = series.points.steps
+        narrow = after.step - before.step <= _NARROW * (all_steps[-1] - all_steps[0])
+        label = "dip" if sign > 0 else "spike" if narrow else "peak"
+        head = f"{series.name} {label}s from {before.placed} to {extreme.placed}"
+        if label == "peak":
+            head = f"{series.name} peaks at {extreme.placed}, up from {before.placed}"
+        fall, recovery = (sign * (side.value - extreme.value) for side in (before, after))
+        back = "back at" if _BACK * fall <= recovery <= fall / _BACK else "at"
+        text = f"{head}; by {after.step_words} it is {back} {after}."
+    else:  # whatever noise makes of it
+        until = f" and stay there until {series.read(turn.last).step_words}" if turn.last > turn.place else ""
+        label, verb, again = ("low", "down", "up") if sign > 0 else ("high", "up", "down")
+        text = (
+            f"The readings of {series.name} go {verb} from {before.placed} "
+            f"to {extreme.placed}{until}, and {again} to {after.placed}."
+        )
+    return observe(
+        Rule.DIP if sign > 0 else Rule.SPIKE,
+        text,
+        [reading.format_fact() for reading in (before, extreme, after)],
+        (basis or words, strength),
+        (series.name,),
+        steps=(before.step, after.step),
+        mark=extreme,
         label=f"{label} {extreme}",
     )

@@ -1,0 +1,311 @@
+"""The subjects that facts are about: the curves of one metric, and the scores of one benchmark."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from reportgen.claims.facts.calls import (
+    TOO_LARGE,
+    VERDICT_FACTS,
+    Answer,
+    evaluate_verdict,
+    make_call,
+    make_fact,
+)
+from reportgen.claims.facts.fact_words import describe_position, describe_step
+from reportgen.claims.facts.vocabulary import FactError
+from reportgen.core.words import format_count, format_number, join_names
+from reportgen.statistics.curves.compare_curves import compare_at_end, compare_curves, find_last_common_step
+from reportgen.statistics.curves.readings import (
+    compute_differences,
+    compute_gap,
+    find_crossings,
+    find_step_reaching,
+    get_points,
+    interpolate_band,
+    interpolate_value,
+    match_step,
+    mean_between,
+    volatility,
+)
+from reportgen.statistics.verdicts import rank_ranges, swap_sides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reportgen.claims.facts.vocabulary import Argument
+    from reportgen.core.comparisons import Comparison, RankGroup, RankRange
+    from reportgen.core.model import Curve, CurveSet
+    from reportgen.core.outcomes import Score
+    from reportgen.core.statements import Fact, Scale
+
+
+INTERVALS = frozenset({"ci", "simultaneous"})  # bands that are confidence intervals of the mean
+
+
+def check_step(curve: Curve, step: float, scale: Scale) -> float:
+    """A step inside a curve's range, as the curve has it but for rounding; outside, a ``FactError``."""
+    step = match_step(curve, step)
+    if interpolate_value(curve, step) is None:
+        where = describe_position(step, scale)
+        raise FactError(f"{curve.series} has no value {where}", _describe_range(curve, scale))
+    return step
+
+
+def _describe_range(curve: Curve, scale: Scale) -> str:
+    steps = get_points(curve).steps
+    first, last = (describe_step(float(step), scale) for step in (steps[0], steps[-1]))
+    return f"Its only value is at {first}" if steps.size == 1 else f"It has values from {first} to {last}"
+
+
+def _index_pairs(comparisons: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
+    """Comparisons by the names of both sides, in both orders."""
+    known = {(one.a, one.b): one for one in comparisons}
+    return {(b, a): swap_sides(one) for (a, b), one in known.items()} | known
+
+
+def compare_pairs(curves: Sequence[Curve], scale: Scale, level: float) -> dict[tuple[str, str], Comparison]:
+    """Welch's t over runs at the last step that both reach, Holm over all pairs; by names in both orders."""
+    # Where neither way is better, a verdict says which is the higher one; nobody is called better then.
+    higher = scale.higher_is_better is not False
+    return _index_pairs(compare_at_end(curves, level=level, higher_is_better=higher))
+
+
+# A mean of runs and the same mean computed at every step agree up to rounding.
+_SAME = 1e-9
+_FEWEST_RUNS = 2
+
+
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
+class CurveSubject:
+    """The curves of one metric: a ``Subject``; ``scale`` says what their numbers mean.
+
+    Facts are about each series' centre before smoothing: the mean across runs, for ``iqr`` the median. Reduce
+    with ``max_points=None`` for facts about every step. An interval is given where the band is a confidence
+    interval, or the input's own; a peak or trough has none, since its step was picked for its value.
+    """
+
+    curve_set: CurveSet
+    scale: Scale
+    holds: Literal["curves"] = field(default="curves", init=False)
+
+    @cached_property
+    def series(self) -> tuple[str, ...]:
+        """The names of its series, also of those without a finite value."""
+        empty = (name for name, _ in self.curve_set.without_values)
+        return tuple(dict.fromkeys((*(curve.series for curve in self.curve_set.curves), *empty)))
+
+    @cached_property
+    def _curves(self) -> dict[str, Curve]:
+        """The curves that have a point."""
+        return {curve.series: curve for curve in self.curve_set.curves if get_points(curve).steps.size}
+
+    @cached_property
+    def _compared(self) -> dict[tuple[str, str], Comparison]:
+        return compare_pairs(tuple(self._curves.values()), self.scale, self.curve_set.level)
+
+    def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
+        """A fact of the vocabulary; see ``Subject``."""
+        call = make_call(name, arguments, self)
+        missing = [series for series in call.series if series not in self._curves]
+        if missing:
+            return make_fact(call, Answer(None, f"no finite value of {join_names(missing)}"))
+        a, b = self._curves[call.series[0]], self._curves[call.series[-1]]
+        try:
+            if name in VERDICT_FACTS:
+                answer = self._evaluate_verdict(name, a, b, *call.numbers)
+            elif len(call.series) == 1:
+                answer = self._read_one(name, a, *call.numbers)
+            else:
+                answer = self._read_two(name, a, b, *call.numbers)
+        except OverflowError:
+            answer = Answer(None, TOO_LARGE)
+        return make_fact(call, answer)
+
+    def _read_one(self, name: str, curve: Curve, *numbers: float) -> Answer:
+        steps, scale, series = get_points(curve).steps, self.scale, curve.series
+        match name:
+            case "start" | "final" | "at":
+                step = float(steps[0 if name == "start" else -1])
+                step = check_step(curve, numbers[0], scale) if name == "at" else step
+                low, high, n = interpolate_band(curve, step)
+                if self.curve_set.band not in INTERVALS and not curve.given:
+                    low = high = None
+                return Answer(interpolate_value(curve, step), step=step, low=low, high=high, n=n)
+            case "mean":
+                return self._average(curve, *numbers)
+            case "steps_to":
+                reached = find_step_reaching(curve, numbers[0], higher_is_better=scale.higher_is_better)
+                reason = f"{series} never reaches {format_number(numbers[0])}" if reached is None else ""
+                n = 0 if reached is None else interpolate_band(curve, reached).n
+                return Answer(reached, reason, step=reached, n=n)
+            case "volatility":
+                value = volatility(curve)
+                reason = f"3 steps are needed, {series} has {steps.size}" if value is None else ""
+                first, last = (None, None) if value is None else (float(steps[0]), float(steps[-1]))
+                n = 0 if value is None else int(curve.n.min())
+                return Answer(value, reason, from_step=first, to_step=last, n=n)
+            case "band_width":
+                return self._measure_band(curve, check_step(curve, numbers[0], scale))
+        return self._find_extreme(name, curve)
+
+    def _average(self, curve: Curve, first: float, last: float) -> Answer:
+        where = f"from {describe_step(first, self.scale)} to {describe_step(last, self.scale)}"
+        if first > last:
+            raise FactError(f"There is no range {where}", "Write the earlier step first")
+        first, last = match_step(curve, first), match_step(curve, last)
+        value = mean_between(curve, first, last)
+        if value is None:
+            raise FactError(f"{curve.series} has no step {where}", _describe_range(curve, self.scale))
+        return Answer(value, from_step=first, to_step=last)
+
+    def _measure_band(self, curve: Curve, step: float) -> Answer:
+        low, high, n = interpolate_band(curve, step)
+        if low is not None and high is not None:
+            return Answer(high - low, step=step, n=n)
+        if curve.raw is not None:
+            reason = f"the band of {curve.series} is that of the smoothed curve"
+        elif curve.given:
+            reason = f"no interval of {curve.series} is given there"
+        elif self.curve_set.band == "none":
+            reason = "no band is asked for"
+        else:
+            reason = f"1 run of {curve.series}" if n == 1 else f"all runs of {curve.series} are equal there"
+        return Answer(None, reason, step=step, n=n)
+
+    def _find_extreme(self, name: str, curve: Curve) -> Answer:
+        """The best or worst value, highest or lowest where neither is better, or the first step with it."""
+        steps, values = get_points(curve)
+        best, higher = name.startswith("peak"), self.scale.higher_is_better
+        step = float(steps[int((np.argmax if best is (higher is not False) else np.argmin)(values))])
+        n = interpolate_band(curve, step).n
+        if name.endswith("_step"):
+            return Answer(step, step=step, n=n)
+        most = ("best" if best else "worst") if higher is not None else "highest" if best else "lowest"
+        noun = "reading" if self.scale.step_is_time else "checkpoint"
+        note = f"{most} of {format_count(steps.size, noun)}" if steps.size > 1 else ""
+        return Answer(interpolate_value(curve, step), step=step, n=n, note=note)
+
+    def _read_two(self, name: str, a: Curve, b: Curve, *numbers: float) -> Answer:
+        if name == "gap":
+            step = check_step(b, check_step(a, numbers[0], self.scale), self.scale)
+            value, slack = compute_gap(a, b, step) or 0.0, _SAME * abs(interpolate_value(a, step) or 0.0)
+            one = compare_curves(a, b, at=step, level=self.curve_set.level)
+            # Where runs are interpolated, the mean of the lines need not be the line of the means.
+            apart = value if one.difference is None else one.difference
+            same = one.difference is not None and math.isclose(apart, value, rel_tol=_SAME, abs_tol=slack)
+            low, high = (one.low, one.high) if self.curve_set.band in INTERVALS and same else (None, None)
+            return Answer(value, step=step, low=low, high=high, n=one.shared)
+        steps, difference = compute_differences(a, b)
+        if not steps.size:
+            return Answer(None, f"{a.series} and {b.series} share no step")
+        if name == "crossings":
+            crossed = find_crossings(a, b).tolist()
+            if len(crossed) == 1:
+                return Answer(1.0, step=crossed[0])
+            ends = crossed or steps.tolist()
+            return Answer(float(len(crossed)), from_step=ends[0], to_step=ends[-1])
+        place = int(np.argmax(np.abs(difference)))
+        step = float(steps[place])
+        return Answer(step if name == "widest_gap_step" else abs(float(difference[place])), step=step)
+
+    def _evaluate_verdict(self, name: str, a: Curve, b: Curve, *numbers: float) -> Answer:
+        one, step = self._compared.get((a.series, b.series)), find_last_common_step(a, b)
+        if one is None or step is None:
+            return Answer(None, f"{a.series} and {b.series} share no step")
+        counts, few = [], []
+        for curve in (a, b):
+            count = sum(bool(run.steps.size) and run.steps[0] <= step <= run.steps[-1] for run in curve.runs)
+            counts.append(count)
+            if count < _FEWEST_RUNS:
+                where = f" {describe_position(step, self.scale)}" if count < len(curve.runs) else ""
+                few.append(f"{format_count(count, 'run')} of {curve.series}{where}")
+        whose = "a side" if counts[0] == counts[1] else f"of {a.series} and {counts[1]} of {b.series}"
+        behind = f"{format_count(counts[0], 'run')} {whose}"
+        return evaluate_verdict(name, one, self.scale, numbers, behind=behind, few=join_names(few), step=step)
+
+
+# Scores that differ by less than this share of their size are one score, computed in two ways.
+_SAME_SCORE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
+class ScoreSubject:
+    """The scores of one benchmark and metric: a ``Subject``; ``scale`` says what their numbers mean."""
+
+    scores: tuple[Score, ...]  # one a series
+    comparisons: tuple[Comparison, ...]  # of all pairs that can be compared, adjusted together
+    groups: tuple[RankGroup, ...]  # of these scores and comparisons
+    scale: Scale
+    holds: Literal["scores"] = field(default="scores", init=False)
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The names of its series, also of those without a score."""
+        return tuple(score.series for score in self.scores)
+
+    @cached_property
+    def _compared(self) -> dict[tuple[str, str], Comparison]:
+        return _index_pairs(self.comparisons)
+
+    @cached_property
+    def ranges(self) -> dict[str, RankRange]:
+        """The ranks that the verdicts leave to each series; empty where nothing was compared."""
+        if not self.comparisons:
+            return {}
+        return {one.series: one for one in rank_ranges(self.scores, self.comparisons)}
+
+    def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
+        """A fact of the vocabulary; see ``Subject``."""
+        call = make_call(name, arguments, self)
+        by_series = {score.series: score for score in self.scores}
+        scores = [by_series[series] for series in call.series]
+        reasons = [one.reason or f"no score of {one.series}" for one in scores if one.estimate is None]
+        if len(scores) == 1:
+            missing = Answer(None, reasons[0], n=scores[0].problems) if reasons else None
+            return make_fact(call, missing or self._rate(name, scores[0]))
+        a, b = call.series
+        one = self._compared.get((a, b))
+        if one is None:
+            reasons.append(f"no problems are known on which {a} and {b} could be compared")
+            return make_fact(call, Answer(None, reasons[0]))
+        shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
+        if name in VERDICT_FACTS:
+            answer = evaluate_verdict(name, one, self.scale, call.numbers, behind=shared, few=shared)
+        elif one.difference is None:
+            answer = Answer(None, one.reason or shared)
+        else:
+            answer = Answer(one.difference, low=one.low, high=one.high, n=one.shared)
+        return make_fact(call, answer)
+
+    def _rate(self, name: str, score: Score) -> Answer:
+        match name:
+            case "score":
+                return Answer(score.estimate, low=score.low, high=score.high, n=score.problems)
+            case "low" | "high":
+                end = score.low if name == "low" else score.high
+                reason = "" if end is not None else score.reason or f"no interval of {score.series}"
+                return Answer(end, reason, n=score.problems)
+            case "rank":
+                # 1 and the number of series with a better score; equal scores share a rank.
+                sign, own = (1 if self.scale.higher_is_better else -1), score.estimate or 0.0
+                others = [other.estimate for other in self.scores if other.estimate is not None]
+                better = sum(
+                    sign * other > sign * own and not math.isclose(other, own, rel_tol=_SAME_SCORE)
+                    for other in others
+                )
+                return Answer(float(better + 1))
+            case "group" | "tier":
+                own_ranks = (float(group.rank) for group in self.groups if score.series in group.series)
+                rank = next(own_ranks, None)
+                return Answer(rank, "" if rank is not None else f"{score.series} is in no group")
+        one = self.ranges.get(score.series)
+        if one is None:
+            return Answer(None, f"no problems are known on which {score.series} could be compared")
+        ranks = f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}"
+        return Answer(float(one.best if name == "best_rank" else one.worst), note=f"{ranks} of {one.count}")

@@ -1,1 +1,0 @@
-"""The rules of observations, one or a few related ones a module."""
