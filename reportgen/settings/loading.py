@@ -14,14 +14,7 @@ from reportgen.settings.source import SourceSettings
 from reportgen.settings.text import make_settings_problem, normalise_text, read_text
 from reportgen.settings.validation_errors import validate_tree
 from reportgen.settings.vega_lite import split_specification
-from reportgen.settings.yaml_tree import (
-    MappingNode,
-    Origin,
-    ScalarNode,
-    SequenceNode,
-    from_value,
-    parse,
-)
+from reportgen.settings.yaml_tree import MappingNode, Origin, ScalarNode, SequenceNode, from_value, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
