@@ -15,8 +15,8 @@ from markdown import Markdown
 from reportgen.core.errors import Diagnostics, SourceLocation
 from reportgen.core.model import Observations
 from reportgen.core.statements import Judgement, Observation, Statement, Truth
-from reportgen.narrative.bindings import find_bindings
 from reportgen.narrative.markdown_extensions import BindingsExtension
+from reportgen.narrative.markup import find_bindings
 from reportgen.site.fragments import BADGE, CHECKED, add_anchors, group_states
 from reportgen.site.marks import BoundMarks, find_unmatched, insert_statements, match_statements
 from reportgen.site.publishing import publish

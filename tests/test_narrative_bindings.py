@@ -9,11 +9,10 @@ from markdown import Markdown
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation
 from reportgen.core.statements import Binding
-from reportgen.narrative import bindings as module
-from reportgen.narrative.bindings import find_bindings, strip_bindings
-from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks
+from reportgen.narrative import markup as module
+from reportgen.narrative.markdown_extensions import BindingsExtension, Walk, find_marks
+from reportgen.narrative.markup import find_bindings, strip_bindings
 from reportgen.narrative.pages import find_headings, read_page
-from reportgen.narrative.superfences import Walk
 
 EXTENSIONS = [
     "abbr",
@@ -327,7 +326,7 @@ def test_plain_prose_is_known_to_be_shown_without_a_conversion(monkeypatch: pyte
 
 def test_a_page_without_bindings_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is looked at twice where neither value= nor claim= stands."""
-    monkeypatch.setattr(module, "_find_all", None)
+    monkeypatch.setattr(module, "_scan_bindings", None)
     for text in ("# A\n\nWords [a](b) {.c}", "[a]{.b} value", "value= claim="):
         assert drafted(text) == ((), [])
         assert strip_bindings(text) == text

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from test_narrative_bindings import PEAK, drafted, rendered
 
 from reportgen.narrative.binding_syntax import find_candidates
-from reportgen.narrative.bindings import find_surely_shown
-from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks, put_placeholders
-from reportgen.narrative.superfences import walk
-from reportgen.settings.blocks import BLOCKS
+from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks, put_placeholders, walk
+from reportgen.narrative.markup import find_surely_shown
 
 CONTENT = sorted((Path(__file__).parents[1] / "content").rglob("*.md"))
 BOUND = st.sampled_from(
@@ -77,7 +75,7 @@ PLAIN = st.lists(st.one_of(BOUND, BOUND, PLAIN_MARKS, PLAIN_STARTS, WORDS), max_
 @example("> - #x [a\n> b]{claim='x'}")
 def test_plain_prose_is_shown(text: str) -> None:
     """What needs no conversion to be known to be shown is shown by one."""
-    walked = walk(text, tuple(BLOCKS))
+    walked = walk(text)
     left = "\n".join(walked.left)
     sure = find_surely_shown(put_placeholders(left, find_candidates(left)).text)
     assert sure <= {mark.number for mark in find_marks(walked.render(BindingsExtension(restoring=False)))}

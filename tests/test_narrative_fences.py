@@ -12,7 +12,7 @@ from markdown import Markdown
 from pygments.lexers import get_all_lexers
 
 from reportgen.core.errors import ReportError
-from reportgen.narrative.fences import Fence, find_fences
+from reportgen.narrative.markup import Fence, find_fences
 from reportgen.settings.blocks import BLOCKS
 
 EXTENSIONS = [

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.core.errors import ReportError, SourceLocation
-from reportgen.narrative.generated import generate_for_scores, generate_pages, generate_text
-from reportgen.narrative.pages import read_page
+from reportgen.narrative.pages import generate_for_scores, generate_pages, generate_text, read_page
 from reportgen.settings.blocks import CurveSettings, TableSettings
 from reportgen.settings.report import Benchmark
 

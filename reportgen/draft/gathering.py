@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.core.errors import Diagnostics, SourceLocation, move_diagnostics
-from reportgen.narrative.generated import generate_for_scores, generate_pages
-from reportgen.narrative.pages import read_pages
+from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
 from reportgen.narrative.topics import is_figure, list_block_sources, list_figures, list_named_sources
 from reportgen.settings.blocks import ObservationsSettings
 from reportgen.settings.loading import load_source_settings

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import join_names, suggest_name
 from reportgen.settings.text import shorten
-from reportgen.settings.validation_errors import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +32,7 @@ def list_names(words: Iterable[str]) -> str:
     more = len(shown) - _MOST_NAMES
     if more > 1:
         shown = [*shown[:_MOST_NAMES], f"{more} more"]
-    return join_words(shown)
+    return join_names(shown)
 
 
 def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

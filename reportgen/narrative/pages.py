@@ -1,29 +1,34 @@
-"""Markdown files to pages: front matter, title, headings, and blocks with ids, settings and locations."""
+"""Markdown files to pages: front matter, title, headings, and blocks with ids, settings and locations.
+
+A page is generated for each benchmark that nobody has written about: a figure, a table and few words.
+"""
 
 from __future__ import annotations
 
 import html
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+import yaml
+
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
-from reportgen.narrative.bindings import find_bindings, strip_bindings
-from reportgen.narrative.fences import find_conflict_marks, find_fences
+from reportgen.narrative.markup import find_bindings, find_conflict_marks, find_fences, strip_bindings
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.loading import load_block, load_front_matter
 from reportgen.settings.report import FrontMatter
 from reportgen.settings.text import normalise_text, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.narrative.fences import Fence
+    from reportgen.narrative.markup import Fence
     from reportgen.settings.blocks import BlockSettings
+    from reportgen.settings.report import Benchmark
 
 
 _LONGEST_ID: Final = 60
@@ -52,14 +57,14 @@ class Heading:
 def find_headings(text: str) -> tuple[Heading, ...]:
     """The headings of a page in order. Ids are those that Python-Markdown's table of contents gives."""
     lines = list(_iterate_prose(text))
-    found = []
-    for index, (number, line) in enumerate(lines):
-        after = lines[index + 1][1].rstrip() if index + 1 < len(lines) else ""
+    followers = [line.rstrip() for _, line in lines[1:]] + [""]
+    headings = []
+    for (number, line), after in zip(lines, followers, strict=False):
         if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
-            found.append(_parse_heading(len(match[1]), match[2].strip().rstrip("#"), number))
+            headings.append(_parse_heading(len(match[1]), match[2].strip().rstrip("#"), number))
         elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after):
-            found.append(_parse_heading(1 if after[0] == "=" else 2, line, number))
-    return tuple(found)
+            headings.append(_parse_heading(1 if after[0] == "=" else 2, line, number))
+    return tuple(headings)
 
 
 def make_slug(words: str) -> str:
@@ -91,9 +96,10 @@ def _parse_heading(level: int, marked_up: str, line: int) -> Heading:
     before, brace, attributes = marked_up.rstrip().rpartition("{")
     if not (brace and attributes.endswith("}")):
         before, attributes = marked_up, ""
-    given = _GIVEN_ID.search(attributes)
-    words = strip_markup(before)
-    return Heading(level, words, given[1] if given else _id_in_contents(words), line)
+    given, words = _GIVEN_ID.search(attributes), strip_markup(before)
+    # What markdown.extensions.toc.slugify makes of a heading, without importing all of Markdown.
+    slug = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", _fold_to_ascii(words)).strip().lower())
+    return Heading(level, words, given[1] if given else slug, line)
 
 
 def strip_markup(marked_up: str) -> str:
@@ -102,70 +108,8 @@ def strip_markup(marked_up: str) -> str:
     return " ".join(html.unescape(_ESCAPE.sub(r"\1", plain)).split())
 
 
-def _id_in_contents(words: str) -> str:
-    """What ``markdown.extensions.toc.slugify`` makes of a heading, without importing all of Markdown."""
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", _fold_to_ascii(words)).strip().lower())
-
-
 def _fold_to_ascii(words: str) -> str:
     return unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
-
-
-# The theme's landmarks; a figure of such an id would take their links.
-RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", "toc-title"})
-
-
-def make_block_ids(
-    blocks: Sequence[tuple[str, BlockSettings, SourceLocation]], headings: Mapping[str, int]
-) -> tuple[str, ...]:
-    """The id of each block of a page.
-
-    Args:
-        blocks: kind, settings and place of each block in the page's order.
-        headings: the ids of the page's headings, each with its line in the file.
-
-    Returns:
-        ``id:`` where it is given; otherwise the slug of the title, metric, function or kind, with ``-2``,
-        ``-3`` where that is taken. Letters' case is no difference: the ids become file names.
-
-    Raises:
-        ReportError: a given id stands twice on the page, or is that of a heading or of the theme.
-    """
-    problems = Diagnostics()
-    given: dict[str, SourceLocation] = {}
-    for _, settings, place in blocks:
-        if settings.id:
-            problems.add(_find_clashes(settings.id, place, given, headings))
-            given.setdefault(settings.id.lower(), place)
-    problems.raise_errors()
-    taken = {*given, *(name.lower() for name in headings), *RESERVED}
-    return tuple(settings.id or _free(_suggest_id(kind, settings), taken) for kind, settings, _ in blocks)
-
-
-def _find_clashes(
-    name: str, place: SourceLocation, given: Mapping[str, SourceLocation], headings: Mapping[str, int]
-) -> Iterable[Diagnostic]:
-    another = f'Choose another, such as "{name}-figure"'
-    if name.lower() in given:
-        said = f'"id: {name}" is used twice; the first is in line {given[name.lower()].line}'
-        yield Diagnostic(place, said, "Change one of them")
-    elif name in headings:
-        said = f'"id: {name}" is also the id of the heading in line {headings[name]}'
-        yield Diagnostic(place, said, another)
-    elif name in RESERVED:
-        yield Diagnostic(place, f'"id: {name}" belongs to the page itself', another)
-
-
-def _suggest_id(kind: str, settings: BlockSettings) -> str:
-    base = next((name for words in settings.list_names() if (name := make_slug(words))), kind)
-    # An id begins with a letter.
-    return base if base[0].isalpha() else f"{kind}-{base}"
-
-
-def _free(base: str, taken: set[str]) -> str:
-    name = next(name for n in count(1) if (name := base if n == 1 else f"{base}-{n}") not in taken)
-    taken.add(name)
-    return name
 
 
 # As MkDocs finds front matter (mkdocs/utils/meta.py), which strips it before it renders the page.
@@ -175,16 +119,17 @@ _OPENED: Final = re.compile(r"---[ \t]*\n\s*[a-z][\w-]*:(?:\s|\Z)")
 _KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)""", re.MULTILINE)
 
 
+# The theme's landmarks; a figure of such an id would take their links.
+_RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", "toc-title"})
+
+
 def read_pages(
     root: Path, content_dir: str, paths: Sequence[str], problems: Diagnostics, *, untrusted: bool = False
 ) -> tuple[Page, ...]:
     """Read a report's Markdown files; ``problems`` gets those of every page.
 
     ``paths`` are relative to ``content_dir``, which is relative to ``root``; in an ``untrusted`` report raw
-    HTML is a problem too.
-
-    Returns:
-        The pages without the blocks that have a problem, and without the files that cannot be read.
+    HTML is a problem too. Blocks that have a problem and files that cannot be read are left out.
     """
     pages = []
     for path in paths:
@@ -201,16 +146,10 @@ def read_pages(
 
 
 def read_page(path: str, text: str, file: str) -> Page:
-    """Read one page.
+    """Read one page from the text of the whole file, front matter included.
 
-    Args:
-        path: the page relative to the content folder.
-        text: the whole file, front matter included.
-        file: the page relative to the project.
-
-    Returns:
-        The page; ``text`` with a line feed at the end of each line. Fences inside comments, or shown as
-        indented code, are no blocks of it.
+    ``path`` is relative to the content folder and ``file`` to the project. Fences inside comments, or shown
+    as indented code, are no blocks of the page.
 
     Raises:
         ReportError: every problem of the page.
@@ -230,20 +169,25 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
     bindings = find_bindings(body, file, first_line, len(text) - len(body), problems)
-    found = find_headings(strip_bindings(body))
+    headings = find_headings(strip_bindings(body))
     blocks: tuple[Block, ...] = ()
     with problems.collecting():
-        lines = {heading.id: first_line + heading.line for heading in found}
-        blocks = _load_blocks(find_fences(body, file, first_line), file, lines, problems)
+        lines = {heading.id: first_line + heading.line for heading in headings}
+        loaded: list[tuple[Fence, BlockSettings]] = []
+        for fence in find_fences(body, file, first_line):
+            if fence.shown:
+                with problems.collecting():
+                    place = SourceLocation(file, fence.line, fence.column)
+                    loaded.append((fence, load_block(fence.kind, fence.body, place)))
+        blocks = tuple(
+            Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
+            for name, (fence, settings) in zip(_make_ids(loaded, file, lines), loaded, strict=True)
+        )
     if front_matter is None:
         # What its blocks left to the page's benchmark is not known: nobody shall miss it.
         front_matter, blocks, bindings = FrontMatter(), (), ()
-    title = (
-        front_matter.title
-        or next((heading.words for heading in found if heading.level == 1), "")
-        or _name_page(path)
-    )
-    return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
+    title = front_matter.title or next((heading.words for heading in headings if heading.level == 1), "")
+    return Page(path, file, title or _name_page(path), front_matter, blocks, text, bindings=bindings)
 
 
 def _split(text: str, file: str) -> tuple[str, str, int]:
@@ -254,9 +198,9 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
     """
     match = _FRONT_MATTER.match(text)
     if match is None and _OPENED.match(text):
-        said = "the front matter that begins here has no end"
+        message = "the front matter that begins here has no end"
         step = "End it with a line of three dashes, and begin the text on the next line"
-        raise ReportError(Diagnostic(SourceLocation(file, 1), said, step))
+        raise ReportError(Diagnostic(SourceLocation(file, 1), message, step))
     if match is None or not _KEY.search(match[1]):
         # Two rules with words between them are no front matter to MkDocs either.
         return "", text, 1
@@ -264,22 +208,43 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
     return match[1], body, text.count("\n", 0, len(text) - len(body)) + 1
 
 
-def _load_blocks(
-    fences: Sequence[Fence], file: str, headings: dict[str, int], problems: Diagnostics
-) -> tuple[Block, ...]:
-    loaded: list[tuple[Fence, BlockSettings]] = []
-    for fence in fences:
-        if fence.shown:
-            with problems.collecting():
-                settings = load_block(fence.kind, fence.body, SourceLocation(file, fence.line, fence.column))
-                loaded.append((fence, settings))
-    ids = make_block_ids(
-        [(f.kind, settings, SourceLocation(file, f.line)) for f, settings in loaded], headings
-    )
-    return tuple(
-        Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
-        for name, (fence, settings) in zip(ids, loaded, strict=True)
-    )
+def _make_ids(
+    blocks: Sequence[tuple[Fence, BlockSettings]], file: str, headings: Mapping[str, int]
+) -> list[str]:
+    """The id of each block of a page: ``id:`` where it is given, otherwise the slug of its title or the like.
+
+    A slug that is taken gets ``-2``, ``-3``. Letters' case is no difference: the ids become file names.
+
+    Raises:
+        ReportError: a given id stands twice on the page, or is that of a heading (each with its line in the
+            file) or of the theme.
+    """
+    problems = Diagnostics()
+    given: dict[str, int] = {}
+    for fence, name in ((fence, settings.id) for fence, settings in blocks if settings.id):
+        message, step = "", f'Choose another, such as "{name}-figure"'
+        if name.lower() in given:
+            message = f'"id: {name}" is used twice; the first is in line {given[name.lower()]}'
+            step = "Change one of them"
+        elif name in headings:
+            message = f'"id: {name}" is also the id of the heading in line {headings[name]}'
+        elif name in _RESERVED:
+            message = f'"id: {name}" belongs to the page itself'
+        if message:
+            problems.add([Diagnostic(SourceLocation(file, fence.line), message, step)])
+        given.setdefault(name.lower(), fence.line)
+    problems.raise_errors()
+    taken = {*given, *(name.lower() for name in headings), *_RESERVED}
+    ids = []
+    for fence, settings in blocks:
+        slugs = filter(None, map(make_slug, settings.list_names()))
+        slug = next(slugs, fence.kind)
+        # An id begins with a letter.
+        base = slug if slug[0].isalpha() else f"{fence.kind}-{slug}"
+        names = (base if number == 1 else f"{base}-{number}" for number in count(1))
+        ids.append(settings.id or next(name for name in names if name not in taken))
+        taken.add(ids[-1])
+    return ids
 
 
 def _name_page(path: str) -> str:
@@ -290,3 +255,130 @@ def _name_page(path: str) -> str:
         name = page.parent.name or "Home"
     words = name.replace("-", " ").replace("_", " ")
     return words.capitalize() if words.lower() == words else words
+
+
+# ---- generated pages
+
+# What Markdown and its extensions read as markup inside a line, and at its beginning.
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]#|~^$<>&]")
+_LINE_MARKUP: Final = re.compile(r"^(?:[-+=:!?/]|\d+[.)])")
+
+
+def generate_pages(
+    benchmarks: Sequence[Benchmark], pages: Sequence[Page], project_file: str = "mkdocs.yml"
+) -> tuple[Page, ...]:
+    """A page for each declared benchmark that no page has as its own.
+
+    Its ``file`` is where the benchmark is declared, which is also the location of its blocks.
+
+    Raises:
+        ReportError: two benchmarks of one name, two pages at one address, or no address within the report.
+    """
+    declared = [(benchmark, project_file) for benchmark in benchmarks]
+    declared += [(benchmark, page.file) for page in pages for benchmark in page.front_matter.benchmarks]
+    written = [(b, page.file) for page in pages if (b := page.front_matter.benchmark)]
+    names = {benchmark.name for benchmark, _ in written}
+    missing = [(benchmark, file) for benchmark, file in declared if benchmark.name not in names]
+    problems = Diagnostics()
+    for found in (_find_same_names(written), _find_same_names(declared), _find_clashes(missing, pages)):
+        problems.add(found)
+    problems.raise_errors()
+    return tuple(_generate_page(benchmark, file) for benchmark, file in missing)
+
+
+def generate_for_scores(page: Page, *, totals: bool = False) -> Page:
+    """A generated page again, for a benchmark whose data hold outcomes or totals; another page as it is."""
+    benchmark = page.front_matter.benchmark
+    if not page.generated or benchmark is None:
+        return page
+    blocks = ("scores",) if totals else ("scores", "comparison", "problems")
+    return _generate_page(benchmark.model_copy(update={"page": page.path}), page.file, blocks)
+
+
+def generate_text(benchmark: Benchmark, score_blocks: Sequence[str] = ()) -> str:
+    """The Markdown of a benchmark's generated page, with these blocks if its data hold scores."""
+    about = benchmark.model_dump(exclude_none=True, exclude={"page"})
+    front = {"title": benchmark.name, "description": benchmark.description, "benchmark": about}
+    data = {"source": benchmark.source, "metric": benchmark.metric}
+    drawn = [f"```curve\n{_write_yaml(data)}```", f"```table\n{_write_yaml({'id': 'values', **data})}```"]
+    if score_blocks:
+        drawn = [f"```{kind}\n```" for kind in score_blocks]
+    shown = "the figures and tables come" if len(score_blocks) > 1 else "the figure and the table come"
+    parts = (
+        f"---\n{_write_yaml(front)}---",
+        f"# {_escape(benchmark.name)}",
+        _escape(benchmark.description or ""),
+        f"Nobody has written about this benchmark yet: {shown} from its data alone.",
+        *drawn,
+    )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _get_page_path(benchmark: Benchmark) -> str:
+    return benchmark.page or f"{make_slug(benchmark.name) or 'benchmark'}.md"
+
+
+def _generate_page(benchmark: Benchmark, file: str, score_blocks: Sequence[str] = ()) -> Page:
+    page = read_page(_get_page_path(benchmark), generate_text(benchmark, score_blocks), file)
+    # The lines of a text that nobody has on disk would mislead.
+    blocks = tuple(replace(block, location=SourceLocation(file, benchmark.line)) for block in page.blocks)
+    front_matter = page.front_matter
+    if front_matter.benchmark:
+        own = front_matter.benchmark.place_at_line(benchmark.line)
+        front_matter = front_matter.model_copy(update={"benchmark": own})
+    return replace(page, title=benchmark.name, front_matter=front_matter, blocks=blocks, generated=True)
+
+
+def _find_same_names(benchmarks: Sequence[tuple[Benchmark, str]]) -> Iterator[Diagnostic]:
+    first: dict[str, str] = {}
+    for benchmark, file in benchmarks:
+        if benchmark.name in first:
+            message = f'two benchmarks are called "{benchmark.name}"; the first is in {first[benchmark.name]}'
+            yield Diagnostic(SourceLocation(file, benchmark.line), message, "Rename one, or remove it")
+        first.setdefault(benchmark.name, file)
+
+
+def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[Page]) -> Iterator[Diagnostic]:
+    taken = {_get_address(page.path): page.file for page in pages}
+    for benchmark, file in benchmarks:
+        path = _get_page_path(benchmark)
+        address, place = _get_address(path), SourceLocation(file, benchmark.line)
+        parts = PurePosixPath(path).parts
+        within = not path.startswith("/") and "\\" not in path and ":" not in path and ".." not in parts
+        if not (within and path.endswith(".md") and str(PurePosixPath(path)) == path):
+            message = f'"page: {path}" of benchmark "{benchmark.name}" is no Markdown file of this report'
+            yield Diagnostic(place, message, "Write a path below the content folder that ends with .md")
+            continue
+        if address in taken:
+            message = f'benchmark "{benchmark.name}" would get the page {path}, which {taken[address]} has'
+            yield Diagnostic(place, message, "Give it another page:, or name it as benchmark: in that page")
+        taken.setdefault(address, f'benchmark "{benchmark.name}"')
+
+
+def _get_address(path: str) -> str:
+    """What two pages may not share: an index page has the address of its folder."""
+    page = PurePosixPath(path.lower())
+    return str(page.parent if page.stem in {"index", "readme"} else page.with_suffix(""))
+
+
+def _write_yaml(values: Mapping[str, object], indent: str = "") -> str:
+    """Keys and values as YAML; texts are quoted, so that a name can be anything."""
+    lines: list[str] = []
+    for key, value in values.items():
+        if isinstance(value, dict):
+            lines.append(f"{indent}{key}:\n{_write_yaml(value, f'{indent}  ')}")
+        elif value is not None:
+            text = str(value).lower()
+            if not isinstance(value, bool):
+                text = yaml.safe_dump(str(value), default_style='"', allow_unicode=True, width=float("inf"))
+            lines.append(f"{indent}{key}: {text.strip()}\n")
+    return "".join(lines)
+
+
+def _escape(words: str) -> str:
+    """Words as Markdown that shows them as they are: on one line, without markup or HTML."""
+
+    def encode(match: re.Match[str]) -> str:
+        return "".join(f"&#{ord(character)};" for character in match.group())
+
+    return _LINE_MARKUP.sub(encode, _MARKUP.sub(encode, " ".join(words.split())))

@@ -1,4 +1,4 @@
-"""Which curves or outcomes a block asks for, with the defaults of its page and its source filled in."""
+"""Which curves or outcomes a block shows, with the defaults of its page and its source filled in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reportgen.settings.blocks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reportgen.core.model import Request
     from reportgen.settings.base import CellValue
@@ -49,31 +49,30 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     settings, benchmark = block.settings, page.front_matter.benchmark
     if not isinstance(settings, DataSettings | OutcomeSettings) or not settings.has_topics:
         return ()
-    named = list_sources(block, benchmark)
-    if not named:
-        said = f"this {block.kind} block names no source and its page has no benchmark"
-        raise ReportError(Diagnostic(block.location, said, 'Add a line such as "source: NAME"'))
+    names = list_sources(block, benchmark)
+    if not names:
+        message = f"this {block.kind} block names no source and its page has no benchmark"
+        raise ReportError(Diagnostic(block.location, message, 'Add a line such as "source: NAME"'))
     if isinstance(settings, OutcomeSettings):
-        found = _make_score_requests(block, settings, benchmark, [sources[name] for name in named])
+        requests = _make_score_requests(block, settings, benchmark, [sources[name] for name in names])
         if not isinstance(settings, ComparedSettings) or settings.family == "block":
-            return found
-        family = sum(getattr(one.settings, "family", "block") == "page" for one in page.blocks)
-        return tuple(replace(one, family_blocks=family) for one in found)
-    source = sources[named[0]]
+            return requests
+        family = sum(getattr(other.settings, "family", "block") == "page" for other in page.blocks)
+        return tuple(replace(request, family_blocks=family) for request in requests)
+    source = sources[names[0]]
     if source.kind != "measurements":
-        said = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
-        raise ReportError(Diagnostic(block.location, said, "Write a scores block instead"))
-    metrics = block.settings.list_metrics()
+        message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
+        raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
+    metrics = settings.list_metrics()
     if not metrics and benchmark and benchmark.source == source.name and benchmark.metric:
         metrics = (benchmark.metric,)
     if not metrics:
-        if len(source.metrics) != 1:
-            said = f'this {block.kind} block names no metric and "{source.name}" has {len(source.metrics)}'
-            raise ReportError(Diagnostic(block.location, said, _list_metrics(source)))
         metrics = source.metrics
-    unknown = [metric for metric in metrics if metric not in source.metrics]
-    if unknown:
-        raise ReportError(*(_explain_unknown_metric(block.location, source, metric) for metric in unknown))
+        if len(metrics) != 1:
+            message = f'this {block.kind} block names no metric and "{source.name}" has {len(metrics)}'
+            raise ReportError(Diagnostic(block.location, message, _list_metrics(source)))
+    if unknown := [metric for metric in metrics if metric not in source.metrics]:
+        raise ReportError(*(_explain_metric(block.location, source, metric) for metric in unknown))
     return tuple(_make_curve_request(source.name, metric, settings) for metric in metrics)
 
 
@@ -85,18 +84,29 @@ def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> 
             part of the source is meant.
     """
     place = SourceLocation(page.file, benchmark.line)
-    if source.kind != "measurements":
-        return _make_score_benchmark_request(benchmark, source, place)
-    metric = benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else "")
-    if metric in source.metrics:
-        return _make_curve_request(benchmark.source, metric, CurveSettings())
-    if metric:
-        raise ReportError(_explain_unknown_metric(place, source, metric))
-    said = f'benchmark "{benchmark.name}" names no metric and "{source.name}" has {len(source.metrics)}'
-    raise ReportError(Diagnostic(place, said, _list_metrics(source)))
-
-
-# ---- curves
+    if source.kind == "measurements":
+        metric = benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else "")
+        if metric in source.metrics:
+            return _make_curve_request(benchmark.source, metric, CurveSettings())
+        if metric:
+            raise ReportError(_explain_metric(place, source, metric))
+        message = (
+            f'benchmark "{benchmark.name}" names no metric and "{source.name}" has {len(source.metrics)}'
+        )
+        raise ReportError(Diagnostic(place, message, _list_metrics(source)))
+    metric = benchmark.metric or "mean"
+    if not is_score_metric(metric):
+        message = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
+        raise ReportError(Diagnostic(place, message, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
+    part, named = _find_part(benchmark, source), benchmark.benchmark
+    if named and named != part:
+        raise ReportError(_explain_part(place, named, source))
+    if part is None and source.benchmarks:
+        message = f'benchmark "{benchmark.name}" is none of the benchmarks of source "{source.name}"'
+        near, names = suggest_name(benchmark.name, source.benchmarks), quote_names(source.benchmarks)
+        raise ReportError(Diagnostic(place, message, f"{near}Add benchmark: with one of {names}"))
+    settings, better = MetricSettings(metric=metric), benchmark.higher_is_better
+    return _make_score_request(source, part, settings, better=better)
 
 
 def _make_curve_request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
@@ -107,7 +117,7 @@ def _make_curve_request(source: str, metric: str, settings: DataSettings) -> Cur
         metric=metric,
         x=settings.x,
         series=settings.series,
-        where=_list_conditions(settings.filter),
+        where=_list_conditions(settings),
         # A table tells the exact last and best step, so nothing is binned for it.
         max_points=None if table else line.max_points,
         smooth=line.smooth,
@@ -118,16 +128,15 @@ def _make_curve_request(source: str, metric: str, settings: DataSettings) -> Cur
 
 
 def _list_conditions(
-    filters: Mapping[str, CellValue | tuple[CellValue, ...]],
+    settings: DataSettings | OutcomeSettings,
 ) -> tuple[tuple[str, tuple[CellValue, ...]], ...]:
-    return tuple(
-        (column, value if isinstance(value, tuple) else (value,)) for column, value in filters.items()
-    )
+    values = settings.filter.items()
+    return tuple((column, value if isinstance(value, tuple) else (value,)) for column, value in values)
 
 
-def _explain_unknown_metric(place: SourceLocation, source: Source, metric: str) -> Diagnostic:
-    said = f'"{metric}" is not a metric of source "{source.name}"'
-    return Diagnostic(place, said, f"{suggest_name(metric, source.metrics)}{_list_metrics(source)}")
+def _explain_metric(place: SourceLocation, source: Source, metric: str) -> Diagnostic:
+    message = f'"{metric}" is not a metric of source "{source.name}"'
+    return Diagnostic(place, message, f"{suggest_name(metric, source.metrics)}{_list_metrics(source)}")
 
 
 def _list_metrics(source: Source) -> str:
@@ -135,9 +144,6 @@ def _list_metrics(source: Source) -> str:
     if not source.metrics:
         return "It has none: look at it with reportgen describe"
     return f"Its metrics are {quote_names(source.metrics)}"
-
-
-# ---- scores
 
 
 def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:
@@ -156,7 +162,7 @@ def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings
     return settings.model_copy(update=given)
 
 
-def find_part(benchmark: Benchmark, source: Source) -> str | None:
+def _find_part(benchmark: Benchmark, source: Source) -> str | None:
     """Which value of the source's benchmark column a page's benchmark is; None if that is not known."""
     if benchmark.benchmark:
         return benchmark.benchmark if benchmark.benchmark in source.benchmarks else None
@@ -168,54 +174,67 @@ def find_part(benchmark: Benchmark, source: Source) -> str | None:
 def name_benchmark(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
     """What a benchmark is called: as the page calls its own, otherwise as the data do, or by its source."""
     own = benchmark if benchmark and benchmark.source == source.name else None
-    if own and find_part(own, source) == request.benchmark:
+    if own and _find_part(own, source) == request.benchmark:
         return own.name
     return request.benchmark or source.settings.title or source.name
 
 
 def _make_score_requests(
-    block: Block, settings: OutcomeSettings, benchmark: Benchmark | None, sources: list[Source]
+    block: Block, settings: OutcomeSettings, benchmark: Benchmark | None, sources: Sequence[Source]
 ) -> tuple[ScoreRequest, ...]:
     """One request, several for benchmarks side by side."""
     if settings.source and len(sources) > 1:
-        said = f"this {block.kind} block names a source and sources"
-        raise ReportError(Diagnostic(block.location, said, "Write them all under sources"))
+        message = f"this {block.kind} block names a source and sources"
+        raise ReportError(Diagnostic(block.location, message, "Write them all under sources"))
     whole = fill_defaults(settings, benchmark)
-    found = []
+    requests = []
     for source in sources:
         _check_source(block, whole, source)
         own = benchmark if benchmark and benchmark.source == source.name else None
-        own_part = find_part(own, source) if own else None
+        own_part = _find_part(own, source) if own else None
         for part in _choose_parts(block, settings, source, own_part):
             better = settings.higher_is_better
             if better is None and own and part == own_part:
                 # Of the source's other benchmarks the page's says nothing.
                 better = own.higher_is_better
-            found.append(_make_score_request(source, part, whole, better=better))
-    if block.kind == "comparison" and len(found) == 1 and sources[0].kind == "totals":
-        said = f'"{sources[0].name}" holds totals only, and without problems nothing can be paired'
-        step = "Write a scores block, or put several benchmarks side by side"
-        raise ReportError(Diagnostic(block.location, said, step))
-    return tuple(found)
+            requests.append(_make_score_request(source, part, whole, better=better))
+    if block.kind == "comparison" and len(requests) == 1 and sources[0].kind == "totals":
+        message = f'"{sources[0].name}" holds totals only, and without problems nothing can be paired'
+        raise ReportError(
+            Diagnostic(
+                block.location, message, "Write a scores block, or put several benchmarks side by side"
+            )
+        )
+    return tuple(requests)
 
 
-def _make_score_benchmark_request(
-    benchmark: Benchmark, source: Source, place: SourceLocation
-) -> ScoreRequest:
-    metric = benchmark.metric or "mean"
-    if not is_score_metric(metric):
-        said = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
-        raise ReportError(Diagnostic(place, said, "Write mean, or such as avg@16, pass@8, maj@8, pass^8"))
-    part, named = find_part(benchmark, source), benchmark.benchmark
-    if named and named != part:
-        raise ReportError(_explain_unknown_part(place, named, source))
-    if part is None and source.benchmarks:
-        said = f'benchmark "{benchmark.name}" is none of the benchmarks of source "{source.name}"'
-        near = suggest_name(benchmark.name, source.benchmarks)
-        step = f"{near}Add benchmark: with one of {quote_names(source.benchmarks)}"
-        raise ReportError(Diagnostic(place, said, step))
-    settings = MetricSettings(metric=metric)
-    return _make_score_request(source, part, settings, better=benchmark.higher_is_better)
+def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> None:
+    """Refuse a source without scores, totals where answers are needed, and unknown columns to slice by."""
+    if source.kind == "measurements":
+        message = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
+        step = "Its data need a column problem and a column score; where they are called otherwise, say so "
+        raise ReportError(Diagnostic(block.location, message, f"{step}under columns in its source.yml"))
+    if source.kind == "totals":
+        # One number a benchmark, and nothing of its problems, samples and answers.
+        step = "Let the harness write the answers, too, as with lm_eval --log_samples, or "
+        if not isinstance(settings, ScoresSettings | ComparisonSettings):
+            message = f'a {block.kind} block shows answers to problems, and "{source.name}" holds totals only'
+            raise ReportError(Diagnostic(block.location, message, f"{step}write a scores block"))
+        if settings.metric != "mean":
+            message = f'"{source.name}" holds totals only, which give no {settings.metric}'
+            raise ReportError(Diagnostic(block.location, message, f"{step}leave out metric"))
+    there = f"There are {quote_names(source.slices) or 'none'}"
+    unknown = [
+        Diagnostic(
+            block.location,
+            f'"{name}" is no column of source "{source.name}" to slice by',
+            f"{suggest_name(name, source.slices)}{there}",
+        )
+        for name in (settings.slices if isinstance(settings, ProblemsSettings) else ())
+        if name not in source.slices
+    ]
+    if unknown:
+        raise ReportError(*unknown)
 
 
 def _choose_parts(
@@ -225,20 +244,17 @@ def _choose_parts(
     names = (settings.benchmark,) if settings.benchmark else ()
     if isinstance(settings, ComparisonSettings):
         names = tuple(dict.fromkeys((*names, *settings.benchmarks)))
-    unknown = [name for name in names if name not in source.benchmarks]
-    if unknown:
-        raise ReportError(*(_explain_unknown_part(block.location, name, source) for name in unknown))
+    if unknown := [name for name in names if name not in source.benchmarks]:
+        raise ReportError(*(_explain_part(block.location, name, source) for name in unknown))
     if names:
         return names
-    if not source.benchmarks:
-        return (None,)
-    if default is not None:
+    if not source.benchmarks or default is not None:
         return (default,)
     if len(source.benchmarks) == 1 or isinstance(settings, ComparisonSettings):
         return source.benchmarks
-    said = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
+    message = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
     raise ReportError(
-        Diagnostic(block.location, said, f"Its benchmarks are {quote_names(source.benchmarks)}")
+        Diagnostic(block.location, message, f"Its benchmarks are {quote_names(source.benchmarks)}")
     )
 
 
@@ -250,48 +266,18 @@ def _make_score_request(
         source=source.name,
         benchmark=part,
         series=settings.series,
-        where=_list_conditions(settings.filter),
+        where=_list_conditions(settings),
         metric=settings.metric if isinstance(settings, MetricSettings) else "mean",
         level=settings.level,
         higher_is_better=(part or "") not in source.lower_is_better if better is None else better,
     )
 
 
-def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> None:
-    """Refuse a source without scores, totals where answers are needed, and unknown columns to slice by."""
-    said, step = "", ""
-    if source.kind == "measurements":
-        said = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
-        step = "Its data need a column problem and a column score; where they are called otherwise, say so "
-        step += "under columns in its source.yml"
-    elif source.kind == "totals":
-        # One number a benchmark, and nothing of its problems, samples and answers.
-        step = "Let the harness write the answers, too, as with lm_eval --log_samples, or "
-        if not isinstance(settings, ScoresSettings | ComparisonSettings):
-            said = f'a {block.kind} block shows answers to problems, and "{source.name}" holds totals only'
-            step += "write a scores block"
-        elif settings.metric != "mean":
-            said = f'"{source.name}" holds totals only, which give no {settings.metric}'
-            step += "leave out metric"
-    if said:
-        raise ReportError(Diagnostic(block.location, said, step))
-    names = settings.slices if isinstance(settings, ProblemsSettings) else ()
-    problems = [
-        Diagnostic(
-            block.location,
-            f'"{name}" is no column of source "{source.name}" to slice by',
-            f"{suggest_name(name, source.slices)}There are {quote_names(source.slices) or 'none'}",
-        )
-        for name in names
-        if name not in source.slices
-    ]
-    if problems:
-        raise ReportError(*problems)
-
-
-def _explain_unknown_part(place: SourceLocation, name: str, source: Source) -> Diagnostic:
+def _explain_part(place: SourceLocation, name: str, source: Source) -> Diagnostic:
     if not source.benchmarks:
-        said = f'source "{source.name}" has no column that names benchmarks, so none is called "{name}"'
-        return Diagnostic(place, said, "Leave out benchmark, or name the column under columns in source.yml")
+        message = f'source "{source.name}" has no column that names benchmarks, so none is called "{name}"'
+        return Diagnostic(
+            place, message, "Leave out benchmark, or name the column under columns in source.yml"
+        )
     step = f"{suggest_name(name, source.benchmarks)}Its benchmarks are {quote_names(source.benchmarks)}"
     return Diagnostic(place, f'"{name}" is no benchmark of source "{source.name}"', step)

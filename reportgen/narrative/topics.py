@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Block, Source
 
 
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One metric that something is said about."""
+
+    request: Request  # its curves or outcomes, as the figure shows them
+    higher_is_better: bool | None  # None where that is not known, or neither is
+    figure: str  # the id of the figure on the page that shows it; empty where none does
+    title: str = ""  # of a panel that has a title
+
+
 def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None:
     """The metric of a source that a benchmark ranks its series by; None of another source's benchmark."""
     if benchmark is None or benchmark.source != source.name:
@@ -29,66 +39,70 @@ def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None
     return benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else None)
 
 
-def choose_direction(
-    metric: str, benchmark: Benchmark | None, source: Source, *said: bool | None
-) -> bool | None:
-    """Whether a larger value is better; None where that is not known, or where neither is.
-
-    Args:
-        metric: a metric of the source.
-        benchmark: the page's, which counts if it is ranked by this metric: of another it says nothing.
-        source: where the metric stands.
-        said: what panel and block say, before the benchmark.
-    """
-    own = benchmark if benchmark and metric == get_ranked_metric(benchmark, source) else None
-    return find_direction(metric, *said, own.higher_is_better if own else None, ranks=own is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """One metric that something is said about.
-
-    Attributes:
-        request: its curves or outcomes, as the figure asks for them.
-        higher_is_better: whether a larger value is better; None where that is not known, or neither is.
-        figure: the id of the figure on the page that shows it; empty where none does.
-        title: what the page calls it, of a panel that has a title; otherwise empty.
-    """
-
-    request: Request
-    higher_is_better: bool | None
-    figure: str
-    title: str = ""
-
-
 def find_topics(
     of: str | None, page: Page, sources: Mapping[str, Source], place: SourceLocation
 ) -> tuple[Topic, ...]:
-    """The topics that an ``of`` names, one for each metric or benchmark that a figure shows.
+    """The topics that an ``of`` on a page names, one for each metric or benchmark that a figure shows.
 
-    Args:
-        of: the id of a figure or panels of the page, a source, or None for the page's benchmark.
-        page: the page that says it.
-        sources: every source that could be opened.
-        place: where it is said, for problems.
+    ``of`` is the id of a figure or panels of the page, a source, or None for the page's benchmark, or its
+    only figure; ``place`` is where it is written, and ``sources`` are those that could be opened.
 
     Raises:
         ReportError: there is no such figure or source, or nothing is named and the page has no benchmark.
     """
+    benchmark = page.front_matter.benchmark
+    shown = (pair for block in page.blocks for pair in _iterate_shown(block, page, sources))
     if of is None:
-        return _find_page_topics(page, sources, place)
-    shown = {
-        topic_id: topic for block in page.blocks for topic_id, topic in _iterate_shown(block, page, sources)
-    }
-    if of in shown:
-        return shown[of]
+        if benchmark is None:
+            return _find_only_figure(page, sources, place)
+        if benchmark.source not in sources:
+            raise ReportError  # its problem is known already
+        return (_find_topic(benchmark, sources[benchmark.source], page, (topics for _, topics in shown)),)
+    by_id = dict(shown)
+    if of in by_id:
+        return by_id[of]
     if of in sources:
-        return (_find_source_topic(of, page, sources[of], shown, place),)
-    named = [block for block in page.blocks if of == block.id or of in _list_figures(block)]
-    if named:
-        raise _explain_no_topics(named[0], page, sources, place)
-    said = f'there is no figure "{of}" on this page, and no source of that name'
-    raise ReportError(Diagnostic(place, said, list_figures(of, page)))
+        source = sources[of]
+        own = benchmark if benchmark and benchmark.source == of else Benchmark(name=of, source=of)
+        if source.kind != "outcomes" and not own.metric and len(source.metrics) != 1:
+            ids = [figure for figure, topics in by_id.items() if topics[0].request.source == of]
+            message = f'source "{of}" has {len(source.metrics)} metrics, and it is open which is meant'
+            step = f"Name a figure that shows one{f': {quote_names(ids)}' if ids else ' of them'}"
+            raise ReportError(Diagnostic(place, message, step))
+        return (_find_topic(own, source, page, by_id.values()),)
+    for block in page.blocks:
+        if of == block.id or of in _list_figures(block):
+            raise _refuse_block(block, page, sources, place)
+    message = f'there is no figure "{of}" on this page, and no source of that name'
+    raise ReportError(Diagnostic(place, message, list_figures(of, page)))
+
+
+def _find_only_figure(page: Page, sources: Mapping[str, Source], place: SourceLocation) -> tuple[Topic, ...]:
+    figures = [block for block in page.blocks if block.settings.has_topics]
+    if len(figures) != 1:
+        message = "it is not said what this is about, and the page has no benchmark"
+        step = f"Name a figure with of=: {quote_names(_list_page_figures(page)) or 'there is none'}"
+        raise ReportError(Diagnostic(place, message, step))
+    for _, topics in _iterate_shown(figures[0], page, sources):
+        return topics
+    raise _refuse_block(figures[0], page, sources, place)
+
+
+def _find_topic(
+    benchmark: Benchmark, source: Source, page: Page, shown: Iterable[tuple[Topic, ...]]
+) -> Topic:
+    """What a benchmark is ranked by, with the first figure that shows just that: one metric of all series."""
+    request = make_benchmark_request(benchmark, source, page)
+
+    def is_same(other: Request) -> bool:
+        """Smoothing and the like make no difference."""
+        if isinstance(request, ScoreRequest) or isinstance(other, ScoreRequest):
+            return request == other
+        names = ("source", "metric", "x", "series", "where")
+        return all(getattr(request, name) == getattr(other, name) for name in names)
+
+    same = (topics[0] for topics in shown if len(topics) == 1 and is_same(topics[0].request))
+    return next(same, None) or _make_topic(request, source, page.front_matter.benchmark)
 
 
 def list_figures(of: str, page: Page) -> str:
@@ -112,25 +126,21 @@ def iterate_topics(page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]
 def make_source_topic(benchmark: Benchmark, source: Source, *, declared: Benchmark | None = None) -> Topic:
     """What a benchmark is ranked by, without a page that shows it.
 
-    Args:
-        benchmark: which metric or benchmark of the source is meant.
-        source: the source.
-        declared: the benchmark of a page that is about the source.
+    ``benchmark`` says which metric or benchmark of the source is meant, ``declared`` is the one of a page
+    about the source.
 
     Raises:
         ReportError: it is open which metric or benchmark of the source is meant.
     """
     nowhere = Page(source.name, str(source.location), "", FrontMatter(), (), "")
-    request = make_benchmark_request(benchmark, source, nowhere)
-    return _make_topic(request, declared, source)
+    return _make_topic(make_benchmark_request(benchmark, source, nowhere), source, declared)
 
 
 def list_block_sources(block: Block, page: Page) -> tuple[str, ...]:
     """The sources behind a block, one of observations included."""
-    benchmark = page.front_matter.benchmark
-    if not isinstance(block.settings, ObservationsSettings):
-        return list_sources(block, benchmark)
-    return list_named_sources(block.settings.of, page)
+    if isinstance(block.settings, ObservationsSettings):
+        return list_named_sources(block.settings.of, page)
+    return list_sources(block, page.front_matter.benchmark)
 
 
 def is_figure(of: str, page: Page) -> bool:
@@ -143,10 +153,9 @@ def list_named_sources(of: str | None, page: Page) -> tuple[str, ...]:
     benchmark = page.front_matter.benchmark
     if of is None and benchmark:
         return (benchmark.source,)
-    meant = (of in _list_figures(block) if of else block.settings.has_topics for block in page.blocks)
-    blocks = [block for block, is_meant in zip(page.blocks, meant, strict=True) if is_meant]
-    if blocks:
-        return list_sources(blocks[0], benchmark)
+    for block in page.blocks:
+        if of in _list_figures(block) if of else block.settings.has_topics:
+            return list_sources(block, benchmark)
     if not of or any(block.id == of for block in page.blocks):
         return ()
     # What is more like a figure of the page is hardly a source that nobody has seen yet.
@@ -162,64 +171,17 @@ def list_page_sources(page: Page) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _find_page_topics(page: Page, sources: Mapping[str, Source], place: SourceLocation) -> tuple[Topic, ...]:
-    """The page's benchmark, with the first figure that shows it; without one, the page's only figure."""
-    benchmark = page.front_matter.benchmark
-    if benchmark is None:
-        figures = [block for block in page.blocks if block.settings.has_topics]
-        if len(figures) == 1:
-            for _, topics in _iterate_shown(figures[0], page, sources):
-                return topics
-            raise _explain_no_topics(figures[0], page, sources, place)
-        said = "it is not said what this is about, and the page has no benchmark"
-        step = f"Name a figure with of=: {quote_names(_list_page_figures(page)) or 'there is none'}"
-        raise ReportError(Diagnostic(place, said, step))
-    if benchmark.source not in sources:
-        # Its problem is known already.
-        raise ReportError
-    source = sources[benchmark.source]
-    request = make_benchmark_request(benchmark, source, page)
-    shown = (topics for block in page.blocks for _, topics in _iterate_shown(block, page, sources))
-    return (_find_same(request, shown) or _make_topic(request, benchmark, source),)
-
-
-def _find_source_topic(
-    name: str, page: Page, source: Source, shown: Mapping[str, tuple[Topic, ...]], place: SourceLocation
-) -> Topic:
-    benchmark = page.front_matter.benchmark
-    own = benchmark if benchmark and benchmark.source == name else Benchmark(name=name, source=name)
-    if source.kind != "outcomes" and not own.metric and len(source.metrics) != 1:
-        ids = [topic_id for topic_id, topics in shown.items() if topics[0].request.source == name]
-        said = f'source "{name}" has {len(source.metrics)} metrics, and it is open which is meant'
-        step = f"Name a figure that shows one{f': {quote_names(ids)}' if ids else ' of them'}"
-        raise ReportError(Diagnostic(place, said, step))
-    request = make_benchmark_request(own, source, page)
-    return _find_same(request, shown.values()) or _make_topic(request, benchmark, source)
-
-
-def _find_same(request: Request, shown: Iterable[tuple[Topic, ...]]) -> Topic | None:
-    """The first figure that shows what is asked for alone: all series of one metric, however smooth."""
-
-    def is_same(other: Request) -> bool:
-        if isinstance(request, ScoreRequest) or isinstance(other, ScoreRequest):
-            return request == other
-        same = ("source", "metric", "x", "series", "where")
-        return all(getattr(request, name) == getattr(other, name) for name in same)
-
-    return next((topics[0] for topics in shown if len(topics) == 1 and is_same(topics[0].request)), None)
-
-
-def _explain_no_topics(
+def _refuse_block(
     block: Block, page: Page, sources: Mapping[str, Source], place: SourceLocation
 ) -> ReportError:
     """Why nothing can be said about a block; empty where a problem of its sources says it."""
     if not block.settings.has_topics:
-        said = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
-        return ReportError(Diagnostic(place, said, list_figures("", page)))
+        message = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
+        return ReportError(Diagnostic(place, message, list_figures("", page)))
     if any(name not in sources for name in list_sources(block, page.front_matter.benchmark)):
         return ReportError()
-    said = f'figure "{block.id}" names no source, so statements cannot be about it'
-    return ReportError(Diagnostic(place, said, 'Add a line such as "source: NAME" to its block'))
+    message = f'figure "{block.id}" names no source, so statements cannot be about it'
+    return ReportError(Diagnostic(place, message, 'Add a line such as "source: NAME" to its block'))
 
 
 def _iterate_shown(
@@ -235,19 +197,17 @@ def _iterate_shown(
     requests, better = make_requests(block, page, sources), settings.higher_is_better
     opened = [sources[request.source] for request in requests]
     if not isinstance(settings, PanelsSettings):
-        topics = (
-            _make_topic(request, benchmark, source, better, figure=block.id)
-            for request, source in zip(requests, opened, strict=True)
-        )
+        pairs = zip(requests, opened, strict=True)
         if requests:
-            yield block.id, tuple(topics)
+            yield block.id, tuple(_make_topic(*pair, benchmark, better, figure=block.id) for pair in pairs)
         return
-    _, *ids = _list_figures(block)
     panels = tuple(
         _make_topic(
-            request, benchmark, source, panel.higher_is_better, better, figure=figure, title=panel.title or ""
+            request, source, benchmark, panel.higher_is_better, better, figure=figure, title=panel.title or ""
         )
-        for request, source, panel, figure in zip(requests, opened, settings.panels, ids, strict=True)
+        for request, source, panel, figure in zip(
+            requests, opened, settings.panels, _list_figures(block)[1:], strict=True
+        )
     )
     yield block.id, panels
     yield from ((panel.figure, (panel,)) for panel in panels)
@@ -255,16 +215,21 @@ def _iterate_shown(
 
 def _make_topic(
     request: Request,
-    benchmark: Benchmark | None,
     source: Source,
-    *said: bool | None,
+    benchmark: Benchmark | None,
+    *given: bool | None,
     figure: str = "",
     title: str = "",
 ) -> Topic:
-    """A topic; ``said`` is which way panel and block say is better, before the benchmark."""
+    """A topic; ``given`` is which way panel and block say is better.
+
+    Then the page's benchmark counts if it is ranked by this metric: of another it says nothing.
+    """
     if isinstance(request, ScoreRequest):
         return Topic(request, request.higher_is_better, figure, title)
-    return Topic(request, choose_direction(request.metric, benchmark, source, *said), figure, title)
+    own = benchmark if benchmark and request.metric == get_ranked_metric(benchmark, source) else None
+    given = (*given, own.higher_is_better if own else None)
+    return Topic(request, find_direction(request.metric, *given, ranks=own is not None), figure, title)
 
 
 def _list_figures(block: Block) -> tuple[str, ...]:

@@ -65,15 +65,11 @@ class Annotation(Settings):
 
 
 class BlockSettings(Settings):
-    """What every block may say.
+    """What every block may say."""
 
-    Attributes:
-        data: what it draws: curves, scores, or neither; what draws either takes the page's benchmark's source
-            if it names none.
-        has_topics: whether statements can be about it.
-    """
-
+    # What it draws; a block that draws either and names no source takes that of the page's benchmark.
     data: ClassVar[Literal["", "curves", "scores"]] = ""
+    # Whether statements can be about it.
     has_topics: ClassVar[bool] = False
 
     id: Name | None = Field(
@@ -97,11 +93,11 @@ class BlockSettings(Settings):
         return (metric,) if metric else ()
 
     def list_figures(self, block_id: str) -> tuple[str, ...]:
-        """The ids of what it shows that statements can be about, its own first."""
+        """The ids of its figures that statements can be about, its own first."""
         return (block_id,) if self.has_topics else ()
 
     def list_names(self) -> tuple[str, ...]:
-        """What it may be called where it has no id, best first."""
+        """Names for a block without an id, best first."""
         metric = getattr(self, "metric", None) if self.data == "curves" else None
         return (self.title or "", metric or "")
 
@@ -157,9 +153,11 @@ class LineSettings(DataSettings):
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
     @model_validator(mode="after")
-    def _check_x_domain(self) -> LineSettings:
-        if self.x_domain and not self.x_domain[0] < self.x_domain[1]:
-            raise ValueError("x_domain takes the smaller number first")
+    def _check_domains(self) -> LineSettings:
+        for name in ("x_domain", "y_domain"):
+            domain = getattr(self, name, None)
+            if domain and not domain[0] < domain[1]:
+                raise ValueError(f"{name} takes the smaller number first")
         return self
 
 
@@ -175,12 +173,6 @@ class CurveSettings(LineSettings):
     annotate: tuple[Name, ...] = Field(
         (), description="Mark what was found: observations, or the names of claims on the page."
     )
-
-    @model_validator(mode="after")
-    def _check_y_domain(self) -> CurveSettings:
-        if self.y_domain and not self.y_domain[0] < self.y_domain[1]:
-            raise ValueError("y_domain takes the smaller number first")
-        return self
 
 
 class PanelSettings(Settings):
@@ -207,7 +199,7 @@ class PanelsSettings(LineSettings):
     @property
     def panels(self) -> tuple[PanelSettings, ...]:
         """Its panels; a name alone is a panel without further wishes."""
-        return tuple(PanelSettings(metric=one) if isinstance(one, str) else one for one in self.metrics)
+        return tuple(PanelSettings(metric=p) if isinstance(p, str) else p for p in self.metrics)
 
     def list_metrics(self) -> tuple[str, ...]:
         """See ``BlockSettings``."""
@@ -297,10 +289,8 @@ def is_score_metric(metric: str) -> bool:
 
 def split_metric(metric: str) -> tuple[str, int]:
     """A ``ScoreMetric`` as the statistics take it: ``pass@8`` is ``pass@k`` and 8, ``mean`` has 1."""
-    found = re.fullmatch(r"(\D+)(\d+)", metric)
-    if found is None:
-        return metric, 1
-    return found[1] + ("n" if found[1] == "avg@" else "k"), int(found[2])
+    match = re.fullmatch(r"(\D+)(\d+)", metric)
+    return (match[1] + ("n" if match[1] == "avg@" else "k"), int(match[2])) if match else (metric, 1)
 
 
 class OutcomeSettings(BlockSettings):

@@ -18,70 +18,41 @@ if TYPE_CHECKING:
 class Source:
     """A file or folder of ``data/``, opened and understood but not yet read.
 
-    Attributes:
-        name: the name blocks use, the path below ``data/`` without its ending (``math500``).
-        location: its ``source.yml`` if there is one, otherwise the file or folder.
-        settings: what ``source.yml`` says, or the defaults.
-        files: every data file read, in reading order.
-        metrics: metric names in order of first appearance (a long table), or of columns (a wide one).
-        columns: every column name of the table, for error texts and ``filter:``.
-        digest: SHA-256 in hex of what decides its numbers: the files' content, in order, and its settings.
-        warnings: what was found and handled; told to the user and on the page.
-        layout: what ``reportgen.read`` needs to read it; of no use to anybody else.
-        kind: ``outcomes`` where a row is one answer to one problem, ``totals`` where it is the score of a
-            whole benchmark, otherwise ``measurements``.
-        benchmarks: values of the benchmark column, in order of first appearance; empty without one.
-        lower_is_better: those of them on which a smaller total is the better one, as the harness or the name
-            of the metric says; an empty name stands for totals without benchmarks.
-        slices: columns of outcomes that play no part and can be sliced by, as written.
-        score_range: the lowest and the highest score that outcomes may hold.
+    Its kind is ``outcomes`` where a row is one answer to one problem, ``totals`` where it is the score of a
+    whole benchmark.
     """
 
-    name: str
-    location: SourceLocation
+    name: str  # as blocks name it: the path below data/ without its ending, such as math500
+    location: SourceLocation  # its source.yml if there is one, otherwise the file or folder
     settings: SourceSettings
-    files: tuple[SourceFile, ...]
-    metrics: tuple[str, ...]
-    columns: tuple[str, ...]
-    digest: str
+    files: tuple[SourceFile, ...]  # every data file, in reading order
+    metrics: tuple[str, ...]  # in order of first appearance (a long table), or of columns (a wide one)
+    columns: tuple[str, ...]  # all of the table, for error texts and filter:
+    digest: str  # SHA-256 in hex of what decides its numbers: the files' content, in order, and its settings
     warnings: tuple[Diagnostic, ...] = ()
-    layout: object = field(default=None, repr=False, compare=False)
+    layout: object = field(default=None, repr=False, compare=False)  # of use to reportgen.read only
     kind: Literal["measurements", "outcomes", "totals"] = "measurements"
-    benchmarks: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()  # in order of first appearance; empty without a benchmark column
+    # Benchmarks on which a smaller total is the better one; an empty name for totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
-    slices: tuple[str, ...] = ()
-    score_range: tuple[float, float] = (0.0, 1.0)
-
-
-# ---- narrative ----------------------------------------------------------------------------------
+    slices: tuple[str, ...] = ()  # columns of outcomes that play no part and can be sliced by
+    score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest score that outcomes may hold
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block as its author wrote it.
+    """A fenced block as its author wrote it."""
 
-    Attributes:
-        kind: the fence's language: ``curve``, ``panels``, ``table``, ``overview``, ``vega-lite``,
-            ``altair``.
-        id: unique on its page: ``id:`` of the body, otherwise the slug of its title, metric or kind.
-        settings: the validated body.
-        location: file and line of the opening fence.
-        body: the text between the fences, without the fence's own indentation.
-    """
-
-    kind: str
-    id: str
+    kind: str  # the fence's language, such as curve
+    id: str  # unique on its page: id: of the body, otherwise the slug of its title, metric or kind
     settings: BlockSettings
-    location: SourceLocation
-    body: str
+    location: SourceLocation  # of the opening fence
+    body: str  # without the fence's own indentation
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One Markdown page.
-
-    ``path`` is relative to the content folder, ``file`` to the project (for problems).
-    """
+    """A Markdown page; ``path`` is relative to the content folder, ``file`` to the project (for messages)."""
 
     path: str
     file: str

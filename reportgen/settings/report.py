@@ -96,16 +96,9 @@ class ProjectSettings(Settings):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A report on disk.
+    """A report on disk."""
 
-    Attributes:
-        root: the folder of ``mkdocs.yml``.
-        content_dir: the folder of its pages, relative to ``root``.
-        page_paths: its Markdown files below ``content_dir``, in the order of the report.
-        settings: what ``mkdocs.yml`` says to reportgen.
-    """
-
-    root: Path
-    content_dir: str
-    page_paths: tuple[str, ...]
+    root: Path  # the folder of mkdocs.yml
+    content_dir: str  # relative to root
+    page_paths: tuple[str, ...]  # Markdown files below content_dir, in the order of the report
     settings: ProjectSettings

@@ -14,32 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-Format: TypeAlias = Literal[
-    "csv",
-    "wandb-csv",
-    "tsv",
-    "jsonl",
-    "json",
-    "parquet",
-    "mapped",
-    "wandb",
-    "tensorboard",
-    "mlflow_sqlite",
-    "mlflow_files",
-    "trackio",
-    "dvclive",
-    "trainer_state",
-    "metrics_csv",
-    "step_json",
-    "console",
-    "inspect",
-    "lm_eval",
-    "lighteval",
-    "helm",
-    "promptfoo",
-    "mt_bench",
-    "answer_lists",
+_Table: TypeAlias = Literal["csv", "wandb-csv", "tsv", "jsonl", "json", "parquet", "mapped"]
+_Tracker: TypeAlias = Literal["wandb", "tensorboard", "mlflow_sqlite", "mlflow_files", "trackio", "dvclive"]
+_Log: TypeAlias = Literal["trainer_state", "metrics_csv", "step_json", "console"]
+_Harness: TypeAlias = Literal[
+    "inspect", "lm_eval", "lighteval", "helm", "promptfoo", "mt_bench", "answer_lists"
 ]
+Format: TypeAlias = Literal[_Table, _Tracker, _Log, _Harness]
 
 
 class Columns(Settings):
@@ -106,17 +87,17 @@ class Protocol(Settings):
     date: str | None = Field(None, description="When the answers were given.")
 
     def list_stated(self) -> tuple[tuple[str, str], ...]:
-        """What is said, as pairs of a label and a text, in the order of the keys."""
-        values = ((name, getattr(self, name)) for name in type(self).model_fields)
+        """The keys that have a value, as pairs of a label and a text."""
+        labels = {"top_p": "top-p", "max_tokens": "max tokens"}
         return tuple(
-            (_PROTOCOL_LABELS.get(name, name), f"{value:g}" if isinstance(value, float) else str(value))
-            for name, value in values
+            (labels.get(name, name), f"{value:g}" if isinstance(value, float) else str(value))
+            for name, value in self
             if value is not None
         )
 
 
 def make_protocol(said: Mapping[str, str]) -> Protocol:
-    """What a harness tells of how it measured; what does not fit a key is left out."""
+    """The protocol from what a harness says; what does not fit a key is left out."""
     return _make_protocol(tuple(said.items()))
 
 
@@ -127,9 +108,6 @@ def _make_protocol(said: tuple[tuple[str, str], ...]) -> Protocol:
         with suppress(ValidationError):
             values |= Protocol.model_validate({name: text}).model_dump(exclude_none=True)
     return Protocol(**values)
-
-
-_PROTOCOL_LABELS = {"top_p": "top-p", "max_tokens": "max tokens"}
 
 
 class SourceSettings(Settings):
@@ -226,7 +204,6 @@ class SourceSettings(Settings):
         return self
 
     def get_protocol(self, series: str) -> Protocol:
-        """How a series was measured: what is said of all, and in its place what is said of this one."""
+        """How a series was measured: what ``protocols`` says of it goes before ``protocol``."""
         own = self.protocols.get(series, Protocol())
-        said = {name: getattr(own, name) for name in Protocol.model_fields}
-        return self.protocol.model_copy(update={name: one for name, one in said.items() if one is not None})
+        return self.protocol.model_copy(update={name: value for name, value in own if value is not None})

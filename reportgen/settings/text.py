@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ LARGEST: Final = 16 << 20
 
 
 def make_settings_problem(place: SourceLocation, message: str, next_step: str) -> Diagnostic:
-    """A problem of what somebody wrote into settings."""
+    """A mistake in settings."""
     return Diagnostic(place, message, next_step, Stage.SETTINGS)
 
 
@@ -48,8 +48,7 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
             data = opened.read(LARGEST + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        problem = Diagnostic(SourceLocation(file), f"this file cannot be read ({reason})", "", stage)
-        raise ReportError(problem) from error
+        raise make_error(file, f"this file cannot be read ({reason})", stage=stage) from error
     if len(data) > LARGEST:
         raise ReportError(make_size_problem(file, stage))
     try:
@@ -57,10 +56,8 @@ def read_text(path: Path, file: str, stage: Stage) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"this is not UTF-8: byte {data[error.start]:#04x} stands where a character should"
-        problem = Diagnostic(
-            SourceLocation(file, line), message, "Save the file with the encoding UTF-8", stage
-        )
-        raise ReportError(problem) from error
+        step = "Save the file with the encoding UTF-8"
+        raise make_error(SourceLocation(file, line), message, step, stage) from error
 
 
 def shorten(text: str, limit: int = 80) -> str:
@@ -76,9 +73,9 @@ def read_markdown(text: str, place: SourceLocation, read: Callable[[str], _Value
         ReportError: a problem at ``place``, the page's beginning.
     """
     if len(text) > MAX_CHARACTERS:
-        said = f"this page is longer than {MAX_CHARACTERS} characters"
-        raise ReportError(Diagnostic(place, said, "Split it into several pages"))
+        message = f"this page is longer than {MAX_CHARACTERS} characters"
+        raise make_error(place, message, "Split it into several pages", Stage.NARRATIVE)
     try:
         return read(text)
     except RecursionError as error:
-        raise ReportError(Diagnostic(place, *NESTED_TOO_DEEP)) from error
+        raise make_error(place, *NESTED_TOO_DEEP, Stage.NARRATIVE) from error

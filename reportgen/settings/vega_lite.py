@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Final
 from reportgen.core.errors import ReportError
 from reportgen.settings.text import make_settings_problem, shorten
 from reportgen.settings.vega_expressions import (
+    LAST_CHARACTER,
     check_expression,
-    decode_escapes,
     find_unsafe_name,
     split_words,
+    undo_escapes,
 )
-from reportgen.settings.yaml_tree import MappingNode, ScalarNode, SequenceNode, iterate_scalars
+from reportgen.settings.yaml_tree import MappingNode, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +32,9 @@ if TYPE_CHECKING:
 _OURS: Final = ("id", "caption", "summary", "source")
 _SCHEMA: Final = re.compile(r"https?://vega\.github\.io/schema/vega-lite/v\d+(\.\d+)*\.json")
 _ROWS: Final = frozenset({"values", "datasets"})
-_EXPRESSIONS: Final = frozenset(
-    "expr calculate test filter and or not labelExpr signal update init toggle".lower().split()
-)
-_SELECTORS: Final = frozenset(["on", "clear", "zoom", "translate", "events", "between", "legend"])
-_BIND_KEYS: Final = frozenset(
-    ["input", "options", "labels", "min", "max", "step", "name", "debounce", "placeholder", "autocomplete"]
-)
+_EXPRESSIONS: Final = split_words("expr calculate test filter and or not labelexpr signal update init toggle")
+_SELECTORS: Final = split_words("on clear zoom translate events between legend")
+_BIND_KEYS: Final = split_words("input options labels min max step name debounce placeholder autocomplete")
 _INPUTS: Final = split_words(
     "checkbox radio select range text number color date datetime-local month week time search email tel"
 )
@@ -47,7 +44,7 @@ _WORDS: Final = split_words(
     "title subtitle description text labels placeholder domain range options equal oneof"
 )
 _PARAMETER: Final = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
-_LOADING_KEYS: Final = frozenset({"url", "href", "src", "loader", "baseurl", "embedoptions"})
+_LOADING_KEYS: Final = split_words("url href src loader baseurl embedoptions")
 # Browsers drop these from an address before they read it.
 _IGNORED_IN_ADDRESSES: Final = re.compile(r"[\x00-\x1f\u200b\ufeff]")
 _ADDRESS: Final = re.compile(
@@ -70,95 +67,64 @@ def split_specification(spec: Node) -> MappingNode:
     """The settings of a ``vega-lite`` block: ``spec`` and what was lifted out of it.
 
     ``id``, ``caption``, ``summary`` and the source at the top are taken out; a ``title`` that is a text
-    is copied; sources named deeper inside stay where they stand.
+    is copied; sources named deeper inside stay where they are.
 
     Raises:
         ReportError: outside addresses, files, code, numbers that JSON cannot write, all with their places.
     """
     if not isinstance(spec, MappingNode) or not spec.entries:
         message = "a vega-lite block takes a Vega-Lite specification, in YAML or JSON"
-        raise ReportError(
-            make_settings_problem(spec.place, message, "Write data: {source: NAME}, mark and encoding")
-        )
-    problems = [*_check_schema(spec), *_check_numbers(spec), *_check_data(spec)]
-    problems += _check_addresses(spec.remove_keys("$schema"))
-    places = {problem.location for problem in problems}
+        step = "Write data: {source: NAME}, mark and encoding"
+        raise ReportError(make_settings_problem(spec.place, message, step))
+    problems: list[Diagnostic] = []
+    schema = spec.entries.get("$schema")
+    if schema and not (isinstance(schema, ScalarNode) and _SCHEMA.fullmatch(schema.text)):
+        message = "$schema does not name a schema of Vega-Lite"
+        step = "Leave it out, or write a Vega-Lite specification"
+        problems.append(make_settings_problem(schema.place, message, step))
     problems += (
-        problem for problem in _check_code(spec.remove_keys(*_OURS)) if problem.location not in places
+        make_settings_problem(scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null")
+        for scalar in _iterate_scalars(spec)
+        if isinstance(scalar.value, float) and not math.isfinite(scalar.value)
     )
+    problems += [*_check_data(spec), *_check_addresses(spec.remove_keys("$schema"))]
+    places = {problem.location for problem in problems}
+    rest = spec.remove_keys(*_OURS)
+    problems += (problem for problem in _check_code(rest) if problem.location not in places)
     if problems:
         raise ReportError(*problems)
     entries = {key: node for key, node in spec.entries.items() if key in _OURS}
-    keys = dict(spec.keys)
-    rest = spec.remove_keys(*_OURS)
-    data = spec.entries.get("data")
+    keys = {**spec.keys, "spec": spec.place}
+    data, title = spec.entries.get("data"), spec.entries.get("title")
     if isinstance(data, MappingNode) and "source" in data.entries:
         entries["source"], keys["source"] = data.entries["source"], data.keys["source"]
         rest = rest.remove_keys("data")
-    title = spec.entries.get("title")
     if isinstance(title, ScalarNode) and isinstance(title.value, str):
         entries["title"] = title
-    return MappingNode(spec.place, {**entries, "spec": _name_sources(rest)}, {**keys, "spec": spec.place})
-
-
-def _check_schema(spec: MappingNode) -> Iterator[Diagnostic]:
-    schema = spec.entries.get("$schema")
-    if schema is None:
-        return
-    if not isinstance(schema, ScalarNode) or not _SCHEMA.fullmatch(schema.text):
-        message = "$schema does not name a schema of Vega-Lite"
-        yield make_settings_problem(schema.place, message, "Leave it out, or write a Vega-Lite specification")
-
-
-def _check_numbers(spec: MappingNode) -> Iterator[Diagnostic]:
-    for scalar in iterate_scalars(spec):
-        if isinstance(scalar.value, float) and not math.isfinite(scalar.value):
-            yield make_settings_problem(
-                scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null"
-            )
+    return MappingNode(spec.place, {**entries, "spec": _name_sources(rest)}, keys)
 
 
 def _check_data(spec: MappingNode) -> Iterator[Diagnostic]:
     for mapping in _iterate_mappings(spec):
-        yield from _check_text_data(mapping)
-        data = mapping.entries.get("data")
-        if not isinstance(data, MappingNode) or "source" not in data.entries:
-            continue
-        place = data.keys["source"]
-        if len(data.entries) > 1:
-            yield make_settings_problem(
-                place, "beside source, data takes nothing else", "Remove the other keys of data"
-            )
-        elif not isinstance(data.entries["source"], ScalarNode):
-            yield make_settings_problem(place, '"source" takes text', "Write data: {source: NAME}")
-        elif mapping is spec and "source" in spec.entries:
-            yield make_settings_problem(place, "the source is named twice", "Keep data: {source: NAME}")
-
-
-def _check_text_data(mapping: MappingNode) -> Iterator[Diagnostic]:
-    """Rows as one text, such as CSV: Vega makes code to parse it, which the policy of a page refuses."""
-    datasets = mapping.entries.get("datasets")
-    named = list(datasets.entries.values()) if isinstance(datasets, MappingNode) else []
-    data = mapping.entries.get("data")
-    if isinstance(data, MappingNode) and "values" in data.entries:
-        named.append(data.entries["values"])
-    for node in named:
-        if isinstance(node, ScalarNode) and isinstance(node.value, str):
-            message = f'"{shorten(node.text, 40)}" would be parsed as a table in the browser'
-            step = "Put it into a file below data/ and write data: {source: NAME}, or list rows in values"
-            yield make_settings_problem(node.place, message, step)
-
-
-def _iterate_mappings(node: Node) -> Iterator[MappingNode]:
-    """Every mapping that is part of the specification, not of rows of data in it."""
-    if isinstance(node, MappingNode):
-        yield node
-        for key, child in node.entries.items():
-            if key not in _ROWS:
-                yield from _iterate_mappings(child)
-    elif isinstance(node, SequenceNode):
-        for child in node.items:
-            yield from _iterate_mappings(child)
+        datasets, data = mapping.entries.get("datasets"), mapping.entries.get("data")
+        rows = list(datasets.entries.values()) if isinstance(datasets, MappingNode) else []
+        if isinstance(data, MappingNode) and "values" in data.entries:
+            rows.append(data.entries["values"])
+        for node in rows:
+            # Rows as one text, such as CSV: Vega makes code to parse it, which the policy of a page refuses.
+            if isinstance(node, ScalarNode) and isinstance(node.value, str):
+                message = f'"{shorten(node.text, 40)}" would be parsed as a table in the browser'
+                step = "Put it into a file below data/ and write data: {source: NAME}, or list rows in values"
+                yield make_settings_problem(node.place, message, step)
+        if isinstance(data, MappingNode) and "source" in data.entries:
+            place = data.keys["source"]
+            if len(data.entries) > 1:
+                message, step = "beside source, data takes nothing else", "Remove the other keys of data"
+                yield make_settings_problem(place, message, step)
+            elif not isinstance(data.entries["source"], ScalarNode):
+                yield make_settings_problem(place, '"source" takes text', "Write data: {source: NAME}")
+            elif mapping is spec and "source" in spec.entries:
+                yield make_settings_problem(place, "the source is named twice", "Keep data: {source: NAME}")
 
 
 def _name_sources(node: Node, key: str = "") -> Node:
@@ -178,12 +144,11 @@ def _name_sources(node: Node, key: str = "") -> Node:
 
 def _check_addresses(spec: MappingNode) -> Iterator[Diagnostic]:
     refused: set[SourceLocation] = set()
-    for mapping in _iterate_mappings(spec):
-        for key, node in mapping.entries.items():
-            if key.lower() in _LOADING_KEYS:
-                refused.update((mapping.keys[key], *(scalar.place for scalar in iterate_scalars(node))))
-                message = f'"{key}" would load something from outside the report'
-                yield make_settings_problem(mapping.keys[key], message, "Data come by data: {source: NAME}")
+    for key, place, node in _iterate_entries(spec):
+        if key.lower() in _LOADING_KEYS:
+            refused.update((place, *(scalar.place for scalar in _iterate_scalars(node))))
+            message = f'"{key}" would load something from outside the report'
+            yield make_settings_problem(place, message, "Data come by data: {source: NAME}")
     for text, place in _iterate_texts(spec):
         if place not in refused and any(map(_ADDRESS.search, _decode_readings(text))):
             message = f'"{shorten(text, 60)}" holds an outside address'
@@ -192,90 +157,105 @@ def _check_addresses(spec: MappingNode) -> Iterator[Diagnostic]:
 
 def _decode_readings(text: str) -> Iterator[str]:
     """A text as a browser may come to read it: with the escapes of scripts and of style sheets undone."""
-    for said in dict.fromkeys((text, decode_escapes(text))):
-        plain = _IGNORED_IN_ADDRESSES.sub("", said)
+
+    def decode(escape: re.Match[str]) -> str:
+        return chr(min(int(escape[1], 16), LAST_CHARACTER)) if escape[1] else escape[2] or ""
+
+    for reading in dict.fromkeys((text, undo_escapes(text))):
+        plain = _IGNORED_IN_ADDRESSES.sub("", reading)
         yield plain
         if "\\" in plain:
-            yield _CSS_ESCAPE.sub(_decode_css, said)
-
-
-def _decode_css(escape: re.Match[str]) -> str:
-    if escape[1]:
-        return chr(min(int(escape[1], 16), 0x10FFFF))
-    return escape[2] or ""
+            yield _CSS_ESCAPE.sub(decode, reading)
 
 
 def _check_code(spec: MappingNode) -> Iterator[Diagnostic]:
     """Whatever reaches code or elements of the page: expressions, inputs, names that Vega takes for code."""
-    for mapping in _iterate_mappings(spec):
-        for key, node in mapping.entries.items():
-            name, place = key.lower(), mapping.keys[key]
-            if name in _EXPRESSIONS or name in _SELECTORS:
-                yield from _check_expressions(node, selector=name in _SELECTORS)
-            elif name == "bind":
-                yield from _check_bind(node)
-            elif name == "signals":
-                message = '"signals" belongs to Vega and may hold code'
-                yield make_settings_problem(place, message, "Write params, as Vega-Lite has them")
-            elif name == "formattype" and isinstance(node, ScalarNode) and node.text not in _FORMAT_TYPES:
-                message = f'"{shorten(node.text)}" is no type of format'
-                yield make_settings_problem(node.place, message, "Write number or time")
-            elif name == "params":
-                yield from _check_parameters(node)
-            elif name not in _WORDS and name not in _ROWS:
-                yield from _check_names(node)
-            if out := find_unsafe_name(key):
-                yield _make_name_problem(out, place)
+    for key, place, node in _iterate_entries(spec):
+        name = key.lower()
+        if name in _EXPRESSIONS or name in _SELECTORS:
+            texts = _iterate_listed(node)
+            faults = (
+                (text.place, check_expression(text.text, selector=name in _SELECTORS)) for text in texts
+            )
+            yield from (make_settings_problem(location, *fault) for location, fault in faults if fault)
+        elif name == "bind":
+            yield from _check_bind(node)
+        elif name == "signals":
+            message = '"signals" belongs to Vega and may hold code'
+            yield make_settings_problem(place, message, "Write params, as Vega-Lite has them")
+        elif name == "formattype" and isinstance(node, ScalarNode) and node.text not in _FORMAT_TYPES:
+            message = f'"{shorten(node.text)}" is no type of format'
+            yield make_settings_problem(node.place, message, "Write number or time")
+        elif name == "params":
+            yield from _check_parameters(node)
+        elif name not in _WORDS and name not in _ROWS:
+            for text in _iterate_listed(node):
+                yield from _check_name_in_data(text.text, text.place)
+        yield from _check_name_in_data(key, place)
 
 
-def _check_expressions(node: Node, *, selector: bool) -> Iterator[Diagnostic]:
-    for scalar in _iterate_listed(node):
-        if fault := check_expression(scalar.text, selector=selector):
-            yield make_settings_problem(scalar.place, *fault)
+def _check_name_in_data(path: str, place: SourceLocation) -> Iterator[Diagnostic]:
+    if name := find_unsafe_name(path):
+        yield make_settings_problem(place, f'"{name}" leads out of the data of a chart', "Rename the column")
 
 
 def _check_bind(node: Node) -> Iterator[Diagnostic]:
-    """An input of the reader's: Vega makes an attribute of every key that it does not know, handlers too."""
+    """Check an input of the reader's: Vega makes an attribute of every unknown key, handlers too."""
     if not isinstance(node, MappingNode):
         return
-    if "input" not in node.entries:
-        # Inputs for several fields, or the events of a legend, which are read as selectors.
-        for key, inner in node.entries.items():
-            if isinstance(inner, MappingNode):
-                yield from _check_bind(inner)
-            elif key != "legend":
-                yield make_settings_problem(
-                    node.keys[key], f'"{shorten(key)}" is no input', "Write bind: {input: range}"
-                )
-        return
     for key, inner in node.entries.items():
-        if key not in _BIND_KEYS:
-            message = f'"{shorten(key)}" is not a key of an input'
-            yield make_settings_problem(
-                node.keys[key], message, f"An input takes {', '.join(sorted(_BIND_KEYS))}"
-            )
-        elif key == "input" and not (isinstance(inner, ScalarNode) and inner.text in _INPUTS):
-            yield make_settings_problem(
-                inner.place, "this is no kind of input", f"There are {', '.join(sorted(_INPUTS))}"
-            )
+        place = node.keys[key]
+        if "input" in node.entries:
+            if key not in _BIND_KEYS:
+                step = f"An input takes {', '.join(sorted(_BIND_KEYS))}"
+                yield make_settings_problem(place, f'"{shorten(key)}" is not a key of an input', step)
+            elif key == "input" and not (isinstance(inner, ScalarNode) and inner.text in _INPUTS):
+                step = f"There are {', '.join(sorted(_INPUTS))}"
+                yield make_settings_problem(inner.place, "this is no kind of input", step)
+        # Inputs for several fields, or the events of a legend, which are read as selectors.
+        elif isinstance(inner, MappingNode):
+            yield from _check_bind(inner)
+        elif key != "legend":
+            yield make_settings_problem(place, f'"{shorten(key)}" is no input', "Write bind: {input: range}")
 
 
 def _check_parameters(node: Node) -> Iterator[Diagnostic]:
-    for one in node.items if isinstance(node, SequenceNode) else ():
-        name = one.entries.get("name") if isinstance(one, MappingNode) else None
+    for item in node.items if isinstance(node, SequenceNode) else ():
+        name = item.entries.get("name") if isinstance(item, MappingNode) else None
         if isinstance(name, ScalarNode) and not _PARAMETER.fullmatch(name.text):
             message = f'"{shorten(name.text)}" cannot be the name of a parameter'
             yield make_settings_problem(name.place, message, "Use letters, digits and _, with a letter first")
 
 
-def _check_names(node: Node) -> Iterator[Diagnostic]:
-    for scalar in _iterate_listed(node):
-        if out := find_unsafe_name(scalar.text):
-            yield _make_name_problem(out, scalar.place)
+# ---- walks through a tree
 
 
-def _make_name_problem(name: str, place: SourceLocation) -> Diagnostic:
-    return make_settings_problem(place, f'"{name}" leads out of the data of a chart', "Rename the column")
+def _iterate_mappings(node: Node) -> Iterator[MappingNode]:
+    """Every mapping that is part of the specification, not of rows of data in it."""
+    children: list[Node] = []
+    if isinstance(node, MappingNode):
+        yield node
+        children += (child for key, child in node.entries.items() if key not in _ROWS)
+    elif isinstance(node, SequenceNode):
+        children += node.items
+    for child in children:
+        yield from _iterate_mappings(child)
+
+
+def _iterate_entries(spec: MappingNode) -> Iterator[tuple[str, SourceLocation, Node]]:
+    """Key, place of the key and value in every mapping of the specification."""
+    for mapping in _iterate_mappings(spec):
+        for key, node in mapping.entries.items():
+            yield key, mapping.keys[key], node
+
+
+def _iterate_scalars(node: Node) -> Iterator[ScalarNode]:
+    """Every single value, in the order of writing."""
+    if isinstance(node, ScalarNode):
+        yield node
+        return
+    for child in node.items if isinstance(node, SequenceNode) else node.entries.values():
+        yield from _iterate_scalars(child)
 
 
 def _iterate_listed(node: Node) -> Iterator[ScalarNode]:

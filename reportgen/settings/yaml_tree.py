@@ -1,7 +1,7 @@
 """YAML as a tree of nodes that know their place and how they were written; values back to YAML text.
 
-No tags, no duplicate keys, bounded size. Pydantic wants plain values; the user wants the line of the
-mistake. A node keeps both, and the written text, so that a series may be called ``1e3`` or ``null``.
+No tags, no duplicate keys, bounded size. A node keeps the value for pydantic, the line for messages, and the
+written text, so that a series may be called ``1e3`` or ``null``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScalarNode:
-    """A single value: ``value`` as YAML 1.2 understands it, ``text`` as it was written."""
+    """A single value as YAML 1.2 understands it, and the text as it was written."""
 
     place: SourceLocation
     value: str | int | float | bool | None
@@ -42,7 +42,7 @@ class SequenceNode:
 
 @dataclass(frozen=True, slots=True)
 class MappingNode:
-    """Keys and values; every key is the text that was written, ``keys`` says where."""
+    """Values by the written text of their keys, and the location of each key."""
 
     place: SourceLocation
     entries: dict[str, Node] = field(default_factory=dict)
@@ -57,28 +57,26 @@ class MappingNode:
 Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 
 # The core schema of YAML 1.2: `no`, `on` and `y` are words, and a date is a text.
-_NULL = frozenset({"", "~", "null", "Null", "NULL"})
-_TRUE = frozenset({"true", "True", "TRUE"})
-_FALSE = frozenset({"false", "False", "FALSE"})
-_INTEGER = re.compile(r"[-+]?[0-9]{1,300}")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)")
-_NOT_A_NUMBER = frozenset({".nan", ".NaN", ".NAN"})
+_CONSTANTS: Final[Mapping[str, float | bool | None]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
+_INTEGER: Final = re.compile(r"[-+]?[0-9]{1,300}")
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INFINITE: Final = re.compile(r"[-+]?\.(inf|Inf|INF)")
 
 
 def parse_scalar(text: str) -> str | int | float | bool | None:
     """The value of an unquoted scalar under the core schema of YAML 1.2 (section 10.3.2)."""
-    if text in _NULL:
-        return None
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
     if _INTEGER.fullmatch(text):
         return int(text)
     if _FLOAT.fullmatch(text):
         return float(text)
-    if _INFINITE.fullmatch(text):
-        return float(text.replace(".", ""))
-    return float("nan") if text in _NOT_A_NUMBER else text
+    return float(text.replace(".", "")) if _INFINITE.fullmatch(text) else text
 
 
 def to_values(node: Node) -> Any:  # noqa: ANN401  # a tree of unknown values for pydantic to judge
@@ -90,22 +88,11 @@ def to_values(node: Node) -> Any:  # noqa: ANN401  # a tree of unknown values fo
     return node.value
 
 
-def iterate_scalars(node: Node) -> Iterator[ScalarNode]:
-    """Every single value below a node, in the order of writing."""
-    if isinstance(node, ScalarNode):
-        yield node
-        return
-    for child in node.items if isinstance(node, SequenceNode) else node.entries.values():
-        yield from iterate_scalars(child)
-
-
 def from_value(value: object, place: SourceLocation, written: Node | None = None) -> Node:
-    """A tree from values that another program has parsed, with the places of ``written`` where they match.
+    """A tree of values that MkDocs has parsed, with the places of ``written`` where it has the same parts.
 
-    Args:
-        value: dicts, lists and scalars, such as MkDocs hands over as a plugin's options.
-        place: where a node stands that has no counterpart in ``written``.
-        written: the same part of the file as read by us, if it was found.
+    ``place`` is that of a node without a counterpart in ``written``, which is the same part of the file as
+    read by us, if it was found.
     """
     here = written.place if written else place
     if isinstance(value, dict):
@@ -117,10 +104,9 @@ def from_value(value: object, place: SourceLocation, written: Node | None = None
         }
         return MappingNode(here, entries, keys)
     if isinstance(value, list | tuple):
-        parts = written.items if isinstance(written, SequenceNode) else ()
+        parts = written.items[: len(value)] if isinstance(written, SequenceNode) else ()
         return SequenceNode(
-            here,
-            tuple(from_value(item, here, part) for item, part in zip_longest(value, parts[: len(value)])),
+            here, tuple(from_value(item, here, part) for item, part in zip_longest(value, parts))
         )
     # MkDocs reads YAML 1.1, where a date is a date; here it is the text that was written.
     scalar = value if value is None or isinstance(value, str | int | float | bool) else str(value)
@@ -138,7 +124,7 @@ _SURROGATES: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F
 # Neither an SVG nor a JSON file may hold these, however they are written.
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
-# What the parser says, in part: what that means and what to do about it.
+# Part of the parser's message, its meaning, and the next step.
 _WORDS: Final = (
     (
         "mapping values are not allowed",
@@ -164,7 +150,7 @@ _WORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a YAML text stands in its file: the line of its first line, and what it is indented by."""
+    """The position of a YAML text in its file: the line of its first line, and its indentation."""
 
     file: str
     first_line: int = 1
@@ -172,12 +158,9 @@ class Origin:
 
 
 def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
-    """Read one YAML document, or a JSON one; None where there is none.
+    """One YAML or JSON document whose lines end with a line feed; None where there is none.
 
-    Args:
-        text: the document, its lines ended by a line feed.
-        origin: where it stands in its file.
-        any_tag: read over tags, for a file that is not only ours.
+    ``any_tag`` ignores tags, for a file that is not only ours.
 
     Raises:
         ReportError: invalid YAML, tags, duplicate keys, or more than the limits allow, all together.
@@ -188,56 +171,48 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
         raise ReportError(make_settings_problem(place, message, "Keep data in files of the data folder"))
     if text.lstrip().startswith("{"):
         # JSON writes a character beyond U+FFFF as two escapes, which YAML does not know.
-        text = _SURROGATES.sub(_join_surrogates, text)
-    reader = _TreeReader(text, origin, any_tag)
+        text = _SURROGATES.sub(lambda pair: str(json.loads(f'"{pair[0]}"')), text)
+    reader = _TreeReader(text, origin, any_tag=any_tag)
     root: Node | None = None
     try:
-        root = reader.read_documents()
+        root = reader.read_document()
     except UnicodeEncodeError as error:
         reader.report(error.start, "this character is no valid Unicode", "Save the file as UTF-8")
     except yaml.reader.ReaderError as error:
         reader.report(error.position, "a control character stands in the text", "Remove it")
     except yaml.MarkedYAMLError as error:
-        reader.report_syntax(error)
+        reader.report_syntax(error, len(text))
     reader.problems.raise_errors()
     return None if isinstance(root, ScalarNode) and root.value is None else root
-
-
-def _join_surrogates(match: re.Match[str]) -> str:
-    high, low = (int(group, 16) for group in match.groups())
-    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-
-
-def _get_index(event: yaml.Event) -> int:
-    return event.start_mark.index if event.start_mark else 0
 
 
 class _TreeReader:
     """Builds the tree from the parser's events, within the limits."""
 
-    def __init__(self, text: str, origin: Origin, any_tag: bool) -> None:  # noqa: FBT001 - private
-        self.length, self.origin, self.any_tag = len(text), origin, any_tag
+    def __init__(self, text: str, origin: Origin, *, any_tag: bool) -> None:
+        self.origin, self.any_tag = origin, any_tag
         self.breaks = [match.start() for match in re.finditer("\n", text)]
-        self.events: Iterator[yaml.Event] = yaml.parse(text, _LOADER)
+        self.events: Iterator[Any] = yaml.parse(text, _LOADER)
+        # The finished node of each anchor, and how many values it holds.
         self.anchors: dict[str, tuple[Node, int]] = {}
         self.problems = Diagnostics()
 
-    def read_documents(self) -> Node | None:
-        """The one document; None where there is none."""
+    def read_document(self) -> Node | None:
         root: Node | None = None
         documents = 0
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
+                index = event.start_mark.index if event.start_mark else 0
                 if documents > 1:
-                    self._stop(_get_index(event), "a second document begins here", "Remove the line with ---")
+                    self._stop(index, "a second document begins here", "Remove the line with ---")
             elif isinstance(event, yaml.NodeEvent):
                 root, _ = self._read_node(event, 0)
         return root
 
     def _read_node(self, event: Any, depth: int) -> tuple[Node, int]:  # noqa: ANN401 - of the parser
         """The node that an event begins, and how many values it holds."""
-        index = _get_index(event)
+        index = event.start_mark.index
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
                 self._stop(index, f"*{event.anchor} refers to nothing written before", "Write the value out")
@@ -249,7 +224,10 @@ class _TreeReader:
         place, size = self._locate(index), 1
         node: Node
         if isinstance(event, yaml.ScalarEvent):
-            node = ScalarNode(place, self._read_value(event), event.value)
+            if _UNPRINTABLE.search(event.value):
+                self.report(index, "a control character or half a character is written here", "Remove it")
+            is_plain = event.implicit[0] and event.tag is None
+            node = ScalarNode(place, parse_scalar(event.value) if is_plain else event.value, event.value)
         elif isinstance(event, yaml.SequenceStartEvent):
             children = list(self._read_children(place, depth))
             node = SequenceNode(place, tuple(child for child, _ in children))
@@ -266,12 +244,12 @@ class _TreeReader:
         for event in self.events:
             if isinstance(event, yaml.CollectionEndEvent):
                 return
-            child, inside = self._read_node(event, depth + 1)
-            size += inside
+            child, inner_size = self._read_node(event, depth + 1)
+            size += inner_size
             if size > MAX_NODES:
                 # Aliases of aliases grow without end in a few lines.
-                said = f"this holds more than {MAX_NODES} values"
-                problem = make_settings_problem(place, said, "Keep data in files")
+                message = f"this holds more than {MAX_NODES} values"
+                problem = make_settings_problem(place, message, "Keep data in files")
                 raise ReportError(*self.problems.found, problem)
             yield child, size
 
@@ -279,42 +257,31 @@ class _TreeReader:
         node, size = MappingNode(place), 1
         children = self._read_children(place, depth)
         for written, _ in children:
-            if isinstance(written, ScalarNode):
-                key = written.text
-            else:
-                key = f"?{len(node.keys)}"
-                said = "a key has to be a single word or text"
-                self.problems.add([make_settings_problem(written.place, said, "Write key: value")])
+            key = written.text if isinstance(written, ScalarNode) else f"?{len(node.keys)}"
+            if not isinstance(written, ScalarNode):
+                message = "a key has to be a single word or text"
+                self.problems.add([make_settings_problem(written.place, message, "Write key: value")])
             value, size = next(children)
             if key in node.entries:
-                said = f'"{shorten(key)}" is written twice; the first is in line {node.keys[key].line}'
-                self.problems.add([make_settings_problem(written.place, said, "Remove one of the two")])
+                message = f'"{shorten(key)}" is written twice; the first is in line {node.keys[key].line}'
+                self.problems.add([make_settings_problem(written.place, message, "Remove one of the two")])
             else:
                 node.entries[key], node.keys[key] = value, written.place
         return node, size
 
-    def _read_value(self, event: yaml.ScalarEvent) -> str | int | float | bool | None:
-        if _UNPRINTABLE.search(event.value):
-            said = "a control character or half a character is written here"
-            self.report(_get_index(event), said, "Remove it")
-        unquoted = event.implicit[0] and event.tag is None
-        return parse_scalar(event.value) if unquoted else str(event.value)
-
     def report(self, index: int, message: str, next_step: str = "") -> None:
-        """Note a problem at a character."""
         self.problems.add([make_settings_problem(self._locate(index), message, next_step)])
 
-    def report_syntax(self, error: yaml.MarkedYAMLError) -> None:
-        """Note what the parser stumbled over, in plain words."""
-        said = f"{error.context or ''} {error.problem or ''}"
+    def report_syntax(self, error: yaml.MarkedYAMLError, length: int) -> None:
+        """Report what the parser stumbled over, in plain words."""
+        words = f"{error.context or ''} {error.problem or ''}"
         mark = error.problem_mark or error.context_mark
-        if "unexpected end of stream" in said or "flow" in said:
+        if "unexpected end of stream" in words or "flow" in words:
             # The place where the quote or bracket was opened helps more than the end of the text.
             mark = error.context_mark or mark
-        known = ((message, next_step) for part, message, next_step in _WORDS if part in said)
+        known = ((message, next_step) for part, message, next_step in _WORDS if part in words)
         unknown = f"this is no valid YAML ({(error.problem or 'unreadable').strip()})"
-        message, next_step = next(known, (unknown, ""))
-        self.report(min(mark.index if mark else 0, self.length), message, next_step)
+        self.report(min(mark.index if mark else 0, length), *next(known, (unknown, "")))
 
     def _stop(self, index: int, message: str, next_step: str) -> None:
         self.report(index, message, next_step)
@@ -323,10 +290,8 @@ class _TreeReader:
     def _locate(self, index: int) -> SourceLocation:
         # Counted here because the parser's lines also break at characters that editors do not break at.
         line = bisect_right(self.breaks, index - 1)
-        column = index - (self.breaks[line - 1] + 1 if line else 0)
-        return SourceLocation(
-            self.origin.file, self.origin.first_line + line, self.origin.indent + column + 1
-        )
+        column = index - (self.breaks[line - 1] + 1 if line else 0) + self.origin.indent + 1
+        return SourceLocation(self.origin.file, self.origin.first_line + line, column)
 
 
 # Texts that no reader of YAML takes for anything else, wherever they stand.
@@ -335,35 +300,28 @@ _LONGEST_LINE: Final = 90
 
 
 def write_yaml(settings: Mapping[str, object]) -> str:
-    """Keys and values as a YAML document with a newline at its end; nothing for no keys.
-
-    Values are texts, numbers, truth values, and lists and mappings of these.
-    """
+    """Texts, numbers, truth values, and lists and mappings of these as YAML; nothing for no keys."""
     return "".join(f"{line}\n" for line in _write_lines(settings, ""))
 
 
-def write_yaml_scalar(value: object) -> str:
-    """One value as it stands behind its key."""
-    if isinstance(value, str):
-        is_plain = (
-            _PLAIN.fullmatch(value) and not value.endswith(" ") and isinstance(parse_scalar(value), str)
-        )
-        return value if is_plain else json.dumps(value, ensure_ascii=not value.isprintable())
-    return json.dumps(value)
+def _write_scalar(value: object) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    is_plain = _PLAIN.fullmatch(value) and not value.endswith(" ") and isinstance(parse_scalar(value), str)
+    return value if is_plain else json.dumps(value, ensure_ascii=not value.isprintable())
 
 
 def _write_lines(settings: Mapping[str, object], indent: str) -> Iterator[str]:
     for key, value in settings.items():
-        name = f"{indent}{write_yaml_scalar(key)}:"
+        name = f"{indent}{_write_scalar(key)}:"
         if isinstance(value, Mapping):
-            yield f"{name}" if value else f"{name} {{}}"
+            yield name if value else f"{name} {{}}"
             yield from _write_lines(value, f"{indent}  ")
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            flat = f"{name} [{', '.join(map(write_yaml_scalar, value))}]"
+            flat = f"{name} [{', '.join(map(_write_scalar, value))}]"
             if len(flat) <= _LONGEST_LINE or not value:
                 yield flat
             else:
-                yield name
-                yield from (f"{indent}  - {write_yaml_scalar(item)}" for item in value)
+                yield from (name, *(f"{indent}  - {_write_scalar(item)}" for item in value))
         else:
-            yield f"{name} {write_yaml_scalar(value)}"
+            yield f"{name} {_write_scalar(value)}"

@@ -16,8 +16,8 @@ from pymdownx.superfences import SuperFencesException
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
-from reportgen.narrative.fences import find_fences
 from reportgen.narrative.markdown_extensions import ELEMENT, find_marks
+from reportgen.narrative.markup import find_fences
 from reportgen.settings.blocks import BLOCKS
 from reportgen.site.fragments import (
     choose_id_prefix,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from reportgen.core.model import Shown
     from reportgen.core.statements import Binding, Statement
     from reportgen.narrative.binding_syntax import Candidate
-    from reportgen.narrative.fences import Fence
     from reportgen.narrative.markdown_extensions import Mark
+    from reportgen.narrative.markup import Fence
     from reportgen.settings.inputs import Page
 
 

@@ -57,7 +57,7 @@ from reportgen.formats.json_files import (
     read_json,
     read_json_items,
 )
-from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
+from reportgen.formats.runs import Evaluation, Finding, Total, Unit, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -113,7 +113,17 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     An answer has one score, so that there is nothing to select.
     """
     for path in unit.files:
-        file = _read(path)
+        file, counts = _File(path), RecordCounts()
+        for index, record in enumerate(_read_records(file)):
+            parts = parse_record(record, index)
+            names = _get_name(record, keys.MODEL), _get_name(record, keys.BENCHMARK)
+            file.fields[names].setdefault(parts.problem, select_group_fields(parts.rest))
+            file.graded[names] += score_record(parts, counts)
+        if not any(file.graded.values()):
+            message = "no record has a score, such as correct: [true, false]"
+            advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
+            raise UnreadableError(path, message, advice)
+        file.findings += make_findings(path, counts.list_messages())
         evaluations = (_build_evaluation(file, *key, graded) for key, graded in file.graded.items())
         yield from add_to_first(evaluations, file.findings)
 
@@ -124,16 +134,17 @@ class _File:
 
     path: Path
     graded: dict[tuple[str, str], list[GradedAnswer]] = field(default_factory=lambda: defaultdict(list))
-    fields: dict[tuple[str, str], dict[str, dict[str, Any]]] = field(
-        default_factory=lambda: defaultdict(dict)
-    )
+    fields: dict[tuple[str, str], dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     totals: dict[str, Total] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
 
 def _build_evaluation(file: _File, model: str, benchmark: str, graded: Sequence[GradedAnswer]) -> Evaluation:
     answers, messages = number_samples(graded)
-    answers = _add_slices(answers, file.fields[model, benchmark])
+    fields = file.fields[model, benchmark]
+    hidden = frozenset(key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER)
+    slices = dict(zip(fields, find_slices([*fields.values()], hidden), strict=True))
+    answers = tuple(replace(answer, slices=slices.get(answer.problem, {})) for answer in answers)
     sizes = Counter(answer.problem for answer in answers).values()
     if len(set(sizes)) > 1:
         counts = f"{min(sizes):,} to {max(sizes):,} samples"
@@ -151,21 +162,6 @@ def _build_evaluation(file: _File, model: str, benchmark: str, graded: Sequence[
         totals=(total,) if total else (),
         findings=tuple(make_findings(file.path, messages)),
     )
-
-
-def _read(path: Path) -> _File:
-    file, counts = _File(path), RecordCounts()
-    for index, record in enumerate(_read_records(file)):
-        parts = parse_record(record, index)
-        names = _get_name(record, keys.MODEL), _get_name(record, keys.BENCHMARK)
-        file.fields[names].setdefault(parts.problem, select_group_fields(parts.rest))
-        file.graded[names] += score_record(parts, counts)
-    if not any(file.graded.values()):
-        message = "no record has a score, such as correct: [true, false]"
-        advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
-        raise UnreadableError(path, message, advice)
-    file.findings += make_findings(path, counts.list_messages())
-    return file
 
 
 def _read_records(file: _File) -> Iterator[dict[str, Any]]:
@@ -233,27 +229,21 @@ def _parse_report(value: object) -> _Report | None:
 def _parse_tests(document: Mapping[str, Any], tested: Mapping[str, list[Any]]) -> _Report:
     report = _Report([])
     rates = as_mapping(document.get("pass_at_k"))
-    for problem, samples in tested.items():
-        name = as_word(problem.rpartition("/")[0])
-        for mark, part, scores in _score_tests([as_mapping(sample) for sample in samples]):
-            benchmark = f"{name}{mark}"
+    for problem, listed in tested.items():
+        samples = [as_mapping(sample) for sample in listed]
+        has_base = all("base_status" in sample for sample in samples)
+        base = [float(sample.get("base_status" if has_base else "status") == _GOOD) for sample in samples]
+        tests = [("", "base", base)]
+        if has_base and any(sample.get("plus_status") is not None for sample in samples):
+            plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
+            tests.append(("+", "plus", [one * other for one, other in zip(base, plus, strict=True)]))
+        for mark, part, scores in tests:
+            benchmark = f"{as_word(problem.rpartition('/')[0])}{mark}"
             report.records.append({"problem_id": problem, "benchmark": benchmark, "scores": scores})
             total, _ = parse_total("pass@1", as_mapping(rates.get(part)).get("pass@1"))
             if total:
                 report.totals.setdefault(benchmark, total)
     return report
-
-
-def _score_tests(samples: list[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
-    """The mark behind the benchmark's name, the name of the test, and the score of each sample."""
-    if all("base_status" in sample for sample in samples):
-        base = [float(sample["base_status"] == _GOOD) for sample in samples]
-        yield "", "base", base
-        if any(sample.get("plus_status") is not None for sample in samples):
-            plus = (float(sample.get("plus_status") == _GOOD) for sample in samples)
-            yield "+", "plus", [one * other for one, other in zip(base, plus, strict=True)]
-    else:
-        yield "", "base", [float(sample.get("status") == _GOOD) for sample in samples]
 
 
 def _parse_resolved(document: Mapping[str, Any]) -> _Report:
@@ -281,15 +271,6 @@ def _is_scores(scores: object) -> bool:
     return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)
 
 
-def _add_slices(
-    answers: tuple[ScoredAnswer, ...], fields: Mapping[str, Mapping[str, Any]]
-) -> tuple[ScoredAnswer, ...]:
-    """Answers with what their problems can be grouped by."""
-    hidden = frozenset(key for one in fields.values() for key in one if keys.normalize_key(key) in _NEVER)
-    slices = dict(zip(fields, find_slices([*fields.values()], hidden), strict=True))
-    return tuple(replace(answer, slices=slices.get(answer.problem, {})) for answer in answers)
-
-
 def _get_name(record: dict[str, Any], names: Sequence[str]) -> str:
     return next(filter(None, map(as_word, keys.pick_fields(record, names).values())), "")
 
@@ -312,11 +293,8 @@ def _has_answers(path: Path) -> bool:
         len(about) >= _ENOUGH and bool(lists & set(keys.RESPONSES))
     )
     numbers = any(key in keys.PROBLEM and _DECIMAL.fullmatch(first) for key, first in cells)
-    return many or _is_answer(text) or (numbers and any(key in keys.SCORES for key, _ in cells))
-
-
-def _is_answer(text: str) -> bool:
-    """Whether records are answers whose score has a name by which no table is taken for answers."""
+    # Or records are answers whose score has a name by which no table is taken for answers.
     every = {keys.normalize_key(key) for key in _ANY_KEY.findall(text)}
     parts = (keys.PROBLEM, (*keys.RESPONSES, *keys.ANSWERS), _NO_TABLE)
-    return all(not every.isdisjoint(names) for names in parts) and every.isdisjoint(_OF_TABLES)
+    single = all(not every.isdisjoint(names) for names in parts) and every.isdisjoint(_OF_TABLES)
+    return many or single or (numbers and any(key in keys.SCORES for key, _ in cells))

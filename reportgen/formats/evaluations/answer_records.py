@@ -92,18 +92,12 @@ _LETTER: Final = re.compile(r"\s*[A-Za-z]\s*")
 
 @dataclass(slots=True)
 class RecordCounts:
-    """What was irregular in the records of a file.
+    """What was irregular in the records of a file."""
 
-    Attributes:
-        ungraded: records that have no score.
-        uneven: records that have another number of responses than of scores.
-        strange: cells that are no scores.
-        several: names of lists of scores, the one that is read first, where a record has several.
-    """
-
-    ungraded: int = 0
-    uneven: int = 0
-    strange: int = 0
+    ungraded: int = 0  # records that have no score
+    uneven: int = 0  # records that have another number of responses than of scores
+    strange: int = 0  # cells that are no scores
+    # Names of lists of scores, the one that is read first, where a record has several.
     several: dict[str, None] = field(default_factory=dict)
 
     def list_messages(self) -> Iterator[str]:
@@ -123,16 +117,11 @@ class RecordCounts:
 
 @dataclass(frozen=True, slots=True)
 class GradedAnswer:
-    """One answer before problems are separated.
-
-    Attributes:
-        sample_name: the sample's name as written; empty where it has none.
-        index: its place in the lists of its record.
-    """
+    """One answer before problems are separated."""
 
     answered: ScoredAnswer
-    sample_name: str
-    index: int
+    sample_name: str  # as written; empty where it has none
+    index: int  # in the lists of its record
 
 
 @dataclass(slots=True)
@@ -148,12 +137,32 @@ class Record:
     scored_by: list[str] = field(default_factory=list)
     rest: dict[str, Any] = field(default_factory=dict)
 
+    def unpack_responses(self, record: Mapping[str, Any]) -> None:
+        """Responses that are objects hold the score and the answer themselves."""
+        if "score" in self.lists:
+            return
+        inner = {"answer": (*ANSWERS, "answer"), "tokens": TOKENS, "seconds": SECONDS}
+        for value in pick_fields(record, RESPONSES).values():
+            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+                continue
+            scores = [_find_first(one, SCORES) for one in value]
+            if all(score is None for score in scores):
+                continue
+            self.lists["score"] = scores
+            for part, names in inner.items():
+                column = [_find_first(one, names) for one in value]
+                if any(cell is not None for cell in column):
+                    self.lists[part] = column
+            return
+
 
 def parse_record(record: Mapping[str, Any], index: int) -> Record:
     """The parts of a record; its index names the problem where the record does not."""
     gold_key, gold = next(_iterate_scalars(record, GOLD), ("", None))
     problem, sample = (next(_iterate_scalars(record, names), ("", None))[1] for names in (PROBLEM, SAMPLE))
-    text = next((_name_problem(as_word(value)) for _, value in _iterate_scalars(record, TEXT)), "")
+    text = next((as_word(value) for _, value in _iterate_scalars(record, TEXT)), "")
+    if len(text) > _LONGEST_TEXT:
+        text = f"{text[:_LONGEST_TEXT]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
     parsed = Record(as_word(problem) or text or str(index), as_answer(gold), as_word(sample))
     used = {gold_key}
     for part, names in _PARTS.items():
@@ -167,7 +176,7 @@ def parse_record(record: Mapping[str, Any], index: int) -> Record:
             elif part not in parsed.cells and key != gold_key and _is_cell(part, value):
                 parsed.cells[part] = value
                 used.add(key)
-    _unpack_responses(record, parsed)
+    parsed.unpack_responses(record)
     responses = pick_fields(record, RESPONSES).values()
     parsed.responses = next((len(value) for value in responses if isinstance(value, list)), None)
     parsed.rest = {key: value for key, value in record.items() if key not in used}
@@ -199,32 +208,6 @@ def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]
             seconds=parse_number(of.get("seconds")),
         )
         yield GradedAnswer(answered, record.sample, index)
-
-
-def _unpack_responses(record: Mapping[str, Any], parsed: Record) -> None:
-    """Responses that are objects hold the score and the answer themselves."""
-    if "score" in parsed.lists:
-        return
-    inner = {"answer": (*ANSWERS, "answer"), "tokens": TOKENS, "seconds": SECONDS}
-    for value in pick_fields(record, RESPONSES).values():
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            continue
-        scores = [_find_first(one, SCORES) for one in value]
-        if all(score is None for score in scores):
-            continue
-        parsed.lists["score"] = scores
-        for part, names in inner.items():
-            column = [_find_first(one, names) for one in value]
-            if any(cell is not None for cell in column):
-                parsed.lists[part] = column
-        return
-
-
-def _name_problem(text: str) -> str:
-    """A question as the name of its problem: where it is long, its beginning and a hash of it."""
-    if len(text) <= _LONGEST_TEXT:
-        return text
-    return f"{text[:_LONGEST_TEXT]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _find_first(record: Mapping[str, Any], names: Sequence[str]) -> object:
@@ -287,7 +270,13 @@ def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, 
     repeated = sorted({problem for (problem, _), count in times.items() if count > 1})
     messages = []
     if decimal:
-        messages = [_report_decimal(answers, [one.answered.problem for one in graded])]
+        sizes = Counter(answer.problem for answer in answers)
+        fewest, most = min(sizes.values()), max(sizes.values())
+        samples = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        names = join_names(list(dict.fromkeys(one.answered.problem for one in graded))[:FEW])
+        problems = f"{format_count(len(sizes), 'problem')} with {samples} samples"
+        message = f"the number behind the point in {names} is read as the sample's: {problems}"
+        messages = [f"{message}, not {format_count(len(answers), 'problem')}"]
     elif repeated:
         count = format_count(len(repeated), "problem stands", "problems stand")
         names = list_shortened(repeated)
@@ -309,13 +298,3 @@ def _is_decimal(graded: Sequence[GradedAnswer]) -> bool:
             golds[match["problem"]].add(one.answered.gold)
     several = sum(count >= _SEVERAL for count in counts.values())
     return points and several * 2 > len(counts) and all(len(every) == 1 for every in golds.values())
-
-
-def _report_decimal(answers: Sequence[ScoredAnswer], written: Sequence[str]) -> str:
-    counts = Counter(answer.problem for answer in answers)
-    fewest, most = min(counts.values()), max(counts.values())
-    samples = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    names = join_names(list(dict.fromkeys(written))[:FEW])
-    problems = f"{format_count(len(counts), 'problem')} with {samples} samples"
-    message = f"the number behind the point in {names} is read as the sample's: {problems}"
-    return f"{message}, not {format_count(len(answers), 'problem')}"

@@ -91,7 +91,15 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     if not parts.keys() & _MARKS.keys():
         message = f"a run of HELM has a {_SPEC}, {_STATS} or {_INSTANCES}, and none of them is there"
         raise UnreadableError(unit.path, message, "Give the folder of the run")
-    spec, findings = read_json_object(parts[_SPEC]) if _SPEC in parts else _guess_spec(unit.path)
+    if _SPEC in parts:
+        spec, findings = read_json_object(parts[_SPEC])
+    else:
+        # The folder's name says what there is no specification for.
+        folder = (unit.path if unit.path.is_dir() else unit.path.absolute().parent).name
+        arguments = dict(part.partition("=")[::2] for part in re.split("[:,]", folder))
+        message = "there is no run_spec.json: model and benchmark are named after the folder"
+        spec = {"name": folder, "adapter_spec": {"model": arguments.get("model") or folder}}
+        findings = (Finding(unit.path, f"{message}, and how it was measured is unknown"),)
     stats, irregular = _RunStats(selected), list[Finding]()
     for name, add in ((_STATS, stats.add_stat), (_INSTANCES, stats.add_instance)):
         if name in parts:
@@ -103,15 +111,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         (_build_evaluation(unit.path, spec, split, stats) for split in splits),
         (*findings, *irregular, *make_findings(unit.path, stats.list_messages())),
     )
-
-
-def _guess_spec(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """A specification that says what the folder's name does, where there is no other."""
-    folder = path if path.is_dir() else path.absolute().parent
-    arguments = dict(part.partition("=")[::2] for part in re.split("[:,]", folder.name))
-    message = "there is no run_spec.json: model and benchmark are named after the folder"
-    spec = {"name": folder.name, "adapter_spec": {"model": arguments.get("model") or folder.name}}
-    return spec, (Finding(path, f"{message}, and how it was measured is unknown"),)
 
 
 @dataclass(slots=True)
@@ -218,37 +217,27 @@ def _build_evaluation(path: Path, spec: Mapping[str, Any], name: str, stats: _Ru
     adapter = as_mapping(spec.get("adapter_spec"))
     # ``mmlu:subject=anatomy`` of ``mmlu:subject=anatomy,model=openai_gpt2``: all but the model.
     scenario, _, arguments = (as_word(spec.get("name")) or path.name).partition(":")
-    parts = [
-        one for one in arguments.split(",") if one and not one.startswith(("model=", "model_deployment="))
-    ]
+    parts = [p for p in arguments.split(",") if p and not p.startswith(("model=", "model_deployment="))]
+    benchmark = f"{scenario}:{','.join(parts)}" if parts else scenario
+    shots, method = as_word(adapter.get("max_train_instances")), as_word(adapter.get("method"))
+    protocol = {
+        "samples": trials or adapter.get("num_train_trials"),
+        **{key: adapter.get(key) for key in ("temperature", "top_p", "max_tokens")},
+        "prompt": ", ".join(filter(None, (f"{shots}-shot" if shots else "", method))),
+        "harness": "HELM",
+        "split": name,
+        "limit": adapter.get("max_eval_instances"),
+        "backend": adapter.get("model_deployment"),
+    }
     return Evaluation(
         path=path,
         model=as_word(adapter.get("model")) or as_word(adapter.get("model_deployment")),
-        benchmark=(f"{scenario}:{','.join(parts)}" if parts else scenario)
-        + (f" ({name})" if name != _SPLITS[0] else ""),
+        benchmark=benchmark + (f" ({name})" if name != _SPLITS[0] else ""),
         run=as_word(path.parent.name) if path.parent.parent.name == "runs" else "",
         seed=None,
-        protocol=_build_protocol(adapter, name, trials),
+        protocol=build_protocol(protocol),
         answers=tuple(split.answers),
         totals=totals,
         finished=stats.finished,
         findings=tuple(make_findings(path, messages)),
-    )
-
-
-def _build_protocol(adapter: Mapping[str, Any], split: str, trials: int) -> dict[str, str]:
-    """How a run was made, by its specification; ``trials`` is 0 where their number is not known."""
-    shots, method = as_word(adapter.get("max_train_instances")), as_word(adapter.get("method"))
-    return build_protocol(
-        {
-            "samples": trials or adapter.get("num_train_trials"),
-            "temperature": adapter.get("temperature"),
-            "top_p": adapter.get("top_p"),
-            "max_tokens": adapter.get("max_tokens"),
-            "prompt": ", ".join(part for part in (f"{shots}-shot" if shots else "", method) if part),
-            "harness": "HELM",
-            "split": split,
-            "limit": adapter.get("max_eval_instances"),
-            "backend": adapter.get("model_deployment"),
-        }
     )

@@ -84,7 +84,9 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each log, together with those that earlier attempts at the same task left there."""
     tasks: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in files:
-        if _is_log(path):
+        text = read_head_text(path) if path.suffix in {".eval", ".json"} else ""
+        is_json = path.suffix == ".json" and _STATUS.search(text) and _EVAL.search(text)
+        if is_json or (path.suffix == ".eval" and text.startswith(_ARCHIVES)):
             named = _NAMED.fullmatch(path.stem)
             tasks[path.parent, named["task"] if named else path.name].append(path)
     attempts = (sorted(paths) for paths in tasks.values())
@@ -109,7 +111,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             continue
         task = as_word(log.setup.get("task_id")) or str(path)
         tasks[task].append((log.rank, path))
-        best[task] = max(best.get(task, log), log, key=lambda one: one.rank)
+        best[task] = max(best.get(task, log), log, key=lambda attempt: attempt.rank)
     if not best:
         raise damaged[0]
     yield from add_to_first(
@@ -164,12 +166,66 @@ class _Log:
         scored = has_scores(self.samples) or bool(self.reductions)
         return _Rank(scored, self.header.get("status") == "success", as_word(self.setup.get("created")))
 
+    @property
+    def protocol(self) -> dict[str, str]:
+        """How it was measured."""
+        setup, generation = self.setup, self.generation
+        config = as_mapping(setup.get("config"))
+        limit, reducer = config.get("limit"), config.get("epochs_reducer")
+        # A limit may be a range of samples.
+        limit = "-".join(map(as_word, limit[:2])) if isinstance(limit, list) else limit
+        given = as_mapping(setup.get("task_args")).items()
+        arguments = ", ".join(f"{as_word(key)}={json.dumps(value)}" for key, value in given)
+        steps = map(as_mapping, as_list(as_mapping(self.header.get("plan")).get("steps")))
+        # Scorers, and the model of those that ask one: given to them, or to the role of the grader.
+        bound = as_mapping(setup.get("model_roles")).get("grader")
+        models = (
+            as_word(as_mapping(part).get("model")) for part in (bound if isinstance(bound, list) else [bound])
+        )
+        role = " and ".join(filter(None, models))
+        graders = []
+        for scorer in map(as_mapping, as_list(setup.get("scorers"))):
+            name, model = as_word(scorer.get("name")), as_word(as_mapping(scorer.get("options")).get("model"))
+            model = model or (role if name.startswith("model_graded") else "")
+            graders += [f"{name} by {model}" if model else name] if name else []
+        return build_protocol(
+            {
+                "samples": self.epochs,
+                **{key: generation.get(key) for key in ("temperature", "top_p", "max_tokens")},
+                "harness": "Inspect",
+                "version": as_mapping(setup.get("packages")).get("inspect_ai"),
+                "grader": ", ".join(graders),
+                "date": as_word(setup.get("created"))[:_DAY],
+                "task version": setup.get("task_version"),
+                "task arguments": as_answer(arguments),
+                "dataset": as_mapping(setup.get("dataset")).get("name"),
+                "solver": ", ".join(filter(None, (as_word(step.get("solver")) for step in steps))),
+                "limit": limit,
+                "reducer": ", ".join(map(as_word, reducer)) if isinstance(reducer, list) else reducer,
+            }
+        )
 
-def _is_log(path: Path) -> bool:
-    if path.suffix == ".eval":
-        return read_head_text(path).startswith(_ARCHIVES)
-    text = read_head_text(path) if path.suffix == ".json" else ""
-    return _STATUS.search(text) is not None and _EVAL.search(text) is not None
+    def report_outcome(self, answers: Sequence[ScoredAnswer]) -> Iterator[str]:
+        """How the evaluation ended, and whether all samples are there."""
+        if ended := _OUTCOMES.get(as_word(self.header.get("status"))):
+            error = shorten_cell(as_mapping(self.header.get("error")).get("message"), _LONGEST_ERROR)
+            scores = ", and has scores nevertheless" if self.results.get("scores") else ""
+            yield f"{ended}{scores}{f': {error}' if error else ''}"
+        if self.header.get("invalidated") is True:
+            yield "the log is marked as invalid"
+        dataset = as_mapping(self.setup.get("dataset"))
+        limit = parse_count(as_mapping(self.setup.get("config")).get("limit"))
+        limited_to = len(as_list(dataset.get("sample_ids"))) or limit
+        for message in warn_limit(limited_to, parse_count(dataset.get("samples")), what="sample"):
+            yield f"{message} of the dataset"
+        problems = len({answer.problem for answer in answers})
+        if limited_to and 0 < problems < limited_to:
+            yield f"answers to {problems:,} of {format_count(limited_to, 'sample')} are there"
+        completed, total = (
+            parse_count(self.results.get(key)) for key in ("completed_samples", "total_samples")
+        )
+        if total and not answers and (completed or 0) < total:
+            yield f"{completed or 0:,} of {format_count(total, 'sample')} count in the scores"
 
 
 def _read_json_log(path: Path) -> _Log:
@@ -201,27 +257,25 @@ def _read_archive(path: Path) -> _Log:
         if not isinstance(as_mapping(header).get("eval"), dict):
             message = 'there is no object "eval" in the header of the log'
             raise UnreadableError(path, message, "Check that Inspect wrote it")
-        samples = _read_samples(archive)
+        members = sorted(
+            (int(match[1]), name) for name in archive.names if (match := _SUMMARIES.fullmatch(name))
+        )
+        if "summaries.json" in archive.names:
+            samples = as_list(_read_member(archive, "summaries.json"))
+        elif members:
+            parts = [as_mapping(part) for _, name in members for part in as_list(_read_member(archive, name))]
+            # A sample that was tried again stands there again, and counts as it was last.
+            latest = {(as_word(part.get("id")), as_word(part.get("epoch"))): part for part in parts}
+            samples = [*latest.values()]
+        else:
+            names = sorted(name for name in archive.names if _SAMPLE.fullmatch(name))
+            samples = [_strip_sample(_read_member(archive, name)) for name in names]
         reduced = as_list(_read_member(archive, reductions)) if reductions in archive.names else []
         messages = []
         if archive.torn:
             whole = format_count(archive.torn, "whole member is", "whole members are")
             messages = [f"the archive is torn or damaged, and its list of members lost: {whole} read"]
         return _Log(path, header, samples, reduced, tuple(make_findings(path, messages)))
-
-
-def _read_samples(archive: Archive) -> list[Any]:
-    """The summaries of all samples; the samples themselves only where there are none."""
-    if "summaries.json" in archive.names:
-        return as_list(_read_member(archive, "summaries.json"))
-    parts = sorted((int(match[1]), name) for name in archive.names if (match := _SUMMARIES.fullmatch(name)))
-    if parts:
-        written = [as_mapping(one) for _, name in parts for one in as_list(_read_member(archive, name))]
-        # A sample that was tried again stands there again, and counts as it was last.
-        latest = {(as_word(one.get("id")), as_word(one.get("epoch"))): one for one in written}
-        return [*latest.values()]
-    names = sorted(name for name in archive.names if _SAMPLE.fullmatch(name))
-    return [_strip_sample(_read_member(archive, name)) for name in names]
 
 
 def _strip_sample(sample: object) -> dict[str, Any]:
@@ -236,7 +290,7 @@ def _read_member(archive: Archive, name: str) -> Any:  # noqa: ANN401 - JSON can
 def _build_evaluation(
     log: _Log, attempts: Sequence[tuple[_Rank, Path]], selected: Collection[str] | None
 ) -> Evaluation:
-    setup, messages = log.setup, [*_report_retries(log, attempts)]
+    setup, messages = log.setup, _report_retries(log, attempts)
     answers, irregular = build_answers(log.samples, as_word(setup.get("model")))
     reduced = []
     if not answers and log.reductions:
@@ -249,7 +303,7 @@ def _build_evaluation(
         scores = [score for score in scores if {score.label, score.total.metric} & set(selected)]
     means = {score.label: score.total for score in scores if score.is_mean}
     checks = check_totals(answers, [*means.items()], repeats=log.epochs, partial=True, what="samples")
-    outcome = (*reduced, *_report_outcome(log, answers), *irregular, *strange)
+    outcome = (*reduced, *log.report_outcome(answers), *irregular, *strange)
     seed, created = log.generation.get("seed"), as_word(setup.get("created"))
     return Evaluation(
         path=log.path,
@@ -258,7 +312,7 @@ def _build_evaluation(
         # Tasks that run side by side may begin in the same second.
         run=f"{created} {as_word(setup.get('task_id'))[:6]}".strip(),
         seed=None if isinstance(seed, bool) else as_word(seed) or None,
-        protocol=_build_protocol(log),
+        protocol=log.protocol,
         answers=answers,
         totals=tuple(score.total for score in scores),
         finished=log.header.get("status") == "success",
@@ -272,73 +326,9 @@ def _build_evaluation(
 
 def _report_retries(log: _Log, attempts: Sequence[tuple[_Rank, Path]]) -> Iterator[str]:
     """A retry writes a new log, which has what was finished before; one that is not graded is no better."""
-    others = [(rank, path) for rank, path in attempts if path != log.path]
-    if others:
+    if others := [(rank, path) for rank, path in attempts if path != log.path]:
         which = "newest that ended well" if log.rank.ended else "newest"
         if any(log.rank[1:] < rank[1:] for rank, _ in others):
             which = f"{which} of those with scores"
         names = list_shortened(path.name for _, path in others)
         yield f"the task has {len(attempts)} logs: the {which} is read, and left out are {names}"
-
-
-def _report_outcome(log: _Log, answers: Sequence[ScoredAnswer]) -> Iterator[str]:
-    """How the evaluation ended, and whether all samples are there."""
-    if ended := _OUTCOMES.get(as_word(log.header.get("status"))):
-        error = shorten_cell(as_mapping(log.header.get("error")).get("message"), _LONGEST_ERROR)
-        scores = ", and has scores nevertheless" if log.results.get("scores") else ""
-        yield f"{ended}{scores}{f': {error}' if error else ''}"
-    if log.header.get("invalidated") is True:
-        yield "the log is marked as invalid"
-    dataset = as_mapping(log.setup.get("dataset"))
-    limit = parse_count(as_mapping(log.setup.get("config")).get("limit"))
-    limited_to = len(as_list(dataset.get("sample_ids"))) or limit
-    for message in warn_limit(limited_to, parse_count(dataset.get("samples")), what="sample"):
-        yield f"{message} of the dataset"
-    problems = len({answer.problem for answer in answers})
-    if limited_to and 0 < problems < limited_to:
-        yield f"answers to {problems:,} of {format_count(limited_to, 'sample')} are there"
-    completed, total = (parse_count(log.results.get(key)) for key in ("completed_samples", "total_samples"))
-    if total and not answers and (completed or 0) < total:
-        yield f"{completed or 0:,} of {format_count(total, 'sample')} count in the scores"
-
-
-def _build_protocol(log: _Log) -> dict[str, str]:
-    setup, generation = log.setup, log.generation
-    config = as_mapping(setup.get("config"))
-    limit, reducer = config.get("limit"), config.get("epochs_reducer")
-    # A limit may be a range of samples.
-    limit = "-".join(map(as_word, limit[:2])) if isinstance(limit, list) else limit
-    arguments = [
-        f"{as_word(key)}={json.dumps(one)}" for key, one in as_mapping(setup.get("task_args")).items()
-    ]
-    steps = map(as_mapping, as_list(as_mapping(log.header.get("plan")).get("steps")))
-    return build_protocol(
-        {
-            "samples": log.epochs,
-            "temperature": generation.get("temperature"),
-            "top_p": generation.get("top_p"),
-            "max_tokens": generation.get("max_tokens"),
-            "harness": "Inspect",
-            "version": as_mapping(setup.get("packages")).get("inspect_ai"),
-            "grader": ", ".join(_list_graders(setup)),
-            "date": as_word(setup.get("created"))[:_DAY],
-            "task version": setup.get("task_version"),
-            "task arguments": as_answer(", ".join(arguments)),
-            "dataset": as_mapping(setup.get("dataset")).get("name"),
-            "solver": ", ".join(filter(None, (as_word(step.get("solver")) for step in steps))),
-            "limit": limit,
-            "reducer": ", ".join(map(as_word, reducer)) if isinstance(reducer, list) else reducer,
-        }
-    )
-
-
-def _list_graders(setup: Mapping[str, Any]) -> Iterator[str]:
-    """Scorers, and the model of those that ask one: given to them, or to the role of the grader."""
-    bound = as_mapping(setup.get("model_roles")).get("grader")
-    several = bound if isinstance(bound, list) else [bound]
-    role = " and ".join(filter(None, (as_word(as_mapping(one).get("model")) for one in several)))
-    for scorer in map(as_mapping, as_list(setup.get("scorers"))):
-        name, model = as_word(scorer.get("name")), as_word(as_mapping(scorer.get("options")).get("model"))
-        model = model or (role if name.startswith("model_graded") else "")
-        if name:
-            yield f"{name} by {model}" if model else name

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
@@ -31,19 +30,12 @@ _SPREADS: Final = frozenset((*_ERRORS, "std", "var"))
 _MEANS: Final = frozenset(("accuracy", "mean"))
 
 
-@dataclass(frozen=True, slots=True)
-class TaskScore:
-    """A score of a whole task.
+class TaskScore(NamedTuple):
+    """A score of a whole task."""
 
-    Attributes:
-        label: what answers call the scorer: ``match``, ``judge/style``.
-        total: the score.
-        is_mean: whether it is the mean of the answers' scores.
-    """
-
-    label: str
+    label: str  # what answers call the scorer: match, judge/style
     total: Total
-    is_mean: bool
+    is_mean: bool  # whether it is the mean of the answers' scores
 
 
 def _label_score(name: str, scorer: str) -> str:
@@ -70,7 +62,16 @@ def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[
     reducer = as_word(entry.get("reducer"))
     where = f"{label}, {reducer}" if reducer else label
     metrics = as_mapping(entry.get("metrics"))
-    errors = _list_errors(metrics)
+    # How each standard error was made, and itself: those over all samples first.
+    errors: list[tuple[str, float]] = []
+    for key, metric in metrics.items():
+        parts = as_mapping(metric)
+        name, value = _strip_package(parts.get("name")) or key, parse_number(parts.get("value"))
+        if name in _ERRORS and value is not None and value >= 0:
+            options = as_mapping(parts.get("params")) or as_mapping(parts.get("options"))
+            cluster = as_word(options.get("cluster"))
+            errors.append((f"clustered by {cluster}" if cluster else "", value))
+    errors.sort(key=lambda error: bool(error[0]))
     if len(errors) > 1:
         listed = ", ".join(f"{written(value, significant=3)} {how}".strip() for how, value in errors)
         messages.append(
@@ -92,19 +93,6 @@ def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[
             yield TaskScore(label, total, mean and reducer in {"", "mean"})
 
 
-def _list_errors(metrics: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """How each standard error was made, and itself: those over all samples first."""
-    errors = []
-    for key, metric in metrics.items():
-        parts = as_mapping(metric)
-        name, value = _strip_package(parts.get("name")) or key, parse_number(parts.get("value"))
-        if name in _ERRORS and value is not None and value >= 0:
-            options = as_mapping(parts.get("params")) or as_mapping(parts.get("options"))
-            cluster = as_word(options.get("cluster"))
-            errors.append((f"clustered by {cluster}" if cluster else "", value))
-    return sorted(errors, key=lambda error: bool(error[0]))
-
-
 def _strip_package(name: object) -> str:
     """``inspect_ai/accuracy`` as ``accuracy``."""
     return as_word(name).rpartition("/")[2]
@@ -113,15 +101,24 @@ def _strip_package(name: object) -> str:
 def build_answers(samples: Sequence[Any], model: str) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
     """Every answer by every scorer, and what was irregular; an answer that failed has no score.
 
-    Args:
-        samples: summaries or samples, in the order of writing.
-        model: what was evaluated, whose tokens are counted.
+    ``samples`` are summaries or samples in the order of writing; only tokens of the ``model`` are counted.
     """
     valid = [sample for sample in samples if isinstance(sample, dict)]
     # An id is shared by the epochs of its own sample alone.
     metadata = {as_word(sample.get("id")): as_mapping(sample.get("metadata")) for sample in valid}
     slices = dict(zip(metadata, find_slices([*metadata.values()]), strict=True))
-    scored = [dict(_iterate_scores(sample)) for sample in valid]
+    scored: list[dict[str, tuple[Any, Any]]] = []
+    for sample in valid:
+        by_scorer = sample.get("scores")
+        if not isinstance(by_scorer, dict):  # logs of 2024 have one scorer, without a name here
+            by_scorer = {"": sample["score"]} if isinstance(sample.get("score"), dict) else {}
+        scored.append(
+            {
+                label: (value, as_mapping(score).get("answer"))
+                for scorer, score in by_scorer.items()
+                for label, value in _iterate_values(as_word(scorer), as_mapping(score).get("value"))
+            }
+        )
     labels = list(dict.fromkeys(label for scores in scored for label in scores)) or [""]
     strange: Counter[str] = Counter()
     answers = []
@@ -129,10 +126,11 @@ def build_answers(samples: Sequence[Any], model: str) -> tuple[tuple[ScoredAnswe
         problem, gold = as_word(sample.get("id")), as_answer(sample.get("target"))
         # Time without waiting for others, where it is known.
         times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
-        tokens, seconds = (
-            _count_tokens(sample, model),
-            next((time for time in times if time is not None), None),
-        )
+        seconds = next((time for time in times if time is not None), None)
+        # Graders have an entry of their own.
+        usage = as_mapping(sample.get("model_usage"))
+        own = usage.get(model) or (next(iter(usage.values())) if len(usage) == 1 else None)
+        tokens = parse_number(as_mapping(own).get("output_tokens"))
         for label in labels:
             value, answer = scores.get(label, (None, None))
             score = parse_score(value)
@@ -190,25 +188,8 @@ def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], 
         yield f"{format_count(lost, 'sample that is no object', 'samples that are no objects')}: left out"
 
 
-def _iterate_scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """For each scorer, or each key of its value, the value and the answer that it saw."""
-    scores = sample.get("scores")
-    if not isinstance(scores, dict):  # logs of 2024 have one scorer, without a name here
-        scores = {"": sample["score"]} if isinstance(sample.get("score"), dict) else {}
-    for scorer, score in scores.items():
-        for label, value in _iterate_values(as_word(scorer), as_mapping(score).get("value")):
-            yield label, (value, as_mapping(score).get("answer"))
-
-
 def _iterate_values(scorer: str, value: object) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         yield from ((_label_score(as_word(key), scorer), one) for key, one in value.items())
     else:
         yield scorer, value
-
-
-def _count_tokens(sample: Mapping[str, Any], model: str) -> float | None:
-    """Tokens that the evaluated model gave; graders have an entry of their own."""
-    usage = as_mapping(sample.get("model_usage"))
-    own = usage.get(model) or (next(iter(usage.values())) if len(usage) == 1 else None)
-    return parse_number(as_mapping(own).get("output_tokens"))

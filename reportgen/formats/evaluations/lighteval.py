@@ -75,7 +75,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     details = [path for path in files if path.suffix == ".parquet" and path.name.startswith("details_")]
     units = []
     for path in files:
-        if path.suffix == ".json" and _has_results(path):
+        text = read_head_text(path) if path.suffix == ".json" else ""
+        if _GENERAL.match(text) and _KEYS.search(text):
             date = find_date(path)
             details_of_date = [other for other in details if date and find_date(other) == date]
             units.append(Unit(NAME, path, (path, *details_of_date)))
@@ -86,9 +87,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     """Each task of a results file, and the means over tasks behind them."""
     path = unit.files[0]
     document, findings = read_json_object(path)
-    results = {
-        key: value for key, value in as_mapping(document.get("results")).items() if isinstance(value, dict)
-    }
+    results = [key for key, value in as_mapping(document.get("results")).items() if isinstance(value, dict)]
     if not results:
         raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
     # Details are called details_TASK_DATE.parquet.
@@ -103,12 +102,12 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     times = Counter(task.name for task in single)
     mean_warnings = make_findings(path, warn_group_scores([task.name for task in means]))
     for task in (*single, *means):
-        one = _build_evaluation(task, selected, details.get(task.key))
-        if SUBTASKS in one.protocol:
+        evaluation = _build_evaluation(task, selected, details.get(task.key))
+        if SUBTASKS in evaluation.protocol:
             findings = (*findings, *mean_warnings)
         several = times[task.name] > 1 and task.shots
         benchmark = as_word(f"{task.name} ({task.shots}-shot)" if several else task.name)
-        yield replace(one, benchmark=benchmark, findings=(*findings, *one.findings))
+        yield replace(evaluation, benchmark=benchmark, findings=(*findings, *evaluation.findings))
         findings = ()
 
 
@@ -163,14 +162,58 @@ class _Task:
         names = [name for name in names if self.name == _ALL or name.startswith(f"{group}:")]
         return ", ".join(dict.fromkeys(map(as_word, names)))
 
+    @property
+    def protocol(self) -> dict[str, str]:
+        """How it was measured."""
+        general, config, generation = self.general, self.config, self.generation
+        return build_protocol(
+            {
+                "samples": config.get("num_samples"),
+                "temperature": generation.get("temperature"),
+                "top_p": generation.get("top_p"),
+                "max_tokens": generation.get("max_new_tokens") or config.get("generation_size"),
+                "prompt": f"{self.shots}-shot" if self.shots else None,
+                "harness": "lighteval",
+                "version": general.get("lighteval_version") or general.get("lighteval_sha"),
+                "date": find_date(self.path)[:_DAY],
+                "task version": as_mapping(self.document.get("versions")).get(self.key),
+                "limit": general.get("max_samples"),
+                SUBTASKS: self.subtasks if self.is_mean else None,
+            }
+        )
+
+    def build_totals(self, selected: Collection[str] | None, messages: list[str]) -> Iterator[Total]:
+        """Its scores; what is irregular about them is added to the messages."""
+        entry = as_mapping(as_mapping(self.document.get("results")).get(self.key))
+        better: dict[str, bool] = {}
+        for described in map(as_mapping, as_list(self.config.get("metrics") or self.config.get("metric"))):
+            name, direction = described.get("metric_name"), described.get("higher_is_better")
+            if isinstance(name, str) and isinstance(direction, bool):
+                better[name] = direction
+            # A metric of several names has a direction for each.
+            better |= {key: value for key, value in as_mapping(direction).items() if isinstance(value, bool)}
+        for metric, cell in entry.items():
+            if metric.endswith(_STDERR) or (selected is not None and metric not in selected):
+                continue
+            total, irregular = parse_total(
+                as_word(metric),
+                cell,
+                None if self.is_mean else entry.get(f"{metric}{_STDERR}"),
+                n=parse_count(self.config.get("effective_num_docs")),
+                higher_is_better=better.get(metric),
+            )
+            messages += irregular
+            if total:
+                messages += check_accuracy(total)
+                yield total
+
 
 def _build_evaluation(task: _Task, selected: Collection[str] | None, details: Path | None) -> Evaluation:
     """One task; ``benchmark`` is filled in by who knows the other tasks."""
     messages: list[str] = []
-    totals = tuple(_build_totals(task, selected, messages))
-    messages += warn_limit(
-        *(parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original"))
-    )
+    totals = tuple(task.build_totals(selected, messages))
+    limited_to, all_ = (parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original"))
+    messages += warn_limit(limited_to, all_)
     findings = [*make_findings(task.path, messages, task.key)]
     answers: tuple[ScoredAnswer, ...] = ()
     if details is not None:
@@ -186,65 +229,11 @@ def _build_evaluation(task: _Task, selected: Collection[str] | None, details: Pa
         benchmark="",
         run=find_date(task.path),
         seed=None if isinstance(seed, bool) else as_word(seed) or None,
-        protocol=_build_protocol(task),
+        protocol=task.protocol,
         answers=answers,
         totals=totals,
         findings=tuple(findings),
     )
-
-
-def _build_protocol(task: _Task) -> dict[str, str]:
-    general, config, generation = task.general, task.config, task.generation
-    return build_protocol(
-        {
-            "samples": config.get("num_samples"),
-            "temperature": generation.get("temperature"),
-            "top_p": generation.get("top_p"),
-            "max_tokens": generation.get("max_new_tokens") or config.get("generation_size"),
-            "prompt": f"{task.shots}-shot" if task.shots else None,
-            "harness": "lighteval",
-            "version": general.get("lighteval_version") or general.get("lighteval_sha"),
-            "date": find_date(task.path)[:_DAY],
-            "task version": as_mapping(task.document.get("versions")).get(task.key),
-            "limit": general.get("max_samples"),
-            SUBTASKS: task.subtasks if task.is_mean else None,
-        }
-    )
-
-
-def _build_totals(task: _Task, selected: Collection[str] | None, messages: list[str]) -> Iterator[Total]:
-    entry = as_mapping(as_mapping(task.document.get("results")).get(task.key))
-    better = _find_directions(task.config)
-    for metric, cell in entry.items():
-        if metric.endswith(_STDERR) or (selected is not None and metric not in selected):
-            continue
-        total, irregular = parse_total(
-            as_word(metric),
-            cell,
-            None if task.is_mean else entry.get(f"{metric}{_STDERR}"),
-            n=parse_count(task.config.get("effective_num_docs")),
-            higher_is_better=better.get(metric),
-        )
-        messages += irregular
-        if total:
-            messages += check_accuracy(total)
-            yield total
-
-
-def _find_directions(config: Mapping[str, Any]) -> dict[str, bool]:
-    """Whether higher is better, by metric; a metric of several names has a direction for each."""
-    directions: dict[str, bool] = {}
-    for metric in map(as_mapping, as_list(config.get("metrics") or config.get("metric"))):
-        name, better = metric.get("metric_name"), metric.get("higher_is_better")
-        if isinstance(name, str) and isinstance(better, bool):
-            directions[name] = better
-        directions |= {key: value for key, value in as_mapping(better).items() if isinstance(value, bool)}
-    return directions
-
-
-def _has_results(path: Path) -> bool:
-    text = read_head_text(path)
-    return _GENERAL.match(text) is not None and _KEYS.search(text) is not None
 
 
 def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
@@ -254,7 +243,11 @@ def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[S
     rows: Counter[tuple[str, str]] = Counter()
     try:
         for number, (scores, about) in enumerate(_read_rows(path)):
-            problem, gold = as_word(about.get("id")) or str(number), as_answer(_find_gold(about))
+            problem, gold = as_word(about.get("id")) or str(number), about.get("gold")
+            choices, indices = about.get("choices"), about.get("gold_index")
+            index = indices[0] if isinstance(indices, list) and len(indices) == 1 else indices
+            if "gold" not in about and isinstance(choices, list) and type(index) is int:
+                gold = choices[index] if 0 <= index < len(choices) else None
             for metric, cell in scores.items():
                 if selected is not None and metric not in selected:
                     continue
@@ -262,7 +255,7 @@ def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[S
                 strange[as_word(metric)] += score is None and cell is not None
                 sample = str(rows[problem, metric])
                 rows[problem, metric] += 1
-                answers.append(ScoredAnswer(problem, score, sample, as_word(metric), gold=gold))
+                answers.append(ScoredAnswer(problem, score, sample, as_word(metric), gold=as_answer(gold)))
     except (duckdb.Error, ValueError, RecursionError):
         return (), ["the answers cannot be read, since the file is damaged or of another shape: left out"]
     # What has no score anywhere is made of the whole task, such as a perplexity.
@@ -284,7 +277,7 @@ def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """
     reader = f"read_parquet({sql.quote_paths([path])})"
     columns = get_engine().open_cursor().sql(f"SELECT * FROM {reader}").columns  # noqa: S608 - quoted
-    scores, about = (next((one for one in names if one in columns), None) for names in (_SCORES, _ABOUT))
+    scores, about = (next((name for name in names if name in columns), None) for names in (_SCORES, _ABOUT))
     if scores is None:
         raise ValueError(columns)
     said = f"to_json({sql.quote_name(about)})" if about else "NULL"
@@ -292,18 +285,7 @@ def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     cursor.execute(f"SELECT to_json({sql.quote_name(scores)}), {said} FROM {reader}")  # noqa: S608 - quoted
     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
         for first, second in rows:
-            cells, what = json.loads(first or "null"), json.loads(second) if second else None
+            cells, problem = json.loads(first or "null"), json.loads(second) if second else None
             # Older files hold the scores as a text of JSON.
             scored = as_mapping(json.loads(cells) if isinstance(cells, str) else cells)
-            yield scored, what if isinstance(what, dict) else {"gold": what}
-
-
-def _find_gold(about: dict[str, Any]) -> object:
-    """The right answer: as it stands, or the choice that is right; None where there are several."""
-    if "gold" in about:
-        return about["gold"]
-    choices, places = about.get("choices"), about.get("gold_index")
-    place = places[0] if isinstance(places, list) and len(places) == 1 else places
-    if isinstance(place, bool) or not isinstance(place, int) or not isinstance(choices, list):
-        return None
-    return choices[place] if 0 <= place < len(choices) else None
+            yield scored, problem if isinstance(problem, dict) else {"gold": problem}

@@ -73,7 +73,16 @@ def _build_evaluation(path: Path, model: str, judge: str, rows: Sequence[Mapping
     folder = path.absolute().parent
     name = folder.parent.name if folder.name == _FOLDER else ""
     benchmark = name if name and name != "mt_bench" else _BENCHMARK
-    answers = tuple(map(_build_answer, rows))
+    answers = []
+    for row in rows:
+        score, turn = parse_score(row["score"]), as_word(row["turn"])
+        problem, sample = as_word(row["question_id"]), f"turn {turn}" if turn else ""
+        slices = {"turn": turn} if turn else {}
+        answers.append(ScoredAnswer(problem, None if score == _NO_RATING else score, sample, slices=slices))
+    # The day of the first judgment, in UTC.
+    seconds = [parse_number(row["tstamp"]) or 0 for row in rows]
+    began = min((time for time in seconds if 0 < time < _LATEST), default=None)
+    day = "" if began is None else datetime.fromtimestamp(began, UTC).date().isoformat()
     messages = []
     if lost := sum(answer.score is None for answer in answers):
         messages = [f"{format_count(lost, 'judgment')} of {shorten_cell(model)} without a rating: left out"]
@@ -83,25 +92,8 @@ def _build_evaluation(path: Path, model: str, judge: str, rows: Sequence[Mapping
         benchmark=f"{benchmark} (judge {judge})",
         run="",
         seed=None,
-        protocol=build_protocol({"harness": "FastChat", "grader": judge, "date": _find_date(rows)}),
-        answers=answers,
+        protocol=build_protocol({"harness": "FastChat", "grader": judge, "date": day}),
+        answers=tuple(answers),
         totals=(),
         findings=tuple(make_findings(path, messages)),
     )
-
-
-def _build_answer(row: Mapping[str, Any]) -> ScoredAnswer:
-    score, turn = parse_score(row.get("score")), as_word(row.get("turn"))
-    return ScoredAnswer(
-        problem=as_word(row.get("question_id")),
-        score=None if score == _NO_RATING else score,
-        sample=f"turn {turn}" if turn else "",
-        slices={"turn": turn} if turn else {},
-    )
-
-
-def _find_date(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The day of the first judgment, in UTC."""
-    times = [parse_number(row.get("tstamp")) or 0 for row in rows]
-    times = [time for time in times if 0 < time < _LATEST]
-    return datetime.fromtimestamp(min(times), UTC).date().isoformat() if times else ""

@@ -58,7 +58,9 @@ PASSED, SCORE = "success", "score"
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """Each file of results by itself."""
-    return tuple(Unit(NAME, path, (path,)) for path in files if _has_results(path))
+    patterns = {".json": _RESULTS.search, **dict.fromkeys(_LINES, _LINE.match)}
+    own = (path for path in files if path.suffix in patterns)
+    return tuple(Unit(NAME, path, (path,)) for path in own if patterns[path.suffix](read_head_text(path)))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
@@ -80,8 +82,11 @@ def _build_evaluations(
     by_prompt: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in results.rows:
         prompt = _name_prompt(as_mapping(row.get("prompt"))) or as_word(row.get("promptId"))
-        by_prompt[_name_provider(row.get("provider")), prompt].append(row)
+        named = as_mapping(row.get("provider"))
+        provider = as_word(named.get("label")) or as_word(named.get("id")) or as_word(row.get("provider"))
+        by_prompt[provider, prompt].append(row)
     prompts = list(dict.fromkeys(prompt for _, prompt in by_prompt))
+    protocol = {"harness": "promptfoo", "version": results.version, "prompt": "", "date": results.date[:10]}
     metrics = [name for name in results.list_metrics() if selected is None or name in selected]
     for (provider, prompt), rows in by_prompt.items():
         # A template is too long for the name of a series.
@@ -90,21 +95,17 @@ def _build_evaluations(
         answers = tuple(_build_answers(rows, problems, metrics))
         totals = tuple(results.build_totals(provider, prompt)) if PASSED in metrics else ()
         means = {total.metric: total for total in totals}
-        messages = (*_report_errors(provider, rows), *compare_means(answers, means, "results"))
+        messages = [*compare_means(answers, means, "results")]
+        if errors := [shorten_cell(row.get("error")) for row in rows if _is_error(row)]:
+            failed = f"{format_count(len(errors), 'test')} of {shorten_cell(provider)}"
+            messages.insert(0, f"{failed} ended in an error, such as: {errors[0]}")
         yield Evaluation(
             path=path,
             model=f"{provider}, {label}" if len(prompts) > 1 else provider,
             benchmark=as_word(results.config.get("description")),
             run=results.date,
             seed=None,
-            protocol=build_protocol(
-                {
-                    "harness": "promptfoo",
-                    "version": results.version,
-                    "prompt": label,
-                    "date": results.date[:10],
-                }
-            ),
+            protocol=build_protocol(protocol | {"prompt": label}),
             answers=answers,
             totals=totals,
             findings=tuple(make_findings(path, messages)),
@@ -130,13 +131,12 @@ class _Results:
 
     def build_totals(self, provider: str, prompt: str) -> Iterator[Total]:
         """The share of tests that passed, of those that were graded."""
-        for one in map(as_mapping, self.prompts):
-            counts = as_mapping(one.get("metrics"))
+        for part in map(as_mapping, self.prompts):
+            counts = as_mapping(part.get("metrics"))
             passed, failed = (parse_number(counts.get(f"test{end}Count")) for end in ("Pass", "Fail"))
-            if (as_word(one.get("provider")), _name_prompt(one)) == (provider, prompt) and passed is not None:
-                graded = passed + (failed or 0)
-                if graded:
-                    yield Total(PASSED, passed / graded, None, None, higher_is_better=True)
+            is_same = (as_word(part.get("provider")), _name_prompt(part)) == (provider, prompt)
+            if is_same and passed is not None and (graded := passed + (failed or 0)):
+                yield Total(PASSED, passed / graded, None, None, higher_is_better=True)
 
 
 def _read(path: Path) -> _Results:
@@ -144,7 +144,11 @@ def _read(path: Path) -> _Results:
         lines = JsonLines(path)
         own = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
         return _Results(own, tuple(lines.list_findings()))
-    document, findings = read_json_object(path, _without_transcript)
+    # A table and a grading say again what results say.
+    left_out = {"gradingResult", "body", "componentResults"}
+    document, findings = read_json_object(
+        path, lambda value: {key: part for key, part in value.items() if key not in left_out}
+    )
     results = as_mapping(document.get("results"))
     rows = results.get("results")
     if not isinstance(rows, list):
@@ -161,21 +165,13 @@ def _read(path: Path) -> _Results:
     )
 
 
-def _without_transcript(value: dict[str, Any]) -> dict[str, Any]:
-    """The same, or of a table or a grading, which say again what results say, nothing."""
-    return {
-        key: one for key, one in value.items() if key not in {"gradingResult", "body", "componentResults"}
-    }
-
-
-def _name_provider(provider: object) -> str:
-    named = as_mapping(provider)
-    return as_word(named.get("label")) or as_word(named.get("id")) or as_word(provider)
-
-
 def _name_prompt(prompt: Mapping[str, Any]) -> str:
     """What a prompt is called, which is its template where it has no name."""
     return as_word(prompt.get("label")) or as_word(prompt.get("raw"))
+
+
+def _get_index(row: Mapping[str, Any]) -> float:
+    return parse_number(row.get("testIdx")) or 0
 
 
 def _name_test(row: Mapping[str, Any]) -> str:
@@ -183,18 +179,6 @@ def _name_test(row: Mapping[str, Any]) -> str:
     case = as_mapping(row.get("testCase"))
     parts = [case.get("description"), case.get("vars") or row.get("vars"), case.get("assert")]
     return json.dumps(parts, sort_keys=True)
-
-
-def _name_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What each test is called: its description where that is its own, otherwise its number."""
-    described: dict[str, str] = {}
-    for row in sorted(rows, key=lambda row: parse_number(row.get("testIdx")) or 0):
-        described.setdefault(_name_test(row), as_word(as_mapping(row.get("testCase")).get("description")))
-    times = Counter(described.values())
-    return {
-        test: text if text and times[text] == 1 else f"{text} {number}".strip()
-        for number, (test, text) in enumerate(described.items(), 1)
-    }
 
 
 def _build_answers(
@@ -206,7 +190,7 @@ def _build_answers(
     fields = [{**as_mapping(row.get("vars")), **own} for row, own in zip(rows, metadata, strict=True)]
     slices = find_slices([select_group_fields(one) for one in fields])
     numbered = zip(rows, slices, strict=True)
-    for row, groups in sorted(numbered, key=lambda one: parse_number(one[0].get("testIdx")) or 0):
+    for row, groups in sorted(numbered, key=lambda pair: _get_index(pair[0])):
         test = _name_test(row)
         seen[test] += 1
         response = as_mapping(row.get("response"))
@@ -232,14 +216,13 @@ def _is_error(row: Mapping[str, Any]) -> bool:
     return bool(row.get("error")) and not as_mapping(row.get("response")).get("output")
 
 
-def _report_errors(provider: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    errors = [shorten_cell(row.get("error")) for row in rows if _is_error(row)]
-    if errors:
-        tests = format_count(len(errors), "test")
-        yield f"{tests} of {shorten_cell(provider)} ended in an error, such as: {errors[0]}"
-
-
-def _has_results(path: Path) -> bool:
-    if path.suffix in _LINES:
-        return _LINE.match(read_head_text(path)) is not None
-    return path.suffix == ".json" and _RESULTS.search(read_head_text(path)) is not None
+def _name_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What each test is called: its description where that is its own, otherwise its number."""
+    tests: dict[str, str] = {}
+    for row in sorted(rows, key=_get_index):
+        tests.setdefault(_name_test(row), as_word(as_mapping(row.get("testCase")).get("description")))
+    times = Counter(tests.values())
+    return {
+        test: text if text and times[text] == 1 else f"{text} {number}".strip()
+        for number, (test, text) in enumerate(tests.items(), 1)
+    }

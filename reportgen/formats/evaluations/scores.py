@@ -89,24 +89,22 @@ def parse_count(cell: object) -> int | None:
 SUBTASKS: Final = "subtasks"
 FEW: Final = 3
 """How many names a message shows."""
-_COUNT_KEYS: Final = frozenset(("samples", "max_tokens"))
 
 
 def build_protocol(entries: Mapping[str, object]) -> dict[str, str]:
     """A protocol as texts; what is missing, or not what its key allows, is left out."""
-    texts = {key: _format_entry(key, value) for key, value in entries.items()}
+    texts: dict[str, str] = {}
+    for key, value in entries.items():
+        if key in {"samples", "max_tokens"}:
+            texts[key] = str(parse_count(value) or "")
+        elif key in {"temperature", "top_p"}:
+            number = None if isinstance(value, bool) else parse_number(value)
+            most = 1 if key == "top_p" else math.inf
+            if number is not None and math.isfinite(number) and 0 <= number <= most and (number or most > 1):
+                texts[key] = f"{number:g}"
+        else:
+            texts[key] = as_word(value)
     return {key: text for key, text in texts.items() if text}
-
-
-def _format_entry(key: str, value: object) -> str:
-    if key in _COUNT_KEYS:
-        return str(parse_count(value) or "")
-    if key in {"temperature", "top_p"}:
-        number = parse_number(value)
-        if number is None or isinstance(value, bool) or not math.isfinite(number) or number < 0:
-            return ""
-        return "" if key == "top_p" and not 0 < number <= 1 else f"{number:g}"
-    return as_word(value)
 
 
 _DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
@@ -188,9 +186,16 @@ def find_slices(
                 excluded.add(key)
             elif text:
                 counts[text] += 1
-    keys = [key for key in values if key not in excluded and _is_grouping(values[key])][:_MOST_KEYS]
-    names = {key: as_word(key) for key in keys}
-    return [{names[key]: text for key in keys if (text := _name_group(one.get(key)))} for one in problems]
+    names: dict[str, str] = {}
+    for key, counts in values.items():
+        alone = sum(count == 1 for count in counts.values())
+        groups = len(counts) >= _LEAST_GROUPS and alone * 2 <= sum(counts.values())
+        if groups and key not in excluded and len(names) < _MOST_KEYS:
+            names[key] = as_word(key)
+    return [
+        {name: text for key, name in names.items() if (text := _name_group(problem.get(key)))}
+        for problem in problems
+    ]
 
 
 def select_group_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,11 +206,6 @@ def select_group_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         else ()
         for key, value in fields.items()
     }
-
-
-def _is_grouping(counts: Mapping[str, int]) -> bool:
-    alone = sum(count == 1 for count in counts.values())
-    return len(counts) >= _LEAST_GROUPS and alone * 2 <= sum(counts.values())
 
 
 def _name_group(value: object) -> str | None:
@@ -282,12 +282,10 @@ def check_totals(
 
 
 def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> Iterator[str]:
-    """A share of right answers that no whole number of right answers gives.
+    """A share of right answers, of 1 or in percent, that no whole number of right answers gives.
 
-    Args:
-        total: the share, of 1 or in percent; metrics that do not count right answers pass.
-        repeats: answers to each problem.
-        partial: an answer may be half right.
+    Each problem has ``repeats`` answers, and with ``partial`` an answer may be half right. Metrics that do
+    not count right answers pass.
     """
     if not is_accuracy(total.metric):
         return
@@ -303,7 +301,16 @@ def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> 
     # A value may have been rounded to the digits that it is written in.
     exponent = Decimal(repr(total.value)).as_tuple().exponent
     rounding = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) / unit * answers
-    if abs(right - round(right)) > rounding + _ROUNDING * answers and not _is_graded(total, unit):
+    # Answers are graded in between where the standard error is not that of right or wrong.
+    share, n, stderr = min(total.value / unit, 1.0), total.n, total.stderr
+    deviations = [math.sqrt(share * (1 - share) / count) for count in (n, n - 1)] if n > 1 else []
+    close = [
+        d
+        for d in deviations
+        if stderr is not None and math.isclose(stderr / unit, d, rel_tol=0.02, abs_tol=1e-9)
+    ]
+    graded = stderr is not None and bool(deviations) and not close
+    if abs(right - round(right)) > rounding + _ROUNDING * answers and not graded:
         value, nearest = (written(one, significant=6) for one in (total.value, round(right) / answers * unit))
         yield (
             f"{shorten_cell(total.metric)} is {value}, which no whole number of right answers out of "
@@ -316,10 +323,7 @@ def compare_means(
 ) -> Iterator[str]:
     """Totals that are not the mean of their answers, and answers that no total counts.
 
-    Args:
-        answers: of one benchmark.
-        totals: by the metric of the answers that they are the mean of.
-        what: what the answers are called.
+    The answers are of one benchmark, and called ``what``; totals have the metric of their answers as keys.
     """
     sums = _sum_scores(answers)
     for metric, total in totals.items():
@@ -347,17 +351,18 @@ def find_other_mean(answers: Sequence[ScoredAnswer], total: Total) -> float | No
 
 def warn_equal_answers(answers: Sequence[ScoredAnswer]) -> Iterator[str]:
     """Answers that count as wrong though they are the gold answer as a number: ``16.00`` and ``16``."""
-    equal = [
-        answer
-        for answer in answers
-        if answer.score == 0 and answer.answer and answer.gold and _is_same(answer.answer, answer.gold)
-    ]
+    equal = []
+    for answer in answers:
+        if answer.score == 0 and answer.answer and answer.gold:
+            texts = (text.strip().rstrip(".").replace(",", "") for text in (answer.answer, answer.gold))
+            mine, right = map(parse_number, texts)
+            equal += [answer] if mine is not None and mine == right else []
     if equal:
-        answer, gold, problem = map(shorten_cell, (equal[0].answer, equal[0].gold, equal[0].problem))
+        first, gold, problem = map(shorten_cell, (equal[0].answer, equal[0].gold, equal[0].problem))
         count = format_count(len(equal), "answer counts", "answers count")
         yield (
             f"{count} as wrong though equal to the gold answer as numbers, such as "
-            f'"{answer}" and "{gold}" for problem {problem}; they are left as scored'
+            f'"{first}" and "{gold}" for problem {problem}; they are left as scored'
         )
 
 
@@ -366,19 +371,3 @@ def _sum_scores(answers: Iterable[ScoredAnswer]) -> dict[str, _Sum]:
     for answer in answers:
         sums[answer.metric].add(answer.problem, answer.score)
     return sums
-
-
-def _is_same(answer: str, gold: str) -> bool:
-    mine, right = (parse_number(text.strip().rstrip(".").replace(",", "")) for text in (answer, gold))
-    return mine is not None and mine == right
-
-
-def _is_graded(total: Total, unit: float) -> bool:
-    """Whether the standard error is not that of right or wrong: then answers are graded in between."""
-    if total.stderr is None or total.n is None or total.n < 2:  # noqa: PLR2004 - no deviation of one
-        return False
-    share = min(total.value / unit, 1.0)
-    return not any(
-        math.isclose(total.stderr / unit, math.sqrt(share * (1 - share) / n), rel_tol=0.02, abs_tol=1e-9)
-        for n in (total.n, total.n - 1)
-    )

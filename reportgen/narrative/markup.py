@@ -1,0 +1,363 @@
+"""Finds reportgen's fences, bound values and claims in Markdown, exactly those that the site will show.
+
+superfences (pymdownx) renders the page later and hands each fence's text to us, so its own scanner walks the
+lines here too, and Python-Markdown decides what ends up in a comment, in raw HTML or in a block of indented
+code. What it does not take for a fence or a binding although the author plainly meant one is a problem.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
+from reportgen.core.statements import Binding
+from reportgen.core.words import find_nearest
+from reportgen.narrative.binding_syntax import find_candidates, has_binding_marks
+from reportgen.settings.blocks import BLOCKS
+from reportgen.settings.text import MAX_CHARACTERS, read_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reportgen.core.errors import Diagnostics
+    from reportgen.narrative.binding_syntax import Candidate
+    from reportgen.narrative.markdown_extensions import Walk
+
+
+_KINDS: Final = "|".join(map(re.escape, BLOCKS))
+_MENTIONED: Final = re.compile(rf"(?:`{{3}}|~{{3}}).*(?:{_KINDS})")
+# A line that an author can only have meant as the opening fence of one of our blocks.
+_MEANT: Final = re.compile(
+    rf"[> ]*(?P<marks>`{{3,}}|~{{3,}}) *(?:\{{[^}}]*?)?\.?(?P<kind>{_KINDS})(?=[ }}]|$)[^`]*"
+)
+# The word that begins the opening fence of any block, and a line that is nothing but such a fence.
+_WORD: Final = re.compile(
+    r"^[> ]*(?:[-+*] +|\d+[.)] +)?(?:`{2,}|~{3,}) *(?:\{ *\.?|\.)?([A-Za-z][\w-]*)", re.MULTILINE
+)
+_NAMED: Final = re.compile(
+    r"[> ]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[A-Za-z][\w-]*)(?=[ }]|$)[^`]*"
+)
+# What looks like a fence to its author and to nobody else.
+_TWO_MARKS: Final = re.compile(r"[> ]*``(?P<word>[A-Za-z-]+) *")
+_IN_ITEM: Final = re.compile(r"[> ]*(?:[-+*]|\d+[.)]) +(?P<marks>`{3,}|~{3,}) *(?P<word>[A-Za-z-]+) *")
+_CONFLICT: Final = re.compile(r"(?:<{7}|>{7}) \S.*")
+_LEAST_SIMILARITY: Final = 0.8
+# What mkdocs-charts-plugin draws, and a program whose name is near to one of our kinds.
+_OF_OTHERS: Final = frozenset({"vegalite", "tableau", "plain"})
+_BARE: Final = re.compile(rf"[> ]*(?:`{{3,}}|~{{3,}}) *(?:\.?(?:{_KINDS})|\{{ *\.(?:{_KINDS}) *\}}) *")
+_SWALLOWED: Final = (
+    "this block is read as part of the indented code above it",
+    "Put an empty line before it",
+)
+
+
+def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
+    """The marks that a merge left in the text of a whole file, but for those in its code."""
+    marked = [line for line, content in enumerate(text.split("\n")) if _CONFLICT.fullmatch(content)]
+    if not marked:
+        return ()
+    from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # nearly no page holds one
+
+    code = [call for call in walk(text).calls if not call.ours]
+    message, step = "a merge left its mark here", "Keep one of the two versions, without the marks"
+    return tuple(
+        Diagnostic(SourceLocation(file, line + 1), message, step)
+        for line in marked
+        if not any(call.start < line < call.end for call in code)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fence whose language is one of ours."""
+
+    kind: str
+    body: str  # as superfences hands it to its formatter: without the fence's indentation, tabs expanded
+    line: int
+    column: int
+    # Whether it reaches the page. superfences also hands over fences inside comments, and inside blocks of
+    # indented code, where it restores the text afterwards.
+    shown: bool
+
+
+def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
+    """Every fence of ours, in the order in which superfences hands them to its formatter.
+
+    ``text`` is Markdown without front matter, and ``first_line`` the line of the file at which it begins.
+
+    Raises:
+        ReportError: a fence that is not closed, or that carries more than its language.
+    """
+    if not _MENTIONED.search(text) and not any(map(_guess_kind, set(_WORD.findall(text)))):
+        return ()
+    fences, refused = read_markdown(text, SourceLocation(file, first_line), _scan_fences)
+    before = first_line - 1
+    if refused:
+        raise ReportError(
+            *(
+                Diagnostic(SourceLocation(file, before + line), message.format(before=before + outer), step)
+                for line, outer, message, step in refused
+            )
+        )
+    return tuple(replace(fence, line=before + fence.line) for fence in fences)
+
+
+_Refused: TypeAlias = tuple[int, int, str, str]
+"""A line, the line of the fence around it, the reason with a place for that one's number, and advice."""
+
+
+@lru_cache(maxsize=1024)  # the draft needs a page's fences, and later its formatter
+def _scan_fences(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
+    """Fences with their 1-based lines in the text; what is refused."""
+    from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # most pages of a site hold no fence
+
+    walked = walk(text)
+    suspects = tuple(_find_suspects(walked))
+    shown = walked.find_shown([line for line, *_ in suspects])
+    refused = [suspect for suspect in suspects if suspect[0] in shown]
+    refused += [(line, line, *_SWALLOWED) for line in walked.find_swallowed(shown)]
+    fences = tuple(
+        Fence(call.language, call.source, call.start + 1, walked.find_column(call.start), call.start in shown)
+        for call in walked.calls
+        if call.ours
+    )
+    return fences, tuple(
+        (line + 1, outer + 1, message, step) for line, outer, message, step in sorted(refused)
+    )
+
+
+def _find_suspects(walked: Walk) -> Iterator[_Refused]:
+    """Lines meant as our opening fences that superfences takes for something else; lines from 0."""
+    covered = {line for call in walked.calls for line in range(call.start + 1, call.end + 1)}
+    bare = {call.start for call in walked.calls if call.ours and call.bare}
+    taken = {call.start for call in walked.calls}
+    for line, text in enumerate(walked.lines):
+        if line in covered or line in bare:
+            continue
+        match = _MEANT.fullmatch(text)
+        if match is None:
+            if fault := _check_line(text):
+                yield line, line, *fault
+            continue
+        kind, marks = match["kind"], match["marks"]
+        outer = max((start for start in walked.opened if start < line), default=line)
+        if line in taken or not _BARE.fullmatch(text):
+            message = f"the opening fence of a {kind} block takes nothing but its language"
+            step = f"Write {marks}{kind} and put the settings into the body, as key: value"
+        elif line in walked.opened:
+            message = f"this {kind} block is not closed"
+            step = f"End it with a line of {marks}, indented as its first line"
+        else:
+            message = f"this {kind} block stands in the fence of line {{before}}, which is not closed"
+            step = "Close that fence, with a line indented as its first line"
+        yield line, outer, message, step
+
+
+def _check_line(text: str) -> tuple[str, str] | None:
+    """What is wrong with a line that nearly opens a block of ours, and the next step."""
+    if match := _NAMED.fullmatch(text):
+        word, kind = match["word"], _guess_kind(match["word"])
+        step = f'Did you mean "{kind}"? There are {", ".join(BLOCKS)}'
+        return (f'there is no block called "{word}"', step) if kind and kind != word else None
+    if (match := _TWO_MARKS.fullmatch(text)) and match["word"].lower() in BLOCKS:
+        return "a fence has three marks, and this has two", f"Write ```{match['word'].lower()}"
+    if (match := _IN_ITEM.fullmatch(text)) and match["word"].lower() in BLOCKS:
+        message = f"this {match['word'].lower()} block begins on the line of its list item"
+        return message, "Begin it on a line of its own, indented by four spaces"
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _guess_kind(word: str) -> str:
+    """The kind of block that the first word of a fence means; empty where it means none of ours."""
+    if word.lower() in BLOCKS:
+        return word.lower()
+    near = find_nearest(word, BLOCKS, _LEAST_SIMILARITY)
+    # Nobody mistypes the first letter, but a stable is no table.
+    meant = near[:1] == word[0].lower() and word.lower() not in _OF_OTHERS
+    return near if meant and word.lower() not in _list_languages() else ""
+
+
+@cache
+def _list_languages() -> frozenset[str]:
+    from pygments.lexers import get_all_lexers  # noqa: PLC0415  # asked only of words near to a kind of ours
+
+    return frozenset(alias for _, aliases, *_ in get_all_lexers(plugins=False) for alias in aliases)
+
+
+# ---- bound values and claims
+
+_OPENING: Final = re.compile(r"rgb[0-9a-f]{16}o(\d+)z")
+_CLOSING: Final = re.compile(r"rgb[0-9a-f]{16}c(\d+)p\d+z")
+# A definition makes terms of the lines of the block in front of it.
+_BLOCKS: Final = re.compile(r"\n(?:[> ]*\n)++(?![> ]*:)")
+# Comments and raw HTML may hide whatever follows them.
+_HTML: Final = re.compile(r"<[A-Za-z!?/]")
+# Indented text, definitions, titles of admonitions and tabs; tables, escapes, targets of links and notes.
+_HARD: Final = re.compile(r"^(?:[-+*>]|\d+[.)]| )*?(?:    |:|!!!|\?\?\?|===|///)|[\\|]|\]:", re.MULTILINE)
+_CODE: Final = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
+_LINK: Final = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)| ?\[[^\[\]]*\])?")
+_BRACKETS: Final = re.compile(r"[\[\]]|\x00 ?\(")
+_HEADING: Final = re.compile(r"(?:[-+*> ]|\d+[.)])*#")
+# What begins another block, so that words do not go on there.
+_BEGINS: Final = re.compile(r"[> ]*(?:[-+*#=_:~{\[]|\d+[.)] )")
+_SHIFTING: Final = re.compile("[\t\x02\x03]")
+_NOT_READ: Final = "Markdown does not read this as a bound {kind}, so its braces would stand on the page"
+_MEND: Final = "Keep its words and braces in one paragraph, cell or item, outside raw HTML and links' targets"
+
+
+def find_bindings(
+    text: str, file: str, first_line: int, offset: int, problems: Diagnostics
+) -> tuple[Binding, ...]:
+    """The bindings of a page, in the order in which they are written.
+
+    ``text`` is Markdown without front matter, which begins at ``first_line`` of the file and at ``offset`` of
+    ``Page.text``. ``problems`` gets what is badly written, each at its place.
+    """
+    if not has_binding_marks(text):
+        return ()
+    with problems.collecting():
+        found = read_markdown(text, SourceLocation(file, first_line), _scan_bindings)
+        for candidate in (found.candidates[number] for number in sorted(found.broken)):
+            for fault in candidate.faults:
+                place = found.locate(fault.offset, file, first_line)
+                problems.add([Diagnostic(place, fault.message, fault.next_step)])
+            if not candidate.faults:
+                place = found.locate(candidate.start, file, first_line)
+                problems.add([Diagnostic(place, _NOT_READ.format(kind=candidate.kind), _MEND)])
+        return tuple(
+            Binding(
+                kind=candidate.kind,
+                words=candidate.words,
+                expression=candidate.expression,
+                of=candidate.of,
+                name=candidate.name,
+                fails=candidate.fails,
+                location=found.locate(candidate.start, file, first_line),
+                expression_location=found.locate(candidate.expression_start, file, first_line),
+                start=offset + found.find_offset(candidate.words_start),
+                end=offset + found.find_offset(candidate.words_end - 1) + 1,
+            )
+            for number, candidate in enumerate(found.candidates)
+            if number in found.shown and not candidate.faults
+        )
+    return ()
+
+
+def strip_bindings(text: str) -> str:
+    """The text with the words alone in place of each binding, on as many lines: for headings and titles."""
+    if not has_binding_marks(text) or len(text) > MAX_CHARACTERS:
+        return text
+    try:
+        found = _scan_bindings(text)
+    except RecursionError:  # which find_bindings has reported
+        return text
+    parts, end = [], 0
+    for number, candidate in enumerate(found.candidates):
+        if number in found.shown and not candidate.faults:
+            start = found.find_offset(candidate.start)
+            closing = found.find_offset(candidate.closing[0][0])
+            parts += [text[end:start], text[start + 1 : closing]]
+            end = found.find_offset(candidate.closing[-1][1] - 1) + 1
+            parts.append("\n" * text.count("\n", closing, end))
+    return "".join([*parts, text[end:]])
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundBindings:
+    """Candidates in what superfences left of a text."""
+
+    text: str
+    lines: tuple[int, ...]  # for each line that is left its line of the text
+    left_starts: tuple[int, ...]  # the offset of each line that is left
+    starts: tuple[int, ...]  # the offset of each line of the text
+    candidates: tuple[Candidate, ...]
+    shown: frozenset[int]
+    broken: frozenset[int]
+
+    def find_offset(self, left_offset: int) -> int:
+        """The offset in the text of a character of what is left, whose tabs are spaces."""
+        row = bisect_right(self.left_starts, left_offset) - 1
+        start, target = self.starts[self.lines[row]], left_offset - self.left_starts[row]
+        end = self.text.find("\n", start)
+        line = self.text[start : end if end >= 0 else None]
+        if not _SHIFTING.search(line):
+            return start + min(target, len(line))
+        # Before tabs became spaces and marks were removed the character stood elsewhere in its line.
+        column = 0
+        for index, character in enumerate(line):
+            width = 4 - column % 4 if character == "\t" else 0 if character in "\x02\x03" else 1
+            if column <= target < column + width:
+                return start + index
+            column += width
+        return start + len(line)
+
+    def locate(self, left_offset: int, file: str, first_line: int) -> SourceLocation:
+        """The line and column of a character of what is left."""
+        offset = self.find_offset(left_offset)
+        row = bisect_right(self.starts, offset) - 1
+        return SourceLocation(file, first_line + row, offset - self.starts[row] + 1)
+
+
+@lru_cache(maxsize=1024)  # needed for the bindings and then for the headings of a page
+def _scan_bindings(text: str) -> _FoundBindings:
+    from reportgen.narrative.markdown_extensions import (  # noqa: PLC0415 - most pages bind nothing
+        BindingsExtension,
+        find_left_placeholders,
+        find_marks,
+        put_placeholders,
+        walk,
+    )
+
+    walked = walk(text)
+    left = "\n".join(walked.left)
+    candidates = find_candidates(left)
+    shown, broken = frozenset[int](), frozenset[int]()
+    if candidates and not any(candidate.faults for candidate in candidates):
+        shown = find_surely_shown(put_placeholders(left, candidates).text)
+    if len(shown) < len(candidates):
+        page = walked.render(BindingsExtension(restoring=False))
+        shown = frozenset(mark.number for mark in find_marks(page))
+        broken = find_left_placeholders(page)
+    left_starts, starts = (
+        (0, *(match.end() for match in re.finditer("\n", content))) for content in (left, text)
+    )
+    lines = tuple(walked.get_original_lines())
+    return _FoundBindings(text, lines, left_starts, starts, candidates, shown, broken)
+
+
+def find_surely_shown(signed: str) -> frozenset[int]:
+    """The numbers of the candidates that stand in plain prose.
+
+    ``signed`` is the page after superfences, with signs for its candidates (see ``put_placeholders``).
+    """
+    shown: set[int] = set()
+    for block in [] if _HTML.search(signed) else _BLOCKS.split(signed):
+        if _OPENING.search(block) and not _HARD.search(block):
+            without_code = "\n".join(_CODE.sub("\x01", line) for line in block.split("\n"))
+            prose = _LINK.sub("\x00", without_code)
+            if "`" not in prose and not _BRACKETS.search(prose):
+                whole = set(_OPENING.findall(prose)) & set(_CLOSING.findall(prose))
+                shown.update(map(int, whole - _find_broken(block.split("\n"))))
+    return frozenset(shown)
+
+
+def _find_broken(lines: list[str]) -> set[str]:
+    """Candidates on several lines of which one may begin another block, or a quote of another depth."""
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for index, line in enumerate(lines):
+        first |= dict.fromkeys(_OPENING.findall(line), index)
+        last |= dict.fromkeys(_CLOSING.findall(line), index)
+    broken = set()
+    for number, start in first.items():
+        inside = lines[start : last.get(number, start) + 1]
+        depths = {line[: len(line) - len(line.lstrip("> "))].count(">") for line in inside}
+        heading = len(inside) > 1 and _HEADING.match(lines[start]) is not None
+        if heading or len(depths) > 1 or any(_BEGINS.match(line) for line in inside[1:]):
+            broken.add(number)
+    return broken
