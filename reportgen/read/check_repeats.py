@@ -72,10 +72,8 @@ def find_series(
     """The one column of words that has to be the series, where none is known by its name or stated.
 
     It is the only one that tells apart rows which share their step, or which has one name in each run and
-    several in all; a table of several files has their names for series.
-
-    Returns:
-        The column, or None and a warning at ``place`` where runs differ in something else.
+    several in all; a table of several files has their names for series. Where runs differ in something else
+    there is a warning at ``place`` instead.
     """
     known = layout.roles.series or layout.spread or len(layout.files) > 1 or settings.repeat
     repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
@@ -155,7 +153,12 @@ def check_steps(root: Path, plan: Plan) -> None:
         found = find_repeat(keys)
     if found is None:
         return
-    step = _format_step(found.step, is_time=plan.layout.kinds[plan.own_step] is Kind.TIME)
+    step = str(found.step)
+    if not isinstance(found.step, str):
+        step = f"{found.step:.12g}"
+        if plan.layout.kinds[plan.own_step] is Kind.TIME:
+            text = datetime.fromtimestamp(found.step / 1000, UTC).isoformat(" ")
+            step = text.removesuffix("+00:00").removesuffix(" 00:00:00")
     name = plan.layout.step_name if plan.own_step == plan.layout.roles.step else ""
     what = f"{shorten(name or plan.own_step, _LONGEST)} {step}"
     raise ReportError(_report_repeat(root, keys, found, what, _OF_STEPS))
@@ -276,13 +279,3 @@ def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
     if keys.layout.roles.series is None:
         return f"{reason}: {series}"
     return f"{reason}: {series}, or {select.format(first)}"
-
-
-def _format_step(step: str | float, *, is_time: bool) -> str:
-    """A step as a reader knows it."""
-    if isinstance(step, str):
-        return step
-    if not is_time:
-        return f"{step:.12g}"
-    text = datetime.fromtimestamp(step / 1000, UTC).isoformat(" ").removesuffix("+00:00")
-    return text.removesuffix(" 00:00:00")

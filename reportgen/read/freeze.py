@@ -36,6 +36,10 @@ _DONE: Final = frozenset(
     ("files", "format", "series_from", "seed_from", "run_from", "rows", "fields", "filter", "columns", "form")
 )
 _COUNTED: Final = ("tokens", "seconds", "cost")
+_ROW: Final = "row of the source"
+# What stands for a part that no column plays, in place of a column; no column is called so.
+_MARKS: Final = {"series": "\0series", "run": "\0run"}
+_PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +83,12 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
         settings["lower_is_better"] = True if everywhere else list(source.lower_is_better)
     if layout.spread:
         return _freeze_chart(root, source, settings)
-    names = _name_columns(layout)
-    settings["form"] = _get_form(layout)
+    form = "long" if layout.long else "wide"
+    settings["form"] = "outcomes" if layout.outcomes else "totals" if layout.totals else form
     if layout.repeat and not layout.totals:
         # What a logger's steps mean is not known of a table.
         settings.setdefault("repeat", layout.repeat)
+    names = _name_columns(layout)
     columns = {part: names[name] for part, name in _list_roles(layout).items() if names[name] != part}
     if columns:
         settings["columns"] = columns
@@ -106,14 +111,6 @@ def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> N
         get_engine().open_cursor().execute(f"COPY ({table.select}) TO {sql.quote(str(path))} ({options})")
 
 
-_ROW: Final = "row of the source"
-# What stands for a part that no column plays, in place of a column; no column is called so.
-_MARKS: Final = {"series": "\0series", "run": "\0run"}
-
-
-_PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
-
-
 def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> FrozenTable:
     """Runs that are columns, as a long table under the names of the report."""
     table = read_measurements(root, source, source.metrics)
@@ -133,14 +130,6 @@ def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> Fr
     rest = {key: value for key, value in settings.items() if key not in {"rename", "rename_metrics"}}
     rest |= {"form": "long", "metrics": list(source.metrics)}
     return FrozenTable(select, {**rest, **({} if step == "step" else {"columns": {"step": step}})})
-
-
-def _get_form(layout: Layout) -> str:
-    if layout.outcomes:
-        return "outcomes"
-    if layout.totals:
-        return "totals"
-    return "long" if layout.long else "wide"
 
 
 def _name_columns(layout: Layout) -> dict[str, str]:
@@ -170,11 +159,23 @@ def _list_roles(layout: Layout) -> dict[str, str]:
 def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str, str]) -> str:
     """The rows of all files, in the order of writing."""
     numbers = _list_numbers(layout)
-    metric = layout.roles.metric
+    metric, run = layout.roles.metric, layout.roles.run
+
+    def select_cell(rows: Rows, name: str) -> str:
+        if name == _MARKS["series"]:
+            return rows.label(layout.labels)
+        if name == _MARKS["run"] or (name == run and len(layout.files) > 1):
+            return select_run(rows, layout)
+        if layout.outcomes and name == layout.outcomes.score:
+            return rows.as_score(name, source.score_range)
+        if name in numbers:
+            return rows.as_number(name)
+        types = {file.type_of(name) for file in layout.files if name in file.names}
+        typed = layout.kinds[name] is Kind.TIME and len(types) == 1 and sql.TEXT not in types
+        return f"CAST({rows.as_written(name)} AS {types.pop()})" if typed else rows.as_words(name)
 
     def list_cells(rows: Rows) -> dict[str, str]:
-        cells = {names[name]: _select_cell(rows, layout, name, numbers, source.score_range) for name in names}
-        return {**cells, _ROW: rows.get_position()}
+        return {**{names[name]: select_cell(rows, name) for name in names}, _ROW: rows.get_position()}
 
     def is_chosen(rows: Rows) -> str:
         if layout.totals and layout.totals.metric:
@@ -189,22 +190,6 @@ def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str,
     select = select_files(root, layout, list_cells, filters, is_chosen)
     listed = ", ".join(map(sql.quote_name, names.values()))
     return f"SELECT {listed} FROM ({select}) ORDER BY {sql.quote_name(_ROW)}"  # noqa: S608 - quoted
-
-
-def _select_cell(
-    rows: Rows, layout: Layout, name: str, numbers: frozenset[str], ends: tuple[float, float]
-) -> str:
-    if name == _MARKS["series"]:
-        return rows.label(layout.labels)
-    if name == _MARKS["run"] or (name == layout.roles.run and len(layout.files) > 1):
-        return select_run(rows, layout)
-    if layout.outcomes and name == layout.outcomes.score:
-        return rows.as_score(name, ends)
-    if name in numbers:
-        return rows.as_number(name)
-    types = {file.type_of(name) for file in layout.files if name in file.names}
-    typed = layout.kinds[name] is Kind.TIME and len(types) == 1 and sql.TEXT not in types
-    return f"CAST({rows.as_written(name)} AS {types.pop()})" if typed else rows.as_words(name)
 
 
 def _list_numbers(layout: Layout) -> frozenset[str]:

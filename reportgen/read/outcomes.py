@@ -24,10 +24,9 @@ from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import (
     check_range,
     check_score,
+    keep_series,
     select_files,
-    select_run,
-    select_seed,
-    select_series,
+    select_names,
 )
 from reportgen.read.tables.survey import complete_layout
 
@@ -81,32 +80,27 @@ def read_outcomes(
 ) -> Outcomes:
     """The outcomes of a source as a lazy table: nothing is read before it is collected.
 
-    Whoever collects the frame does it inside ``outcomes.reading()``, which turns what the files have wrong
-    into a ``ReportError`` with every file and line: a score that is none or out of range, a row without
-    a problem, a word where a number should be.
+    Only rows of one ``benchmark``, of some ``series``, in this order, and whose columns have the values of
+    ``where``, besides the source's own filter. Whoever collects the frame does it inside
+    ``outcomes.reading()``, which turns what the files have wrong into a ``ReportError`` with every file and
+    line: a score that is none or out of range, a row without a problem, a word where a number should be.
 
     Where the data have no column for the sample, a problem has one sample a run, and of several rows the
     last written counts; if ``protocol`` says that there are more, rows are numbered in the order of writing.
-    Problems of several benchmarks in one table have the benchmark before their name.
-
-    Args:
-        project_root: the folder that the source's files are relative to.
-        source: from ``open_source`` or ``open_path``.
-        benchmark: only rows of this benchmark.
-        series: only these series, in this order.
-        where: only rows whose column has this value, or one of these; besides the source's own filter.
-
-    Returns:
-        The table; ``slices`` are the source's and, where there is one, the benchmark column as
-        ``benchmark``.
+    Problems of several benchmarks in one table have the benchmark before their name. The ``slices`` of the
+    table are the source's and, where there is one, the benchmark column as ``benchmark``.
 
     Raises:
         ReportError: the source has no outcomes, or no such benchmark, series or column.
     """
     query = _plan_query(project_root, source, benchmark, series, where or {})
+    roles, lowest_and_highest = query.roles, source.score_range
 
     def list_faults() -> list[Diagnostic]:
-        return find_wrong_cells(project_root, query.layout.files, _list_checks(query))
+        checks = {column: NUMBER for part, column in query.given.items() if part in _NUMBERS}
+        checks[roles.problem] = NAMED
+        checks[roles.score] = Check(lambda cell: check_score(cell, lowest_and_highest), typed=True)
+        return find_wrong_cells(project_root, query.layout.files, checks)
 
     reading = partial(explain_errors, project_root, source.location, list_faults)
     statement = _build_statement(project_root, query)
@@ -116,7 +110,7 @@ def read_outcomes(
         frame=nw.from_native(relation).lazy(),
         order=query.layout.series if series is None else series,
         has=frozenset(query.given),
-        slices=(*list_free_columns(query.layout), *(["benchmark"] if query.roles.benchmark else [])),
+        slices=(*list_free_columns(query.layout), *(["benchmark"] if roles.benchmark else [])),
         lowest=source.score_range[0],
         highest=source.score_range[1],
         reading=reading,
@@ -135,7 +129,15 @@ def _plan_query(
     layout = get_layout(source)
     roles = layout.outcomes
     if roles is None:
-        raise ReportError(_explain_no_outcomes(source, layout))
+        message = (
+            f'the source "{source.name}" has no outcomes: a column for the problem and one for the score'
+        )
+        columns = list_names(layout.kinds)
+        advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {columns}"
+        if layout.totals:
+            message = f'the source "{source.name}" holds totals only, and no answers to single problems'
+            advice = "Let the harness write them, too"
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     if not layout.exhaustive and not set(series or ()) <= set(layout.series):
         layout = complete_layout(root, source)
     problems = list(find_unknown_names(source, layout, benchmark, series, where))
@@ -146,15 +148,6 @@ def _plan_query(
     if benchmark is not None:
         picked += ((roles.benchmark or "", benchmark),)
     return _OutcomeQuery(source, layout, roles, benchmark, series, picked)
-
-
-def _explain_no_outcomes(source: Source, layout: Layout) -> Diagnostic:
-    if layout.totals:
-        message = f'the source "{source.name}" holds totals only, and no answers to single problems'
-        return Diagnostic(source.location, message, "Let the harness write them, too", Stage.DATA)
-    message = f'the source "{source.name}" has no outcomes: a column for the problem and one for the score'
-    advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {list_names(layout.kinds)}"
-    return Diagnostic(source.location, message, advice, Stage.DATA)
 
 
 def find_unknown_names(
@@ -174,19 +167,10 @@ def find_unknown_names(
         yield problem if problem.next_step else replace(problem, next_step=advice)
 
 
-def _list_checks(query: _OutcomeQuery) -> dict[str, Check]:
-    """What is wrong with the cells of each column, if anything."""
-    checks = {column: NUMBER for part, column in query.given.items() if part in _NUMBERS}
-    checks[query.roles.problem] = NAMED
-    checks[query.roles.score] = Check(lambda cell: check_score(cell, query.source.score_range), typed=True)
-    return checks
-
-
 def _build_statement(root: Path, query: _OutcomeQuery) -> str:
     """The SELECT whose columns are those of ``Outcomes.frame``."""
     table = select_files(root, query.layout, lambda rows: _list_cells(rows, query), query.filters)
-    if query.series is not None:
-        table = f"SELECT * FROM ({table}) WHERE series IN ({sql.quote_all(query.series) or 'NULL'})"  # noqa: S608
+    table = keep_series(table, query.series)
     problem = "CASE WHEN problem IS NULL THEN error('a row has no problem') ELSE problem END"
     if query.benchmark is None and len(query.layout.benchmarks) > 1:
         problem = f"benchmark || ' / ' || {problem}"
@@ -211,9 +195,7 @@ def _list_cells(rows: Rows, query: _OutcomeQuery) -> dict[str, str]:
     """The columns of the frame as the files have them; texts as pages can hold them, without NUL."""
     roles, source = query.roles, query.source
     cells = {
-        "series": select_series(rows, query.layout, source.settings.rename),
-        "run": select_run(rows, query.layout),
-        "seed": select_seed(rows, query.layout),
+        **select_names(rows, query.layout, source.settings.rename),
         "problem": _replace_nul(rows.as_text(roles.problem)),
         "sample": rows.as_text(roles.sample) if roles.sample else f"CAST(NULL AS {sql.TEXT})",
         "score": rows.as_score(roles.score, source.score_range),
@@ -234,12 +216,9 @@ def _replace_nul(cell: str) -> str:
 def hash_problem_set(problems: Iterable[str], gold: Iterable[str | None] = ()) -> str:
     """The first 12 hex digits of SHA-256 over the problems' names, sorted, and their right answers.
 
-    Args:
-        problems: names, in any order; a name that comes twice counts once.
-        gold: the right answer of each, None where it is unknown; none at all where none is known.
-
-    Two sets of one name that differ in a single problem or right answer have different hashes. The hash of a
-    set without right answers is another than that of the same set with them.
+    Problems come in any order, and one that comes twice counts once. ``gold`` has the right answer of each,
+    None where it is unknown, and none at all where none is known: a set with right answers has another hash
+    than the same set without, as have two sets of one name that differ in a single problem or right answer.
     """
     pairs = dict(zip(problems, chain(gold, repeat(None)), strict=False))
     named = [[name] if answer is None else [name, answer] for name, answer in sorted(pairs.items())]

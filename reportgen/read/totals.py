@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.outcomes import ReportedScore
@@ -16,7 +16,7 @@ from reportgen.read.outcomes import find_unknown_names
 from reportgen.read.tables.check import explain_errors, find_faults
 from reportgen.read.tables.columns import resolve_filters
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import select_files, select_run, select_seed, select_series
+from reportgen.read.tables.rows import select_files, select_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,12 +43,7 @@ _UNKNOWN: Final = (-math.inf, math.inf)
 
 
 class TotalsTable:
-    """The totals of a source, read in one go for all benchmarks and once for each set of filters.
-
-    Args:
-        project_root: the folder that the source's files are relative to.
-        source: of the kind ``totals``.
-    """
+    """The totals of a source, read in one go for all benchmarks and once for each set of filters."""
 
     def __init__(self, project_root: Path, source: Source) -> None:
         self._root, self._source = project_root, source
@@ -60,12 +55,9 @@ class TotalsTable:
         series: tuple[str, ...] | None = None,
         where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
     ) -> tuple[ReportedScore, ...]:
-        """The totals on one benchmark, in the order of writing.
+        """The totals on one benchmark, or on all, in the order of writing or of ``series``.
 
-        Args:
-            benchmark: only rows of this benchmark; all if None.
-            series: only these series, in this order; all if None.
-            where: only rows whose column has this value, or one of these; besides the source's own filter.
+        Only rows count whose columns have the values of ``where``, besides the source's own filter.
 
         Raises:
             ReportError: there is no such benchmark, series or column, a cell is no number, a score lies
@@ -79,7 +71,7 @@ class TotalsTable:
         found = list(chain.from_iterable(read.values())) if benchmark is None else read.get(benchmark, [])
         if series is not None:
             found = [one for name in series for one in found if one.series == name]
-        _check(source, found)
+        _check_scores(source, found)
         return tuple(found)
 
     def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
@@ -87,10 +79,7 @@ class TotalsTable:
 
         Totals whose range is not stated are taken for shares only where all of the metric lie in 0 to 1,
         those of other benchmarks and series too, and higher is better: a perplexity or a number of bits may
-        be under 1.
-
-        Returns:
-            Both infinite where the range is not known.
+        be under 1. Both ends are infinite where the range is not known.
         """
         if "score_range" in self._source.settings.model_fields_set:
             return self._source.score_range
@@ -108,19 +97,24 @@ class TotalsTable:
         # As a text, since 1 and true are equal in Python.
         if (key := repr(resolved_filters)) in self._read:
             return self._read[key]
-        parts = ("score", "stderr", "n")
-        numbers = [name for part in parts if (name := getattr(layout.totals, part))]
         found: dict[str, list[ReportedScore]] = defaultdict(list)
+        roles = layout.totals
+        numbers = [name for name in (roles.score, roles.stderr, roles.n) if name] if roles else []
         with explain_errors(
             self._root, self._source.location, lambda: find_faults(self._root, layout.files, numbers)
         ):
-            select = _select(self._root, self._source, resolved_filters)
-            for benchmark, *cells in get_engine().fetch_rows(f"SELECT * FROM ({select}) ORDER BY row"):  # noqa: S608
-                found[benchmark or ""].append(_parse_score(cells))
+            select = _select_totals(self._root, self._source, resolved_filters)
+            for row in get_engine().fetch_rows(f"SELECT * FROM ({select}) ORDER BY row"):  # noqa: S608
+                benchmark, series, run, seed, metric, *numbers_of_row, _ = row
+                value, stderr, count = map(_as_finite, numbers_of_row)
+                problems = int(count) if count is not None and count >= 1 else None
+                name = None if seed is None else str(seed)
+                score = ReportedScore(str(series), str(run), name, str(metric), value, stderr, problems)
+                found[benchmark or ""].append(score)
         return self._read.setdefault(key, found)
 
 
-def _select(root: Path, source: Source, filters: Filters) -> str:
+def _select_totals(root: Path, source: Source, filters: Filters) -> str:
     """The rows of a source: benchmark, fields of ``ReportedScore`` and position."""
     layout = get_layout(source)
     roles = layout.totals
@@ -130,9 +124,7 @@ def _select(root: Path, source: Source, filters: Filters) -> str:
     def list_cells(rows: Rows) -> dict[str, str]:
         return {
             "benchmark": rows.as_text(roles.benchmark) if roles.benchmark else "NULL",
-            "series": select_series(rows, layout, source.settings.rename),
-            "run": select_run(rows, layout),
-            "seed": select_seed(rows, layout),
+            **select_names(rows, layout, source.settings.rename),
             "metric": rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score),
             "value": rows.as_number(roles.score),
             "stderr": rows.as_number(roles.stderr) if roles.stderr else "NULL",
@@ -146,25 +138,11 @@ def _select(root: Path, source: Source, filters: Filters) -> str:
     return select_files(root, layout, list_cells, filters, has_metric)
 
 
-def _parse_score(row: Sequence[Any]) -> ReportedScore:
-    series, run, seed, metric, value, stderr, problems, _ = row
-    count = _as_finite(problems)
-    return ReportedScore(
-        series=str(series),
-        run=str(run),
-        seed=None if seed is None else str(seed),
-        metric=str(metric),
-        value=_as_finite(value),
-        stderr=_as_finite(stderr),
-        problems=int(count) if count is not None and count >= 1 else None,
-    )
-
-
 def _as_finite(cell: object) -> float | None:
     return cell if isinstance(cell, float) and math.isfinite(cell) else None
 
 
-def _check(source: Source, scores: Sequence[ReportedScore]) -> None:
+def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:
     """Refuse scores of several metrics, several of one run, and such as ``source.yml`` rules out."""
     metrics = tuple(dict.fromkeys(one.metric for one in scores))
     if len(metrics) > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import Diagnostic, ReportError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.formats.cells import Text
-    from reportgen.formats.files import Content, Head, LastLine
+    from reportgen.formats.files import Content
 
 
 # What a file lacks is NULL, so files with different keys are read together.
@@ -47,16 +48,27 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     head = content.read_head(_HEAD)
     lines = decode_text(content, keep_whole_lines(head)).split("\n")
     file = FileLayout(content.name, form, content.compression, (), (), skip=head.bom)
-    torn = _find_torn_line(content, head)
+    last = find_last_line(content, head)
+    # A last line without an end that is no JSON is torn.
+    torn = last if last and last.offset and last.data.strip() else None
+    if torn and _parse_object(torn.data.decode(errors="replace")) is not None:
+        torn = None
     if torn:
         file = replace(file, keep=torn.offset)
         lines = lines[: -1 if head.complete else None]
-    exhaustive = whole or head.complete
-    if not exhaustive:
-        pieces = (decode_text(content, piece) for piece in sample_lines(content, head))
-        lines = lines[:_ROWS_OF_A_HEAD] + [line for piece in pieces for line in piece.split("\n")]
-    objects = _parse_objects(content, file, read_lines(content, file.keep) if whole else lines)
-    seen = look_at_records(file, objects, exhaustive=exhaustive)
+    if not head.complete and not whole:
+        pieces = (decode_text(content, piece).split("\n") for piece in sample_lines(content, head))
+        lines = [*lines[:_ROWS_OF_A_HEAD], *chain.from_iterable(pieces)]
+
+    def parse_objects() -> Iterator[dict[str, Any]]:
+        for line in filter(str.strip, read_lines(content, file.keep) if whole else lines):
+            item = _parse_object(line)
+            if item is None:
+                rows = read_rows(content, file, ())
+                raise ReportError(*limit_problems(row for row in rows if isinstance(row, Diagnostic)))
+            yield item
+
+    seen = look_at_records(file, parse_objects(), exhaustive=whole or head.complete)
     if not seen.rows:
         raise content.make_error("the file has no rows", "Remove it or write it again")
     if not seen.file.columns:
@@ -79,15 +91,15 @@ def look_at_records(file: FileLayout, objects: Iterable[dict[str, Any]], *, exha
     keys = tuple(key for key in names if key)
     if len(keys) > MOST_COLUMNS:
         raise make_columns_error(file.path, len(keys))
-    file = replace(file, columns=keys, types=(sql.TEXT,) * len(keys))
     cells = [tuple(as_text(item.get(key)) for key in keys) for item in sample]
+    file = replace(file, columns=keys, types=(sql.TEXT,) * len(keys))
     return Look(file, cells, exhaustive and len(sample) == count)
 
 
 def scan(
     files: Sequence[Path], file: FileLayout, columns: Sequence[str], shape: str = "newline_delimited"
 ) -> str:
-    """A SELECT of the wanted keys of files; see ``delimited.scan``."""
+    """A SELECT of some keys of files; see ``delimited.scan``."""
     # A reader without columns is refused, so one that nobody has stands in.
     types = sql.make_struct(dict.fromkeys(columns or ("\x01",), sql.TEXT))
     reader, options = "read_json", f", columns={types}, records='true'"
@@ -95,7 +107,7 @@ def scan(
     if has_case_twins(columns):
         reader, options = "read_json_objects", ""
         cells = [f"json ->> {sql.quote(build_pointer(name))}" for name in columns]
-    picked = "".join(f"{cell} AS k{place}, " for place, cell in enumerate(cells))
+    picked = "".join(f"{cell} AS k{index}, " for index, cell in enumerate(cells))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, row_number() OVER () AS row "  # noqa: S608 - quoted
         f"FROM {reader}({sql.quote_paths(files)}{options}, format={sql.quote(shape)}, "
@@ -137,35 +149,9 @@ def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
     return json.dumps(value, ensure_ascii=False)
 
 
-def _parse_objects(content: Content, file: FileLayout, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The objects of lines, one after the other.
-
-    Raises:
-        ReportError: a line is none; with every such line of the file.
-    """
-    for line in lines:
-        if line.strip():
-            item = _parse_object(line)
-            if item is None:
-                raise ReportError(
-                    *limit_problems(
-                        row for row in read_rows(content, file, ()) if isinstance(row, Diagnostic)
-                    )
-                )
-            yield item
-
-
 def _parse_object(line: str) -> dict[str, Any] | None:
     try:
         item = json.loads(line)
     except (ValueError, RecursionError):
         return None
     return item if isinstance(item, dict) else None
-
-
-def _find_torn_line(content: Content, head: Head) -> LastLine | None:
-    """The last line if it has no end and is no JSON."""
-    last = find_last_line(content, head)
-    if last is None or last.offset == 0 or not last.data.strip():
-        return None
-    return None if _parse_object(last.data.decode(errors="replace")) is not None else last

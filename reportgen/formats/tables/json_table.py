@@ -10,9 +10,10 @@ from reportgen.formats import sql
 from reportgen.formats.files import decode_text
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.tables import json_lines
+from reportgen.formats.tables.json_path import make_json_error
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
@@ -37,13 +38,13 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     text = decode_text(content, content.read_all())
     try:
         table = json.loads(text)
-    except ValueError as error:
-        if _is_lines(text):
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ValueError) and _is_lines(text):
             found = json_lines.look(content, form, mapped, whole=whole)
             return replace(found, file=replace(found.file, variant=LINES))
-        raise _describe_error(content, text, error) from None
-    except RecursionError:
-        raise content.make_error("the JSON is nested too deeply", "Write it with fewer levels") from None
+        if not text.strip():
+            raise content.make_error("the file is empty", "Remove it or write it again") from None
+        raise make_json_error(content, error, "Write it again") from None
     listed = isinstance(table, list) and all(isinstance(item, dict) for item in table)
     records = table if listed else _build_records(content, table)
     if not any(records):
@@ -55,7 +56,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
-    """A SELECT of the wanted columns of files; see ``delimited.scan``."""
+    """A SELECT of some columns of files; see ``delimited.scan``."""
     if file.variant == LINES:
         return json_lines.scan(files, file, columns)
     if file.variant == RECORDS:
@@ -70,7 +71,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
         reader, options = "read_json_objects", ""
         pointers = (sql.quote(json_lines.build_pointer(name)) for name in counted)
         lists = [f"from_json(json -> {one}, '[\"VARCHAR\"]')" for one in pointers]
-    picked = "".join(f"unnest({lists[place]}) AS k{place}, " for place in range(len(columns)))
+    picked = "".join(f"unnest({lists[index]}) AS k{index}, " for index in range(len(columns)))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, "  # noqa: S608 - quoted
         f"unnest(range(1, len({lists[0]}) + 1)) AS row "
@@ -85,10 +86,19 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
         yield from json_lines.read_rows(content, file, columns)
         return
     text = decode_text(content, content.read_all())
-    records: Iterable[tuple[int | None, dict[str, Any]]] = _locate_records(text)
-    if file.variant != RECORDS:
-        records = ((None, item) for item in _build_records(content, json.loads(text)))
-    for number, (line, item) in enumerate(records, 1):
+
+    def locate_records() -> Iterator[tuple[int | None, dict[str, Any]]]:
+        if file.variant != RECORDS:
+            yield from ((None, item) for item in _build_records(content, json.loads(text)))
+            return
+        decoder = json.JSONDecoder()
+        end, line, counted = text.index("[") + 1, 1, 0
+        while (begin := text.find("{", end)) >= 0:
+            line, counted = line + text.count("\n", counted, begin), begin
+            item, end = decoder.raw_decode(text, begin)
+            yield line, item
+
+    for number, (line, item) in enumerate(locate_records(), 1):
         yield Row(line, number, {name: json_lines.as_text(item[name]) for name in columns if name in item})
 
 
@@ -99,16 +109,6 @@ def _is_lines(text: str) -> bool:
         return isinstance(json.loads(first), dict) and bool(rest.strip())
     except ValueError:
         return False
-
-
-def _describe_error(content: Content, text: str, error: ValueError) -> Exception:
-    line = getattr(error, "lineno", None)
-    if not text.strip():
-        return content.make_error("the file is empty", "Remove it or write it again")
-    reason = getattr(error, "msg", str(error))
-    return content.make_error(
-        f"the file is not JSON: {reason[:1].lower()}{reason[1:]}", "Write it again", line
-    )
 
 
 def _build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
@@ -124,13 +124,3 @@ def _build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noq
         )
         raise content.make_error(message, "Write columns of equal length")
     return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
-
-
-def _locate_records(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records of a list that is known to be one, each with the line it begins on."""
-    decoder = json.JSONDecoder()
-    place, line, seen = text.index("[") + 1, 1, 0
-    while (begin := text.find("{", place)) >= 0:
-        line, seen = line + text.count("\n", seen, begin), begin
-        item, place = decoder.raw_decode(text, begin)
-        yield line, item

@@ -56,8 +56,8 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:  # noqa: ARG001 - one shape
-    """A SELECT of the wanted columns of files; see ``delimited.scan``."""
-    picked = "".join(f"{sql.quote_name(name)} AS k{place}, " for place, name in enumerate(columns))
+    """A SELECT of some columns of files; see ``delimited.scan``."""
+    picked = "".join(f"{sql.quote_name(name)} AS k{index}, " for index, name in enumerate(columns))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, file_row_number AS row "  # noqa: S608 - quoted
         f"FROM {_build_reader(files)}"

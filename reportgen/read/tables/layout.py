@@ -84,59 +84,38 @@ class RunColumn:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a source is read.
+    """How a source is read."""
 
-    Attributes:
-        files: in reading order.
-        labels: for each file the name it gives its rows where no column does.
-        kinds: what every column holds.
-        roles: which column plays which part.
-        long: whether a row is one value with its metric.
-        metrics: name in the report: names in the data.
-        series: names in the report, in order of first appearance as far as was looked.
-        exhaustive: whether ``metrics`` and ``series`` are known to be all.
-        gapless: text columns of Parquet files that are known to have no empty cell.
-        outcomes: the columns of outcomes; None where the source has none.
-        totals: the columns of totals; None where the source has none.
-        benchmarks: every value of the benchmark column, in order of first appearance.
-        lower_is_better: those of them on which a smaller total is the better one, as the harness or the name
-            of the metric says; an empty name stands for totals without benchmarks.
-        score_names: benchmark to what a harness calls its score; without those whose score has no name.
-        step_name: what the step is called where that is not the name of its column.
-        spread: for each column that holds a metric of one run, whose it is; empty where rows say that.
-        repeat: what several rows of one step mean where the format says it, as ``repeat:`` of a source does;
-            empty where it does not.
-    """
-
-    files: tuple[FileLayout, ...]
-    labels: tuple[str, ...]
+    files: tuple[FileLayout, ...]  # in reading order
+    labels: tuple[str, ...]  # for each file the name it gives its rows where no column does
     kinds: Mapping[str, Kind]
     roles: Roles
-    long: bool
-    metrics: Mapping[str, RawNames]
-    series: tuple[str, ...]
-    exhaustive: bool
+    long: bool  # whether a row is one value with its metric
+    metrics: Mapping[str, RawNames]  # name in the report: names in the data
+    series: tuple[str, ...]  # names in the report, in order of first appearance as far as was looked
+    exhaustive: bool  # whether metrics and series are known to be all
+    # Text columns of Parquet files that are known to have no empty cell.
     gapless: frozenset[str] = field(default_factory=frozenset)
     outcomes: OutcomeRoles | None = None
     totals: TotalRoles | None = None
-    benchmarks: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()  # in order of first appearance
+    # The benchmarks on which a smaller total is the better one, as the harness or the name of the metric
+    # says; an empty name stands for totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
+    # Benchmark to what a harness calls its score; without those whose score has no name.
     score_names: Mapping[str, str] = field(default_factory=dict)
-    step_name: str = ""
-    spread: Mapping[str, RunColumn] = field(default_factory=dict)
+    step_name: str = ""  # where it is not the name of the column
+    spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty where rows say whose they are
+    # What several rows of one step mean where the format says it, as ``repeat:`` of a source does.
     repeat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file of a source.
+    """A file of a source, with a key of ``FORMATS`` and the name it gives its rows where no column does.
 
-    Attributes:
-        content: its bytes.
-        format: a key of ``formats.FORMATS``.
-        label: the name it gives its rows where no column does.
-        given: columns that hold one value in all of its rows, as ``files:`` says.
-        copy: where its rows lie if they were brought into another form, relative to the project or absolute.
+    ``given`` are columns that hold one value in all of its rows, as ``files:`` says. ``copy`` is where its
+    rows lie if they were brought into another form, relative to the project or absolute.
     """
 
     content: Content

@@ -1,4 +1,4 @@
-"""From files to a layout: their columns, what these hold, which part each plays, metrics and series."""
+"""The tables of a source, and from these to a layout: columns, their parts, metrics and series."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.directions import Direction, guess_direction
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.model import SourceFile
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind
 from reportgen.formats.engine import get_engine
-from reportgen.formats.files import Content
+from reportgen.formats.files import COMPRESSIONS, Content, split_ending
 from reportgen.formats.tables import delimited, parquet
 from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
 from reportgen.read.tables.check import NAMED, check_columns, explain_errors, find_faults, find_wrong_cells
 from reportgen.read.tables.columns import (
@@ -21,12 +23,14 @@ from reportgen.read.tables.columns import (
     detect_roles,
     detect_totals,
     find_wide_metrics,
+    get_mapped_columns,
     resolve_filters,
     select_metrics,
 )
 from reportgen.read.tables.layout import DataFile, Layout, Survey, get_layout
-from reportgen.read.tables.rows import UNNAMED, group_files, make_where, select_series
+from reportgen.read.tables.rows import UNNAMED, select_files, select_series
 from reportgen.read.tables.wandb_chart import detect_chart, survey_chart
+from reportgen.read.unread import check_unknown_files, explain_unknown_format, report_no_data, report_unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +38,8 @@ if TYPE_CHECKING:
 
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import Look
-    from reportgen.read.tables.layout import Roles
+    from reportgen.read.choose import ChosenFiles
+    from reportgen.read.find import Location
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -42,6 +47,62 @@ if TYPE_CHECKING:
 
 # So many cells of the sample say what a column holds; a wrong one elsewhere is found when it is read.
 _CELLS_FOR_KIND: Final = 256
+
+
+def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[DataFile, ...]:
+    """The tables of a source, in reading order.
+
+    Raises:
+        ReportError: there are none, or their format is unknown.
+    """
+    paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
+    paths = [path for path in paths if path not in chosen.unreadable]
+    if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
+        raise ReportError(*(replace(one, severity=Severity.ERROR) for one in lost))
+    if not paths:
+        if known := check_unknown_files(chosen.paths, location.root):
+            raise ReportError(*known)
+        raise ReportError(report_no_data(location.path, chosen.paths, location.root))
+    if settings.format is None:
+        unknown = (
+            explain_unknown_format(path, location.root) for path in paths if split_ending(path)[1] is None
+        )
+        if problems := list(chain.from_iterable(unknown)):
+            raise ReportError(*problems)
+    stems = [split_ending(path)[0] for path in paths]
+    labels = stems
+    if len(paths) == 1:
+        labels = [settings.title or location.name]
+    elif len(set(stems)) < len(stems):
+        inner = [path.relative_to(location.path) for path in paths]
+        labels = [path.with_name(stem).as_posix() for path, stem in zip(inner, stems, strict=True)]
+    return tuple(
+        DataFile(
+            Content(path, locate_file(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), "")),
+            settings.format or split_ending(path)[1] or "",
+            label,
+            tuple(chosen.get_labels(path).items()),
+        )
+        for path, label in zip(paths, labels, strict=True)
+    )
+
+
+def hash_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
+    """Files with their sizes and hashes.
+
+    Raises:
+        ReportError: everything that is wrong with files that cannot be read.
+    """
+    try:
+        contents = [file.content for file in files]
+        return tuple(SourceFile(one.name, one.path.stat().st_size, hashes(one.path)) for one in contents)
+    except OSError:
+        problems = Diagnostics()
+        for file in files:
+            with problems.collecting():
+                file.content.check()
+        problems.raise_errors()
+        raise
 
 
 def survey(
@@ -52,14 +113,10 @@ def survey(
     *,
     whole: bool = False,
 ) -> Survey:
-    """Look at every file and put together what was seen.
+    """Look at every file, in reading order, and put together what was seen.
 
-    Args:
-        root: the folder that the files' names start from.
-        files: the files, in reading order.
-        settings: what ``source.yml`` says.
-        place: the location of problems of the whole source.
-        whole: whether to go through all rows for the names of metrics and series, not only a sample.
+    If ``whole``, the names of metrics and series are those of all rows, not only of a sample. Names of files
+    start from ``root``; problems of the whole source are reported at ``place``.
 
     Raises:
         ReportError: everything that is wrong with any of the files.
@@ -73,7 +130,10 @@ def survey(
         looks = [_add_given(look, file) for look, file in zip(looks, named, strict=True)]
         layout = surveyor.build_layout(named, looks)
     roles, rename = layout.roles, settings.rename
-    _check_sample(root, layout)
+    value = roles.value if layout.long else None
+    doubtful = value and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
+    if doubtful and (problems := find_faults(root, layout.files, (value or "",))):
+        raise ReportError(*problems)
     layout = replace(layout, benchmarks=surveyor.list_benchmarks(layout))
     layout = replace(layout, lower_is_better=surveyor.find_lower_is_better(layout))
     cells = layout.labels if roles.series is None else _list_cells(looks, roles.series)
@@ -107,16 +167,11 @@ def complete_layout(root: Path, source: Source) -> Layout:
     layout = get_layout(source)
     if layout.exhaustive:
         return layout
-    files = [
-        DataFile(
-            Content(root / file.place, file.path, file.compression),
-            file.format,
-            label,
-            tuple((name, values[0]) for name, values in file.given),
-            file.copy,
-        )
-        for file, label in zip(layout.files, layout.labels, strict=True)
-    ]
+    files = []
+    for file, label in zip(layout.files, layout.labels, strict=True):
+        given = tuple((name, values[0]) for name, values in file.given)
+        content = Content(root / file.place, file.path, file.compression)
+        files.append(DataFile(content, file.format, label, given, file.copy))
     return survey(root, files, source.settings, source.location, whole=True).layout
 
 
@@ -141,6 +196,11 @@ class _Surveyor:
         totals = detect_totals(kinds, roles, settings, place)
         if outcomes and roles.step == outcomes.sample:
             roles = replace(roles, step=None)
+        # Series and run columns of which the files say that they have no empty cell.
+        names = [name for name in (roles.series, roles.run) if name is not None]
+        gapless: frozenset[str] = frozenset()
+        if names and all(look.file.format == "parquet" for look in looks):
+            gapless = parquet.find_gapless([self.root / look.file.place for look in looks], names)
         return Layout(
             files=tuple(look.file for look in looks),
             labels=tuple(file.label for file in files),
@@ -150,7 +210,7 @@ class _Surveyor:
             metrics={},
             series=(),
             exhaustive=all(look.exhaustive for look in looks),
-            gapless=_find_gapless(self.root, looks, roles),
+            gapless=gapless,
             outcomes=outcomes,
             totals=totals,
         )
@@ -189,21 +249,19 @@ class _Surveyor:
 
     def fetch_names(self, layout: Layout, select: Callable[[Rows], str]) -> list[Text]:
         """All names that an expression gives, in order of first appearance; None where it gives none."""
-        first: dict[Text, int] = {}
         filters = resolve_filters(self.settings.filter, tuple(layout.kinds))
+        named = select_files(
+            self.root, layout, lambda rows: {"name": select(rows), "row": rows.get_position()}, filters
+        )
         with explain_errors(self.root, self.place, lambda: find_faults(self.root, layout.files, ())):
-            for rows in group_files(self.root, layout):
-                name, where = select(rows), make_where(rows, filters)
-                statement = f"SELECT {name}, min({rows.get_position()}) FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
-                for text, position in get_engine().fetch_rows(f"{statement} GROUP BY 1"):
-                    first[text] = min(position, first.get(text, position))
-        return sorted(first, key=first.__getitem__)
+            statement = f'SELECT name FROM ({named}) GROUP BY name ORDER BY min("row")'  # noqa: S608 - our own names
+            return [name for (name,) in get_engine().fetch_rows(statement)]
 
 
 def _look_at_files(
     root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool
 ) -> list[Look]:
-    mapped = [name for name in settings.columns.model_dump().values() if name is not None]
+    mapped = tuple(get_mapped_columns(settings).values())
     problems = Diagnostics()
     looks = []
     for file in files:
@@ -215,6 +273,12 @@ def _look_at_files(
         problems.add(find_faults(root, [look.file for look in looks], ()))
     problems.raise_errors()
     return looks
+
+
+def _add_given(look: Look, file: DataFile) -> Look:
+    """A look at a file with what is known of it from elsewhere."""
+    given = tuple((name, (value,)) for name, value in file.given)
+    return replace(look, file=replace(look.file, given=given, copy=file.copy))
 
 
 def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
@@ -231,12 +295,6 @@ def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
         problems.append(Diagnostic(place, message, "Rename it, or write the file again", Stage.DATA))
     if problems:
         raise ReportError(*problems)
-
-
-def _add_given(look: Look, file: DataFile) -> Look:
-    """A look at a file with what is known of it from elsewhere."""
-    given = tuple((name, (value,)) for name, value in file.given)
-    return replace(look, file=replace(look.file, given=given, copy=file.copy))
 
 
 def _infer_kinds(look: Look) -> dict[str, Kind]:
@@ -258,19 +316,3 @@ def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
         elif name in look.file.columns:
             index = look.file.columns.index(name)
             yield from (row[index] for row in look.rows)
-
-
-def _find_gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[str]:
-    """Series and run columns that need no thought about empty cells, where the files say so."""
-    names = [name for name in (roles.series, roles.run) if name is not None]
-    if not names or any(look.file.format != "parquet" for look in looks):
-        return frozenset()
-    return parquet.find_gapless([root / look.file.place for look in looks], names)
-
-
-def _check_sample(root: Path, layout: Layout) -> None:
-    """Report at once what is wrong with a long table's values if the sample shows that something is."""
-    value = layout.roles.value
-    doubtful = layout.long and value is not None and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
-    if doubtful and value and (problems := find_faults(root, layout.files, (value,))):
-        raise ReportError(*problems)
