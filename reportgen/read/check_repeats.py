@@ -26,7 +26,7 @@ from reportgen.read.find_repeats import (
     make_answer_keys,
 )
 from reportgen.read.plan import Plan, build_statement
-from reportgen.read.tables.columns import is_series_name, is_step_name, resolve_filters
+from reportgen.read.tables.layout import is_name_of, resolve_filters
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _warn_merged(
 
 def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
     """Settings that name the column of the series, where it was found by what it holds."""
-    if column is None or settings.columns.series or is_series_name(column):
+    if column is None or settings.columns.series or is_name_of("series", column):
         return settings
     return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
 
@@ -206,17 +206,8 @@ def _make_step_keys(
 ) -> RowKeys:
     """The keys of a table of measurements: by its own step, or by x where none is known."""
     raws = {name: layout.metrics[name] for name in metrics}
-    plan = Plan(
-        layout=layout,
-        rename={},
-        metrics=raws,
-        step=layout.roles.step or x or "",
-        step_metric=(),
-        step_name="",
-        series=None,
-        filters=filters,
-        intervals={raw: {} for every in raws.values() for raw in every},
-    )
+    intervals: dict[str, dict[str, str]] = {raw: {} for every in raws.values() for raw in every}
+    plan = Plan(layout, raws, layout.roles.step or x or "", filters, intervals)
     columns = 'series, run, metric AS part, step, value, "row"'
     return RowKeys(f"SELECT {columns} FROM ({build_statement(root, plan)})", layout, filters)  # noqa: S608 - our own names
 
@@ -270,7 +261,7 @@ def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
     quoted = list_names(f'"{name}"' for (name,) in apart)
     several = len(apart) > 1
     reason = f"Each of {quoted} tells them apart" if several else f"Column {quoted} tells these rows apart"
-    if is_step_name(first):
+    if is_name_of("step", first):
         step = f"columns: {{step: {first}}}"
         return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
     if apart[0][0] not in texts:

@@ -14,7 +14,7 @@ from reportgen.formats.files import Content
 from reportgen.formats.layout import Row
 from reportgen.formats.tables.table_formats import FORMATS
 from reportgen.read.runs.labels import is_experiment_setting, split_seed
-from reportgen.read.tables.columns import find_column, is_run_name
+from reportgen.read.tables.layout import find_column, is_name_of
 from reportgen.read.tables.rows import FILE_ROWS, select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def is_comparable(column: str) -> bool:
     """Whether a column that has one name in each run may be what is compared, and not a place or a time."""
     name = column.strip()
     named = name.casefold().startswith(("exp", "group"))
-    return (named or is_experiment_setting(name)) and not is_run_name(name)
+    return (named or is_experiment_setting(name)) and not is_name_of("run", name)
 
 
 def _select_cells(root: Path, keys: RowKeys, columns: Iterable[str]) -> str:

@@ -11,13 +11,12 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.engine import get_engine
 from reportgen.read.find import make_location
 from reportgen.read.measurements import read_measurements
+from reportgen.read.outcomes import get_score_names
 from reportgen.read.sources import open_location
-from reportgen.read.tables.check import explain_errors, find_faults
-from reportgen.read.tables.columns import INTERVAL_PARTS, resolve_column, resolve_filters
-from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.check import explain_faults
+from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run
 from reportgen.read.tables.survey import complete_layout
-from reportgen.read.totals import get_score_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,8 +87,7 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
     if layout.repeat and not layout.totals:
         # What a logger's steps mean is not known of a table.
         settings.setdefault("repeat", layout.repeat)
-    names = _name_columns(layout)
-    columns = {part: names[name] for part, name in _list_roles(layout).items() if names[name] != part}
+    names, columns = _name_columns(layout)
     if columns:
         settings["columns"] = columns
     if layout.long and len(layout.metrics) > 1 and "metrics" not in settings:
@@ -107,7 +105,7 @@ def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> N
     layout = get_layout(source)
     numbers = _list_numbers(layout) & layout.kinds.keys()
     options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880"
-    with explain_errors(root, source.location, lambda: find_faults(root, layout.files, numbers)):
+    with explain_faults(root, source.location, layout.files, numbers):
         get_engine().open_cursor().execute(f"COPY ({table.select}) TO {sql.quote(str(path))} ({options})")
 
 
@@ -132,28 +130,26 @@ def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> Fr
     return FrozenTable(select, {**rest, **({} if step == "step" else {"columns": {"step": step}})})
 
 
-def _name_columns(layout: Layout) -> dict[str, str]:
-    """Column of the source, or part that no column plays, and its name in the table."""
+def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, str]]:
+    """The names of columns in the table, and of those among them that play a part under another name.
+
+    A part that no column plays has one, too; it stands under its mark.
+    """
     names = {name: name for name in layout.kinds}
     if layout.step_name and layout.roles.step and layout.step_name not in names:
         names[layout.roles.step] = layout.step_name
-    for part, mark in _MARKS.items():
-        if getattr(layout.roles, part) is None and (part == "series" or len(layout.files) > 1):
-            names[mark] = part if part not in names else f"{part} of the file"
-    return names
-
-
-def _list_roles(layout: Layout) -> dict[str, str]:
-    """Every part that is played, and by which column."""
-    found: dict[str, str | None] = {}
+    played: dict[str, str | None] = {}
     for roles in (layout.roles, layout.outcomes, layout.totals):
-        found |= asdict(roles) if roles else {}
-    found["series"] = found["series"] or _MARKS["series"]
-    if len(layout.files) > 1:
-        found["run"] = found["run"] or _MARKS["run"]
+        played |= asdict(roles) if roles else {}
+    for part, mark in _MARKS.items():
+        if part == "series" or len(layout.files) > 1:
+            if getattr(layout.roles, part) is None:
+                names[mark] = part if part not in names else f"{part} of the file"
+            played[part] = played[part] or mark
     # Answers of which nothing tells the benchmark have no column of it.
-    there = {*_MARKS.values(), *layout.kinds}
-    return {part: name for part, name in found.items() if name is not None and name in there}
+    return names, {
+        part: names[name] for part, name in played.items() if name in names and names[name] != part
+    }
 
 
 def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str, str]) -> str:

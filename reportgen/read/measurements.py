@@ -13,9 +13,8 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.engine import get_engine
 from reportgen.read.check_repeats import check_steps
 from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
-from reportgen.read.tables.check import explain_errors, find_faults
-from reportgen.read.tables.columns import resolve_filters
-from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
+from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -130,9 +129,7 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
 
     filters = resolve_filters(settings.filter, tuple(layout.kinds))
     select = select_files(project_root, layout, list_cells, filters)
-    with explain_errors(
-        project_root, source.location, lambda: find_faults(project_root, layout.files, numbers)
-    ):
+    with explain_faults(project_root, source.location, layout.files, numbers):
         ordered = f"SELECT * EXCLUDE (row) FROM ({select}) ORDER BY row"  # noqa: S608 - quoted
         table: pd.DataFrame = get_engine().open_cursor().sql(ordered).df()
     table.columns = list(columns)

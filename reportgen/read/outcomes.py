@@ -1,9 +1,11 @@
-"""The answers of a source to single problems as one lazy tidy table."""
+"""The answers of a source to single problems as a lazy tidy table, and totals: scores of whole benchmarks."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, repeat
@@ -12,15 +14,14 @@ from typing import TYPE_CHECKING, Final
 import narwhals as nw
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.outcomes import Outcomes
+from reportgen.core.outcomes import Outcomes, ReportedScore
 from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
 from reportgen.read.check_repeats import check_answers, check_clusters
 from reportgen.read.plan import report_missing
-from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, find_wrong_cells
-from reportgen.read.tables.columns import list_free_columns, resolve_column
-from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
+from reportgen.read.tables.layout import get_layout, list_free_columns, resolve_column, resolve_filters
 from reportgen.read.tables.rows import (
     check_range,
     check_score,
@@ -31,7 +32,7 @@ from reportgen.read.tables.rows import (
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.read.tables.layout import Filters, Layout, OutcomeRoles
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 _TEXTS: Final = ("answer", "gold", "cluster")
 _NUMBERS: Final = ("tokens", "seconds", "cost")
+_UNKNOWN: Final = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ def _list_cells(rows: Rows, query: _OutcomeQuery) -> dict[str, str]:
     cells = {
         **select_names(rows, query.layout, source.settings.rename),
         "problem": _replace_nul(rows.as_text(roles.problem)),
-        "sample": rows.as_text(roles.sample) if roles.sample else f"CAST(NULL AS {sql.TEXT})",
+        "sample": rows.as_text(roles.sample),
         "score": rows.as_score(roles.score, source.score_range),
         "row": rows.get_position(),
     }
@@ -223,3 +225,134 @@ def hash_problem_set(problems: Iterable[str], gold: Iterable[str | None] = ()) -
     pairs = dict(zip(problems, chain(gold, repeat(None)), strict=False))
     named = [[name] if answer is None else [name, answer] for name, answer in sorted(pairs.items())]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:12]
+
+
+def get_score_names(source: Source) -> Mapping[str, str]:
+    """Benchmark to the name of its score, as ``source.yml`` says it or else the harness.
+
+    The name of a benchmark is empty where the data name none. One whose score has no name is left out.
+    """
+    stated, benchmarks = source.settings.score_name, source.benchmarks or ("",)
+    given = dict.fromkeys(benchmarks, stated) if isinstance(stated, str) else stated or {}
+    named = {**get_layout(source).score_names, **given}
+    return {name: named[name] for name in benchmarks if name in named}
+
+
+class TotalsTable:
+    """The totals of a source, read in one go for all benchmarks and once for each set of filters."""
+
+    def __init__(self, project_root: Path, source: Source) -> None:
+        self._root, self._source = project_root, source
+        self._read: dict[str, dict[str, list[ReportedScore]]] = {}
+
+    def get_scores(
+        self,
+        benchmark: str | None = None,
+        series: tuple[str, ...] | None = None,
+        where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
+    ) -> tuple[ReportedScore, ...]:
+        """The totals on one benchmark, or on all, in the order of writing or of ``series``.
+
+        Only rows count whose columns have the values of ``where``, besides the source's own filter.
+
+        Raises:
+            ReportError: there is no such benchmark, series or column, a cell is no number, a score lies
+                outside the range that ``source.yml`` states, or the rows hold several metrics.
+        """
+        source, where = self._source, where or {}
+        problems = list(find_unknown_names(source, get_layout(source), benchmark, series, where))
+        if problems:
+            raise ReportError(*problems)
+        read = self._read_rows({**source.settings.filter, **where})
+        found = list(chain.from_iterable(read.values())) if benchmark is None else read.get(benchmark, [])
+        if series is not None:
+            found = [one for name in series for one in found if one.series == name]
+        _check_scores(source, found)
+        return tuple(found)
+
+    def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
+        """The smallest and the largest possible score: as stated, or 0 and 1 where nothing speaks against it.
+
+        Totals whose range is not stated are taken for shares only where all of the metric lie in 0 to 1,
+        those of other benchmarks and series too, and higher is better: a perplexity or a number of bits may
+        be under 1. Both ends are infinite where the range is not known.
+        """
+        if "score_range" in self._source.settings.model_fields_set:
+            return self._source.score_range
+        metrics = {one.metric for one in scores}
+        every = chain.from_iterable(self._read_rows(self._source.settings.filter).values())
+        values = (one.value for one in every if one.value is not None and one.metric in metrics)
+        return (0.0, 1.0) if higher_is_better and all(0 <= value <= 1 for value in values) else _UNKNOWN
+
+    def _read_rows(
+        self, filters: Mapping[str, CellValue | tuple[CellValue, ...]]
+    ) -> dict[str, list[ReportedScore]]:
+        """The totals of the rows that filters leave, by their benchmark, in the order of writing."""
+        layout = get_layout(self._source)
+        resolved_filters = resolve_filters(filters, tuple(layout.kinds))
+        # As a text, since 1 and true are equal in Python.
+        if (key := repr(resolved_filters)) in self._read:
+            return self._read[key]
+        found: dict[str, list[ReportedScore]] = defaultdict(list)
+        roles = layout.totals
+        numbers = [name for name in (roles.score, roles.stderr, roles.n) if name] if roles else []
+        with explain_faults(self._root, self._source.location, layout.files, numbers):
+            select = _select_totals(self._root, self._source, resolved_filters)
+            for row in get_engine().fetch_rows(f"SELECT * FROM ({select}) ORDER BY row"):  # noqa: S608
+                benchmark, series, run, seed, metric, *numbers_of_row, _ = row
+                # What is not finite is not known.
+                value, stderr, count = (
+                    cell if isinstance(cell, float) and math.isfinite(cell) else None
+                    for cell in numbers_of_row
+                )
+                problems = int(count) if count is not None and count >= 1 else None
+                name = None if seed is None else str(seed)
+                score = ReportedScore(str(series), str(run), name, str(metric), value, stderr, problems)
+                found[benchmark or ""].append(score)
+        return self._read.setdefault(key, found)
+
+
+def _select_totals(root: Path, source: Source, filters: Filters) -> str:
+    """The rows of a source: benchmark, fields of ``ReportedScore`` and position."""
+    layout = get_layout(source)
+    roles = layout.totals
+    if roles is None:
+        raise TypeError(f"the source {source.name!r} holds no totals")
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        return {
+            "benchmark": rows.as_text(roles.benchmark),
+            **select_names(rows, layout, source.settings.rename),
+            "metric": rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score),
+            "value": rows.as_number(roles.score),
+            "stderr": rows.as_number(roles.stderr),
+            "problems": rows.as_number(roles.n),
+            "row": rows.get_position(),
+        }
+
+    def has_metric(rows: Rows) -> str:
+        return f"{rows.as_text(roles.metric)} IS NOT NULL" if roles.metric else ""
+
+    return select_files(root, layout, list_cells, filters, has_metric)
+
+
+def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:
+    """Refuse scores of several metrics, several of one run, and such as ``source.yml`` rules out."""
+    metrics = tuple(dict.fromkeys(one.metric for one in scores))
+    runs = Counter((one.series, one.run, one.seed) for one in scores)
+    (name, _, _), count = next(iter(runs.most_common(1)), (("", "", None), 0))
+    low, high = source.score_range if "score_range" in source.settings.model_fields_set else _UNKNOWN
+    wrong = next((one for one in scores if one.value is not None and not low <= one.value <= high), None)
+    if len(metrics) > 1:
+        message = f'the totals of "{source.name}" are of {len(metrics)} metrics: {list_names(metrics)}'
+        column = get_layout(source).totals
+        advice = f"Choose one, as in filter: {{{column.metric if column else 'metric'}: {metrics[0]}}}"
+    elif count > 1:
+        message = f'"{source.name}" has {count} totals of {name} that nothing tells apart'
+        advice = "Name a column that does, as in columns: {seed: NAME} or {benchmark: NAME}, or use filter:"
+    elif wrong:
+        message = f"the score of {wrong.series}, {wrong.value:g}, lies outside of {low:g} to {high:g}"
+        advice = "Mend score_range in source.yml"
+    else:
+        return
+    raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))

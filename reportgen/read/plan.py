@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
-from reportgen.read.tables.columns import INTERVAL_PARTS, resolve_column
-from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column
 from reportgen.read.tables.rows import (
     group_files,
     keep_series,
@@ -63,14 +62,14 @@ class Plan:
     """Which columns and rows of a source make a table of measurements."""
 
     layout: Layout
-    rename: Mapping[str, str]  # series as written, and their names in the report
     metrics: Mapping[str, RawNames]  # metrics of the query, and their names in the data
     step: str  # the column used as x
-    step_metric: RawNames  # names in the data of the metric used as x of a long table, joined on the step
-    step_name: str  # what x is called
-    series: tuple[str, ...] | None  # only these series, if not all
     filters: Filters
     intervals: Mapping[str, Mapping[str, str]]  # for each raw metric the columns of its interval, by part
+    rename: Mapping[str, str] = field(default_factory=dict)  # series as written: their names in the report
+    step_metric: RawNames = ()  # names in the data of the metric used as x of a long table, joined on steps
+    step_name: str = ""  # what x is called
+    series: tuple[str, ...] | None = None  # only these series, if not all
     repeat: str = ""  # what several rows of one step mean, as ``repeat:`` of a source says
 
     @property

@@ -132,7 +132,6 @@ def is_table_of_runs(columns: Sequence[str], cells: Collection[str | None] = ())
     return there >= _OF_A_SCRIPT and any(cell and cell.startswith("{") for cell in cells)
 
 
-FREE_COLUMNS: Final = False
 _HEAD: Final = 64 << 10
 _ROWS_OF_A_HEAD: Final = 200
 _FEW_LONG_ROWS: Final = 5

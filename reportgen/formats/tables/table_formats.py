@@ -1,10 +1,10 @@
-"""The formats of tables. A new one is a module with these four names, and a line below."""
+"""The formats of tables. A new one is a module with these three functions, and a line below."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from reportgen.formats.tables import delimited, json_lines, json_table, parquet
+from reportgen.formats.tables import delimited, json_tables, parquet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,15 +18,11 @@ if TYPE_CHECKING:
 class TableFormat(Protocol):
     """What a module knows about its format."""
 
-    @property
-    def FREE_COLUMNS(self) -> bool:  # noqa: N802 - a constant of the module
-        """Whether files with different columns can be read in one go."""
-
     def look(self, content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:
         """Columns, types and a bounded sample of a file."""
 
     def scan(self, files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
-        """A SELECT of ``k0, k1, ...`` (the wanted columns), ``file`` and ``row``; lazy."""
+        """A SELECT of ``k0, k1, ...`` (the columns), ``file`` and ``row``; lazy."""
 
     def read_rows(
         self, content: Content, file: FileLayout, columns: Collection[str]
@@ -38,7 +34,9 @@ FORMATS: Final[Mapping[str, TableFormat]] = {
     "csv": delimited,
     "tsv": delimited,
     delimited.WANDB_CHART: delimited,
-    "jsonl": json_lines,
-    "json": json_table,
+    "jsonl": json_tables,
+    "json": json_tables,
     "parquet": parquet,
 }
+FREE_COLUMNS: Final = frozenset(("jsonl",))
+"""Formats whose files are read in one go though their columns differ: what a file lacks is NULL."""

@@ -22,6 +22,7 @@ from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import FileLayout, Look
@@ -96,6 +97,13 @@ def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check])
                 shown = f'"{shorten(cell, _LONGEST)}"' if cell else "an empty cell"
                 message = f'{shown} in column "{shorten(name, _LONGEST)}"{where} {fault[0]}'
                 yield content.make_problem(message, fault[1], row.line)
+
+
+def explain_faults(
+    root: Path, place: SourceLocation, files: Iterable[FileLayout], numbers: Collection[str]
+) -> AbstractContextManager[None]:
+    """Turn a failure inside into what ``find_faults`` finds; see ``explain_errors``."""
+    return explain_errors(root, place, lambda: find_faults(root, files, numbers))
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.formats import sql
 from reportgen.formats.files import Content
 from reportgen.formats.messages import list_names
-from reportgen.formats.tables.json_lines import as_text
 from reportgen.formats.tables.json_path import (
     PathError,
     describe_dead_end,
@@ -25,10 +24,11 @@ from reportgen.formats.tables.json_path import (
     parse_path,
     read_documents,
 )
+from reportgen.formats.tables.json_tables import as_text
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import StoredFinding, StoredPart, StoredRun, StoredUnit, load_unit, store_unit
 from reportgen.read.runs.write_parquet import clean_text, name_part, write_part
-from reportgen.read.tables.columns import get_mapped_columns
+from reportgen.read.tables.layout import get_mapped_columns
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:

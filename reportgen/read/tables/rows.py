@@ -13,7 +13,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number
 from reportgen.formats.engine import get_engine
 from reportgen.formats.files import Content
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.tables.table_formats import FORMATS, FREE_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -96,23 +96,23 @@ class Rows:
         """Whether any of the files has the column."""
         return any(name in file.names for file in self._files)
 
-    def as_number(self, name: str) -> str:
-        """The column as numbers."""
+    def as_number(self, name: str | None) -> str:
+        """The column as numbers; NULL without one."""
         return self._convert(sql.parse_number, name, "DOUBLE")
 
     def as_score(self, name: str, ends: tuple[float, float]) -> str:
         """The column as scores between two ends."""
         return self._convert(lambda cell, kind: parse_score(cell, kind, ends), name, "DOUBLE")
 
-    def as_time(self, name: str) -> str:
+    def as_time(self, name: str | None) -> str:
         """The column as milliseconds since 1970 UTC."""
         return self._convert(sql.parse_time, name, "DOUBLE")
 
-    def as_words(self, name: str) -> str:
+    def as_words(self, name: str | None) -> str:
         """The column as texts."""
         return self._convert(sql.as_text, name, sql.TEXT)
 
-    def as_text(self, name: str) -> str:
+    def as_text(self, name: str | None) -> str:
         """The column as texts; NULL where a cell is empty."""
         if self.columnar and name in self._layout.gapless:
             return self.as_words(name)
@@ -146,8 +146,8 @@ class Rows:
         scan = FORMATS[file.format].scan(self._paths, replace(file, compression=compression), self._selected)
         return f"({scan})"
 
-    def _convert(self, meaning: sql.Meaning, name: str, kind: str) -> str:
-        if not self.has(name):
+    def _convert(self, meaning: sql.Meaning, name: str | None, kind: str) -> str:
+        if name is None or not self.has(name):
             return f"CAST(NULL AS {kind})"
         return meaning(self._select_cell(name), self._type(name))
 
@@ -178,7 +178,7 @@ def group_files(root: Path, layout: Layout) -> Iterator[Rows]:
     shapes: dict[object, list[int]] = defaultdict(list)
     for index, file in enumerate(layout.files):
         compression = file.compression if file.as_it_is else ""
-        columns = () if FORMATS[file.format].FREE_COLUMNS else (file.columns, file.types)
+        columns = () if file.format in FREE_COLUMNS else (file.columns, file.types)
         given = (file.code, tuple(name for name, _ in file.given))
         shapes[file.format, compression, file.variant, columns, given].append(index)
     for indices in shapes.values():
@@ -208,12 +208,8 @@ def select_run(rows: Rows, layout: Layout) -> str:
 
 def select_names(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> dict[str, str]:
     """A row's series, run and seed, which is NULL where it is unknown."""
-    seed = layout.roles.seed
-    return {
-        "series": select_series(rows, layout, rename),
-        "run": select_run(rows, layout),
-        "seed": rows.as_text(seed) if seed else f"CAST(NULL AS {sql.TEXT})",
-    }
+    names = {"series": select_series(rows, layout, rename), "run": select_run(rows, layout)}
+    return {**names, "seed": rows.as_text(layout.roles.seed)}
 
 
 def keep_series(select: str, series: Iterable[str] | None) -> str:

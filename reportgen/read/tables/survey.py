@@ -17,17 +17,20 @@ from reportgen.formats.tables import delimited, parquet
 from reportgen.formats.tables.table_formats import FORMATS
 from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
-from reportgen.read.tables.check import NAMED, check_columns, explain_errors, find_faults, find_wrong_cells
-from reportgen.read.tables.columns import (
+from reportgen.read.tables.check import NAMED, check_columns, explain_faults, find_faults, find_wrong_cells
+from reportgen.read.tables.layout import (
+    DataFile,
+    Layout,
+    Survey,
     detect_outcomes,
     detect_roles,
     detect_totals,
     find_wide_metrics,
+    get_layout,
     get_mapped_columns,
     resolve_filters,
     select_metrics,
 )
-from reportgen.read.tables.layout import DataFile, Layout, Survey, get_layout
 from reportgen.read.tables.rows import UNNAMED, select_files, select_series
 from reportgen.read.tables.wandb_chart import detect_chart, survey_chart
 from reportgen.read.unread import check_unknown_files, explain_unknown_format, report_no_data, report_unread
@@ -253,7 +256,7 @@ class _Surveyor:
         named = select_files(
             self.root, layout, lambda rows: {"name": select(rows), "row": rows.get_position()}, filters
         )
-        with explain_errors(self.root, self.place, lambda: find_faults(self.root, layout.files, ())):
+        with explain_faults(self.root, self.place, layout.files, ()):
             statement = f'SELECT name FROM ({named}) GROUP BY name ORDER BY min("row")'  # noqa: S608 - our own names
             return [name for (name,) in get_engine().fetch_rows(statement)]
 
