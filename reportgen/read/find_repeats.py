@@ -47,9 +47,10 @@ class RowKeys:
     metric or benchmark, ``step`` what it may have once a run: a step, or a problem and sample.
     """
 
-    select: str
+    root: Path
     layout: Layout
     filters: Filters
+    select: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def make_answer_keys(root: Path, layout: Layout, filters: Filters) -> RowKeys:
     def is_scored(rows: Rows) -> str:
         return f"{rows.as_text(roles.score)} IS NOT NULL"
 
-    return RowKeys(select_files(root, layout, list_cells, filters, is_scored), layout, filters)
+    return RowKeys(root, layout, filters, select_files(root, layout, list_cells, filters, is_scored))
 
 
 def find_repeat(keys: RowKeys) -> Repeat | None:
@@ -178,7 +179,7 @@ def _fetch_repeat(statement: str) -> Repeat | None:
 
 
 def find_distinguishing_columns(
-    root: Path, keys: RowKeys, columns: Sequence[str], *, most: int = _MOST_NAMES
+    keys: RowKeys, columns: Sequence[str], *, most: int = _MOST_NAMES
 ) -> list[tuple[str, ...]]:
     """Those of the columns, or pairs of them, that tell all repeated rows apart by at most so many names.
 
@@ -190,7 +191,7 @@ def find_distinguishing_columns(
         f"CREATE TEMP TABLE repeated AS SELECT * FROM ("  # noqa: S608 - our own names
         f"SELECT *, count(*) OVER (PARTITION BY series, run, part, step) AS several "
         f"FROM ({keys.select}) WHERE value IS NOT NULL"
-        f') JOIN ({_select_cells(root, keys, columns)}) USING ("row") WHERE several > 1'
+        f') JOIN ({_select_cells(keys, columns)}) USING ("row") WHERE several > 1'
     )
 
     def is_label(index: int) -> bool:
@@ -215,7 +216,7 @@ def find_distinguishing_columns(
     return [tuple(columns[index] for index in indices) for indices in found]
 
 
-def find_run_columns(root: Path, keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
+def find_run_columns(keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
     """Those of the columns that have one name in each run, and not the same in all runs.
 
     If ``shared``, some runs have to have the same name, as with a setting.
@@ -232,7 +233,7 @@ def find_run_columns(root: Path, keys: RowKeys, columns: Sequence[str], *, share
         f"max(n{index}) = 1 AND max(e{index}) = 0 AND count(DISTINCT v{index}) BETWEEN 2 AND {most}"
         for index in range(len(columns))
     )
-    joined = f'({keys.select}) JOIN ({_select_cells(root, keys, columns)}) USING ("row")'
+    joined = f'({keys.select}) JOIN ({_select_cells(keys, columns)}) USING ("row")'
     runs = f"SELECT series, run, {counts} FROM {joined} GROUP BY series, run"  # noqa: S608 - our own names
     (found,) = get_engine().fetch_rows(f"SELECT {tests} FROM ({runs})")  # noqa: S608 - our own names
     return [name for name, fits in zip(columns, found, strict=True) if fits]
@@ -262,14 +263,14 @@ def is_comparable(column: str) -> bool:
     return (named or is_experiment_setting(name)) and not is_name_of("run", name)
 
 
-def _select_cells(root: Path, keys: RowKeys, columns: Iterable[str]) -> str:
+def _select_cells(keys: RowKeys, columns: Iterable[str]) -> str:
     """Every row's position, and the cells of columns as texts."""
 
     def list_cells(rows: Rows) -> dict[str, str]:
         cells = {f"c{index}": rows.as_text(name) for index, name in enumerate(columns)}
         return {"row": rows.get_position(), **cells}
 
-    return select_files(root, keys.layout, list_cells, keys.filters)
+    return select_files(keys.root, keys.layout, list_cells, keys.filters)
 
 
 def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:

@@ -251,7 +251,7 @@ def _select_long(rows: Rows, plan: Plan) -> str:
         **_select_interval(rows, plan, next(iter(plan.intervals.values()), {})),
     }
     test = f"{raw} IN ({sql.quote_all(names) or 'NULL'})"
-    return select_fields(rows, _order_fields(fields), plan.filters, test)
+    return _select(rows, plan, fields, test)
 
 
 def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) -> str:
@@ -264,13 +264,13 @@ def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) ->
     if len(found) == 1:
         fields = {**_name_fields(rows, plan), "metric": names[0], **cells[0]}
         test = f"{cells[0]['value']} IS NOT NULL" if plan.has_gaps else ""
-        return select_fields(rows, _order_fields(fields), plan.filters, test)
+        return _select(rows, plan, fields, test)
     fields = {
         **_name_fields(rows, plan),
         "metric": _unnest(names),
         **{part: _unnest(cell[part] for cell in cells) for part in cells[0]},
     }
-    select = select_fields(rows, _order_fields(fields), plan.filters)
+    select = _select(rows, plan, fields)
     return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if plan.has_gaps else select  # noqa: S608
 
 
@@ -297,7 +297,7 @@ def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
     if all(runs[raw].run == series[raw] for raw in selected):
         # Each name unnested costs a tenth of the time.
         columns["run"], fields["run"] = '"series"', "NULL"
-    select = select_fields(rows, _order_fields(fields), plan.filters)
+    select = _select(rows, plan, fields)
     yield f"SELECT {_list_cells(columns)} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - our own names
 
 
@@ -339,6 +339,10 @@ def _select_interval(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dic
         # The standard error of a mean over n.
         parts["stderr"] = f"{parts['std']} / sqrt(nullif({parts['n']}, 0))"
     return {part: parts.get(part, _NULL) for part in plan.interval_columns}
+
+
+def _select(rows: Rows, plan: Plan, fields: Mapping[str, str], *tests: str) -> str:
+    return select_fields(rows, _order_fields(fields), plan.filters, *tests)
 
 
 def _order_fields(fields: Mapping[str, str]) -> dict[str, str]:

@@ -80,9 +80,7 @@ class Rows:
     """The rows of some files of one shape, with the columns requested so far."""
 
     def __init__(self, root: Path, layout: Layout, indices: Sequence[int]) -> None:
-        self._root = root
-        self._layout = layout
-        self._indices = indices
+        self._root, self._layout, self._indices = root, layout, indices
         self._files = [layout.files[index] for index in indices]
         self._paths = [_prepare_file(root, file) for file in self._files]
         self._selected: list[str] = []
@@ -114,7 +112,7 @@ class Rows:
 
     def as_text(self, name: str | None) -> str:
         """The column as texts; NULL where a cell is empty."""
-        if self.columnar and name in self._layout.gapless:
+        if name in self._layout.gapless:
             return self.as_words(name)
         return f"nullif({self.as_words(name)}, '')"
 
@@ -191,7 +189,7 @@ def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
     if column is None:
         return rows.label([rename.get(label, label) for label in layout.labels])
     name = rows.as_text(column)
-    if not (rows.columnar and column in layout.gapless):
+    if column not in layout.gapless:
         name = f"coalesce({name}, {sql.quote(UNNAMED)})"
     return rename_texts(name, rename)
 
@@ -200,7 +198,7 @@ def select_run(rows: Rows, layout: Layout) -> str:
     """What distinguishes a row's run from others of its series: run, otherwise seed, otherwise file."""
     roles = layout.roles
     named = [rows.as_text(name) for name in (roles.run, roles.seed) if name is not None]
-    if roles.run and rows.columnar and roles.run in layout.gapless:
+    if roles.run in layout.gapless:
         return named[0]
     last = rows.label(layout.labels) if len(layout.files) > 1 else "''"
     return f"coalesce({', '.join([*named, last])})"

@@ -118,11 +118,10 @@ def survey(
 ) -> Survey:
     """Look at every file, in reading order, and put together what was seen.
 
-    If ``whole``, the names of metrics and series are those of all rows, not only of a sample. Names of files
-    start from ``root``; problems of the whole source are reported at ``place``.
+    If ``whole``, the names of metrics and series are those of all rows, not only of a sample.
 
     Raises:
-        ReportError: everything that is wrong with any of the files.
+        ReportError: everything that is wrong with any of the files or, at ``place``, with the source.
     """
     surveyor = _Surveyor(root, settings, place)
     looks = _look_at_files(root, files, settings, whole=whole)
@@ -133,12 +132,11 @@ def survey(
         looks = [_add_given(look, file) for look, file in zip(looks, named, strict=True)]
         layout = surveyor.build_layout(named, looks)
     roles, rename = layout.roles, settings.rename
-    value = roles.value if layout.long else None
-    doubtful = value and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
-    if doubtful and (problems := find_faults(root, layout.files, (value or "",))):
+    value = roles.value or ""
+    doubtful = layout.long and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
+    if doubtful and (problems := find_faults(root, layout.files, (value,))):
         raise ReportError(*problems)
-    layout = replace(layout, benchmarks=surveyor.list_benchmarks(layout))
-    layout = replace(layout, lower_is_better=surveyor.find_lower_is_better(layout))
+    layout = surveyor.add_benchmarks(layout)
     cells = layout.labels if roles.series is None else _list_cells(looks, roles.series)
     series: Iterable[Text] = (rename.get(name or UNNAMED, name or UNNAMED) for name in dict.fromkeys(cells))
     metrics: Iterable[Text] = _list_cells(looks, roles.metric)
@@ -157,8 +155,8 @@ def survey(
     )
     runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
     _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
-    warnings = chain.from_iterable(look.warnings for look in looks)
-    return Survey(layout, tuple(layout.kinds), raw, (*warnings, *check_columns(layout, looks)))
+    warnings = (*chain.from_iterable(look.warnings for look in looks), *check_columns(layout, looks))
+    return Survey(layout, tuple(layout.kinds), raw, warnings)
 
 
 def complete_layout(root: Path, source: Source) -> Layout:
@@ -218,37 +216,35 @@ class _Surveyor:
             totals=totals,
         )
 
-    def list_benchmarks(self, layout: Layout) -> tuple[str, ...]:
-        """Every value of the benchmark column: a sample proves nothing, and each has figures of its own.
+    def add_benchmarks(self, layout: Layout) -> Layout:
+        """A layout with every value of the benchmark column: a sample proves nothing, and each has figures.
+
+        Of totals it also has those benchmarks on which less is better by the name of the metric; an empty
+        text where there are none.
 
         Raises:
             ReportError: rows of no benchmark, or what cannot be read.
         """
         scored = layout.outcomes or layout.totals
         column = scored.benchmark if scored else None
-        if column is None:
-            return ()
-        names = self.fetch_names(layout, lambda rows: rows.as_text(column))
-        if None in names:
+        names = self.fetch_names(layout, lambda rows: rows.as_text(column)) if column else []
+        if column and None in names:
             raise ReportError(*find_wrong_cells(self.root, layout.files, {column: NAMED}))
-        return tuple(name for name in names if name)
-
-    def find_lower_is_better(self, layout: Layout) -> tuple[str, ...]:
-        """The benchmarks of totals whose metric's name says that less is better; empty text for none."""
+        layout = replace(layout, benchmarks=tuple(name for name in names if name))
         roles = layout.totals
         if roles is None:
-            return ()
+            return layout
         if roles.metric is None:
             lower = guess_direction(roles.score) is Direction.LOWER
-            return (layout.benchmarks or ("",)) if lower else ()
-        benchmark, metric = roles.benchmark, roles.metric
+            return replace(layout, lower_is_better=(layout.benchmarks or ("",)) if lower else ())
+        metric = roles.metric
 
-        def select_name(rows: Rows) -> str:
-            of = f"coalesce({rows.as_text(benchmark)}, '')" if benchmark else "''"
-            return f"{of} || chr(31) || {rows.as_text(metric)}"
+        def select_pair(rows: Rows) -> str:
+            return f"coalesce({rows.as_text(column)}, '') || chr(31) || {rows.as_text(metric)}"
 
-        pairs = [name.split("\x1f", 1) for name in self.fetch_names(layout, select_name) if name]
-        return tuple(dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER))
+        pairs = [name.split("\x1f", 1) for name in self.fetch_names(layout, select_pair) if name]
+        found = dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER)
+        return replace(layout, lower_is_better=tuple(found))
 
     def fetch_names(self, layout: Layout, select: Callable[[Rows], str]) -> list[Text]:
         """All names that an expression gives, in order of first appearance; None where it gives none."""
