@@ -63,14 +63,6 @@ class _OutcomeQuery:
         parts = {part: getattr(self.roles, part) for part in (*_TEXTS, *_NUMBERS)}
         return {part: column for part, column in parts.items() if column is not None}
 
-    @property
-    def numbers_samples(self) -> bool:
-        """Whether the rows of a problem are samples, to be numbered in the order of writing."""
-        settings = self.source.settings
-        protocols = (settings.protocol, *settings.protocols.values())
-        several = max(protocol.samples or 1 for protocol in protocols) > 1
-        return (self.roles.sample is None and several) or settings.repeat == "mean"
-
 
 def read_outcomes(
     project_root: Path,
@@ -182,9 +174,13 @@ def _build_statement(root: Path, query: _OutcomeQuery) -> str:
         "sample": "coalesce(sample, '')",
     }
     within = "series, run, benchmark, problem" if query.roles.benchmark else "series, run, problem"
-    if query.numbers_samples:
+    settings = query.source.settings
+    protocols = (settings.protocol, *settings.protocols.values())
+    several = any((protocol.samples or 1) > 1 for protocol in protocols)
+    if (query.roles.sample is None and several) or settings.repeat == "mean":
+        # The rows of a problem are samples, in the order of writing.
         changed["sample"] = f'CAST(row_number() OVER (PARTITION BY {within} ORDER BY "row") AS {sql.TEXT})'
-    elif query.source.settings.repeat == "runs":
+    elif settings.repeat == "runs":
         again = f"PARTITION BY {within}, sample"
         number = f'row_number() OVER ({again} ORDER BY "row")'
         named = f"CASE WHEN run = '' THEN '' ELSE run || ' #' END || {number}"

@@ -188,11 +188,8 @@ def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
 
 def _find_column(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part."""
-    found = resolve_column(name, layout)
-    if found is None and name in {"step", "metric"}:
-        role: str | None = getattr(layout.roles, name)
-        return role
-    return found
+    roles = {"step": layout.roles.step, "metric": layout.roles.metric}
+    return resolve_column(name, layout) or roles.get(name)
 
 
 def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
@@ -314,10 +311,7 @@ def _unnest(cells: Iterable[str]) -> str:
 
 def _name_fields(rows: Rows, plan: Plan) -> dict[str, str]:
     """What every row has besides metric and value."""
-    return {
-        **select_names(rows, plan.layout, plan.rename),
-        **_position_fields(rows, plan),
-    }
+    return {**select_names(rows, plan.layout, plan.rename), **_position_fields(rows, plan)}
 
 
 def _position_fields(rows: Rows, plan: Plan) -> dict[str, str]:

@@ -105,8 +105,7 @@ def find_joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) 
 
 def name_extremes(column: str) -> tuple[str, str]:
     """The columns of the smallest and the largest of the values that one of a column stands for."""
-    low, high = _EXTREMES
-    return column + low, column + high
+    return column + _EXTREMES[0], column + _EXTREMES[1]
 
 
 def number_twins(columns: Sequence[str]) -> tuple[str, ...]:

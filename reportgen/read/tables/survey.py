@@ -131,26 +131,17 @@ def survey(
     if not (layout.roles.series or layout.roles.seed) and (named := add_seeds(files, settings)):
         looks = [_add_given(look, file) for look, file in zip(looks, named, strict=True)]
         layout = surveyor.build_layout(named, looks)
-    roles, rename = layout.roles, settings.rename
+    roles = layout.roles
     value = roles.value or ""
     doubtful = layout.long and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
     if doubtful and (problems := find_faults(root, layout.files, (value,))):
         raise ReportError(*problems)
     layout = surveyor.add_benchmarks(layout)
-    cells = layout.labels if roles.series is None else _list_cells(looks, roles.series)
-    series: Iterable[Text] = (rename.get(name or UNNAMED, name or UNNAMED) for name in dict.fromkeys(cells))
-    metrics: Iterable[Text] = _list_cells(looks, roles.metric)
-    if not layout.long:
-        metrics = find_wide_metrics(layout.kinds, roles, sampled=not layout.exhaustive)
-    if whole:
-        if layout.long:
-            metrics = surveyor.fetch_names(layout, lambda rows: rows.as_text(roles.metric or ""))
-        series = surveyor.fetch_names(layout, lambda rows: select_series(rows, layout, rename))
-    raw = tuple(dict.fromkeys(name for name in metrics if name))
+    raw, series = surveyor.list_names(layout, looks, whole=whole)
     layout = replace(
         layout,
         metrics=select_metrics(raw, settings),
-        series=tuple(dict.fromkeys(name for name in series if name is not None)),
+        series=series,
         exhaustive=layout.exhaustive or whole,
     )
     runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
@@ -245,6 +236,24 @@ class _Surveyor:
         pairs = [name.split("\x1f", 1) for name in self.fetch_names(layout, select_pair) if name]
         found = dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER)
         return replace(layout, lower_is_better=tuple(found))
+
+    def list_names(
+        self, layout: Layout, looks: Sequence[Look], *, whole: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of metrics in the data and of series in the report, of the sample or of all rows."""
+        roles, rename = layout.roles, self.settings.rename
+        cells = layout.labels if roles.series is None else _list_cells(looks, roles.series)
+        named = (name or UNNAMED for name in dict.fromkeys(cells))
+        series: Iterable[Text] = (rename.get(name, name) for name in named)
+        metrics: Iterable[Text] = _list_cells(looks, roles.metric)
+        if whole:
+            series = self.fetch_names(layout, lambda rows: select_series(rows, layout, rename))
+        if not layout.long:
+            metrics = find_wide_metrics(layout.kinds, roles, sampled=not layout.exhaustive)
+        elif whole:
+            metrics = self.fetch_names(layout, lambda rows: rows.as_text(roles.metric))
+        raw = tuple(dict.fromkeys(name for name in metrics if name))
+        return raw, tuple(dict.fromkeys(name for name in series if name is not None))
 
     def fetch_names(self, layout: Layout, select: Callable[[Rows], str]) -> list[Text]:
         """All names that an expression gives, in order of first appearance; None where it gives none."""
