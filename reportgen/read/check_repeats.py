@@ -139,11 +139,7 @@ def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
 
 
 def check_steps(root: Path, plan: Plan) -> None:
-    """Refuse rows of one step of one run that are no resume, where ``repeat:`` does not say what they are.
-
-    Raises:
-        ReportError: there are such rows.
-    """
+    """Refuse rows of one step of one run that are no resume, if ``repeat:`` does not say what they are."""
     if plan.repeat:
         return
     keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
@@ -165,11 +161,7 @@ def check_steps(root: Path, plan: Plan) -> None:
 
 
 def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) -> None:
-    """Refuse several rows of most problems of one run, where neither samples nor ``repeat:`` explain them.
-
-    Raises:
-        ReportError: there are such rows.
-    """
+    """Refuse several rows of most problems of one run, if neither samples nor ``repeat:`` explain them."""
     if source.settings.repeat or layout.repeat or layout.outcomes is None:
         return
     keys = make_answer_keys(root, layout, filters)
@@ -181,11 +173,7 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
 
 
 def check_clusters(root: Path, layout: Layout, select: str) -> None:
-    """Refuse a problem that is in two clusters, given the SELECT of a source's outcomes.
-
-    Raises:
-        ReportError: there is one, at the first row that names the second cluster.
-    """
+    """Refuse a problem in two clusters, given the SELECT of a source's outcomes, at the first such row."""
     found = get_engine().fetch_rows(
         f'WITH named AS (SELECT problem, cluster, "row" AS place FROM ({select}) '  # noqa: S608 - our own names
         "WHERE cluster IS NOT NULL), "

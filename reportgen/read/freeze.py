@@ -63,11 +63,7 @@ def open_at(
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:
-    """A source as a table, with the settings that still matter.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """A source as a table, with the settings that still matter, or a ``ReportError`` of its files."""
     layout = complete_layout(root, source)
     stated = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     settings = {key: value for key, value in stated.items() if key not in _DONE and key != "provenance"}
@@ -97,11 +93,7 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
 
 
 def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> None:
-    """Write a table as Parquet; the same rows give the same bytes.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """Write a table as Parquet; the same rows give the same bytes. See ``freeze_table`` for errors."""
     layout = get_layout(source)
     numbers = _list_numbers(layout) & layout.kinds.keys()
     options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880"

@@ -81,10 +81,8 @@ _PARTS: Final = ("series", "run", "seed", "step", "metric", "value")
 def make_frame(measurements: Measurements) -> pd.DataFrame:
     """Measurements as a frame, in the order of writing, times as timestamps in UTC.
 
-    Its columns are ``series, run, seed, metric, step, value`` and those of the input's own interval.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
+    Its columns are ``series, run, seed, metric, step, value`` and those of the input's own interval. A
+    ``ReportError`` has everything that is wrong in the files.
     """
     import pandas as pd  # noqa: PLC0415 - costs half a second where no frame is asked for
 
@@ -101,10 +99,7 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
     ``series`` (renamed as the source says, as metrics are) and ``run`` are always there; ``seed``,
     ``step``, ``metric`` and ``value`` where a column plays that part under another name. The rows are those
     that the source's filter keeps, in the order of writing. Numbers are float64, words str, missing cells
-    None or NaN.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
+    None or NaN. A ``ReportError`` has everything that is wrong in the files.
     """
     layout, settings = get_layout(source), source.settings
     numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}

@@ -249,11 +249,9 @@ class TotalsTable:
     ) -> tuple[ReportedScore, ...]:
         """The totals on one benchmark, or on all, in the order of writing or of ``series``.
 
-        Only rows count whose columns have the values of ``where``, besides the source's own filter.
-
-        Raises:
-            ReportError: there is no such benchmark, series or column, a cell is no number, a score lies
-                outside the range that ``source.yml`` states, or the rows hold several metrics.
+        Only rows count whose columns have the values of ``where``, besides the source's own filter. Names
+        that are not there, cells that are no number, scores outside the range that ``source.yml`` states,
+        and rows of several metrics are errors.
         """
         source, where = self._source, where or {}
         problems = list(find_unknown_names(source, get_layout(source), benchmark, series, where))

@@ -121,11 +121,7 @@ class Plan:
 
 
 def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Plan:
-    """Find the columns that a query needs.
-
-    Raises:
-        ReportError: every name that the source does not have.
-    """
+    """Find the columns that a query needs, or raise a ``ReportError`` with every unknown name."""
     layout = get_layout(source)
     problems = list(_check_names(source, layout, query))
     if problems and not layout.exhaustive:

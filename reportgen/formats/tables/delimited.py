@@ -143,11 +143,7 @@ csv.field_size_limit(16 << 20)
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Header and a bounded sample: the first rows, and a few from places all over the file.
-
-    Raises:
-        ReportError: everything that is wrong with the file, if something shows in the sample.
-    """
+    """Header and a bounded sample; a ``ReportError`` of all that is wrong if something shows in it."""
     head = content.read_head(_HEAD)
     text = decode_text(content, keep_whole_lines(head))
     header, delimiter = _parse_header(content, text, form)
@@ -234,7 +230,6 @@ def _parse(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ...], str]:
-    """Column names and the delimiter."""
     first = _LINE_END.split(text, maxsplit=1)[0]
     delimiter = "\t"
     if form != "tsv":

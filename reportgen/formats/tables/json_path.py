@@ -73,11 +73,7 @@ class PathRow:
 
 
 def parse_path(text: str, *, rows: bool = False) -> JsonPath:
-    """A path as its steps; that of ``rows`` may go through every item of a list.
-
-    Raises:
-        PathError: it is none.
-    """
+    """A path as its steps, or a ``PathError``; that of ``rows`` may go through every item of a list."""
     if _KEY.fullmatch(text) and not rows:
         return JsonPath(text, len(text) - 1, (), is_key=True)
     start = re.match(r"\$|\^+", text)
@@ -116,11 +112,7 @@ def _parse_step(step: re.Match[str]) -> str | int | None:
 
 
 def find_rows(root: Any, path: JsonPath) -> Iterator[PathRow]:  # noqa: ANN401 - whatever JSON holds
-    """The rows of a file or line.
-
-    Raises:
-        PathError: the path leads nowhere.
-    """
+    """The rows of a file or line; a ``PathError`` where the path leads nowhere."""
     candidates: Iterable[PathRow] = [PathRow(root, "0")]
     inward: list[str | int] = []
     for step in path.steps:
@@ -216,11 +208,7 @@ class Document:
 
 
 def read_documents(content: Content) -> Iterator[Document | Diagnostic]:
-    """The documents of a file, and a warning in place of a last line that is torn off.
-
-    Raises:
-        ReportError: the file cannot be read, or lines of it are no JSON.
-    """
+    """The documents of a file, or a ``ReportError`` of it; a last line that is torn off becomes a warning."""
     content.check()
     if split_ending(content.path)[1] == "jsonl":
         yield from _read_lines(content)

@@ -49,11 +49,7 @@ _ADVICE: Final = (
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Keys and values of all of a JSON file, which has no part that can be understood alone, or of lines.
-
-    Raises:
-        ReportError: everything that is wrong with the file, if something shows in what is looked at.
-    """
+    """Keys and a sample of lines, or of all of a JSON file; a ``ReportError`` of all that is wrong in it."""
     if form != "json":
         return _look_at_lines(content, form, whole=whole)
     content.check()

@@ -26,11 +26,7 @@ _SPOTS: Final = 128
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Names and types, and a sample of the columns that may name things; the file says what columns it has.
-
-    Raises:
-        ReportError: the file is not Parquet or has no rows.
-    """
+    """Names and types, a sample of columns that may name things, or a ``ReportError`` if it is no Parquet."""
     content.check()
     try:
         relation = get_engine().open_cursor().sql(f"SELECT * FROM {_build_reader([content.path])}")  # noqa: S608 - quoted

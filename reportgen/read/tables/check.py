@@ -110,13 +110,10 @@ def explain_faults(
 def explain_errors(
     root: Path, place: SourceLocation, faults: Callable[[], Iterable[Diagnostic]]
 ) -> Iterator[None]:
-    """Turn a failure of the database inside into what the user can mend.
+    """Turn a failure of the database inside into a ``ReportError`` with what the user can mend.
 
     ``faults``, called only then, looks for what is wrong in files below ``root``; a failure that nothing in
     the rows explains is reported at ``place``.
-
-    Raises:
-        ReportError: reading failed.
     """
     try:
         yield
@@ -139,10 +136,8 @@ def explain_errors(
 def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ...]:
     """A warning for each file without some of the metrics or without a run or seed, which others have.
 
-    JSON Lines have a key only where there is something to say, so a sample proves nothing.
-
-    Raises:
-        ReportError: files lack the column of series, step, metric or value, or of problem or score.
+    A file without the column of series, step, metric or value, or of problem or score, is an error. JSON
+    Lines have a key only where there is something to say, so a sample proves nothing.
     """
     roles = layout.roles
     needed = [name for name in (roles.series, roles.step, roles.metric, roles.value) if name]
@@ -189,11 +184,7 @@ def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnosti
 
 
 def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:
-    """A survey with what the settings name in vain among the warnings.
-
-    Raises:
-        ReportError: what they name in vain cannot be done without.
-    """
+    """A survey with warnings of what the settings name in vain, or a ``ReportError`` if it is necessary."""
     problems = list(find_unmatched_names(survey, settings, place))
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise ReportError(*problems)

@@ -145,11 +145,7 @@ class Survey:
 
 
 def get_layout(source: Source) -> Layout:
-    """The layout that ``open_source`` gave a source.
-
-    Raises:
-        TypeError: the source was made by something else.
-    """
+    """The layout that ``open_source`` gave a source; a ``TypeError`` if something else made it."""
     if not isinstance(source.layout, Layout):
         raise TypeError(f"the source {source.name!r} was not opened by reportgen.read")
     return source.layout
@@ -257,11 +253,7 @@ def _make_missing_error(
 def detect_roles(
     columns: Sequence[str], settings: SourceSettings, place: SourceLocation
 ) -> tuple[Roles, bool]:
-    """The column for each part, and whether the table is long.
-
-    Raises:
-        ReportError: ``source.yml`` names columns that there are not, or a long table lacks a column.
-    """
+    """The column for each part, and whether the table is long; a ``ReportError`` if a column is missing."""
     mapped = get_mapped_columns(settings)
     unknown = [(f"columns: {part}", name) for part, name in mapped.items() if name not in columns]
     unknown += [("filter", name) for name in settings.filter if find_column(name, columns) is None]
@@ -287,11 +279,9 @@ def detect_outcomes(
     """The column for each part of outcomes; None where the table holds measurements.
 
     A table holds outcomes if it has columns for problem and score and none for the step, or if
-    ``source.yml`` says ``form: outcomes`` or names one of the two. ``epoch``, which is a step in
-    training and a sample in evaluation, is the sample of a column that is called problem or the like.
-
-    Raises:
-        ReportError: ``source.yml`` wants outcomes, and the column of problem or score is not there.
+    ``source.yml`` says ``form: outcomes`` or names one of the two; then it is an error if one is missing.
+    ``epoch``, which is a step in training and a sample in evaluation, is the sample of a column that is
+    called problem or the like.
     """
     mapped = get_mapped_columns(settings)
     requested = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
@@ -319,11 +309,7 @@ def detect_outcomes(
 def detect_totals(
     kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: SourceLocation
 ) -> TotalRoles | None:
-    """The column for each part of totals; None unless ``source.yml`` says ``form: totals``.
-
-    Raises:
-        ReportError: no column can be the score.
-    """
+    """The column for each part of totals, with an error without a score; None without ``form: totals``."""
     if settings.form != "totals":
         return None
     taken = (roles.series, roles.run, roles.seed)

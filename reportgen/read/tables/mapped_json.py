@@ -80,11 +80,7 @@ def map_tables(
     hashed: Sequence[SourceFile],
     cache: Cache,
 ) -> MappedTables:
-    """Bring the rows of JSON files into the cache, where they are not yet; ``hashed`` is in their order.
-
-    Raises:
-        ReportError: a path is none or leads nowhere, or a file cannot be read.
-    """
+    """Bring rows of JSON files into the cache, or raise a ``ReportError`` of each wrong path or file."""
     mapping = _parse_mapping(settings, location.place)
     problems = Diagnostics()
     tables: list[DataFile] = []
@@ -115,7 +111,6 @@ def map_tables(
 
 
 def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
-    """What the settings say, as paths."""
     texts = {"": ("rows:", settings.rows)}
     texts |= {name: (f"columns: {name}:", text) for name, text in get_mapped_columns(settings).items()}
     problems = [
@@ -176,14 +171,11 @@ class _TableWriter:
         self._first: PathRow | None = None
 
     def read(self) -> StoredUnit:
-        """Read and write the whole file.
+        """Read and write the whole file, or raise a ``ReportError`` if it has no rows where they should be.
 
         The unit has one run: its ``name`` and ``group`` are the keys and kind of the first row, ``metrics``
         count the cells of each column, and ``config`` has the columns whose every cell holds others, and
         what is there in place of those that find nothing.
-
-        Raises:
-            ReportError: it cannot be read, or there are no rows where they should be.
         """
         content, mapping = self._content, self._mapping
         findings = []

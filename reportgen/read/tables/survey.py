@@ -53,11 +53,7 @@ _CELLS_FOR_KIND: Final = 256
 
 
 def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[DataFile, ...]:
-    """The tables of a source, in reading order.
-
-    Raises:
-        ReportError: there are none, or their format is unknown.
-    """
+    """The tables of a source, in reading order; a ``ReportError`` where there are none of a known format."""
     paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
     paths = [path for path in paths if path not in chosen.unreadable]
     if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
@@ -91,11 +87,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
 
 
 def hash_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
-    """Files with their sizes and hashes.
-
-    Raises:
-        ReportError: everything that is wrong with files that cannot be read.
-    """
+    """Files with their sizes and hashes, or a ``ReportError`` of all that cannot be read."""
     try:
         contents = [file.content for file in files]
         return tuple(SourceFile(one.name, one.path.stat().st_size, hashes(one.path)) for one in contents)
@@ -118,10 +110,8 @@ def survey(
 ) -> Survey:
     """Look at every file, in reading order, and put together what was seen.
 
-    If ``whole``, the names of metrics and series are those of all rows, not only of a sample.
-
-    Raises:
-        ReportError: everything that is wrong with any of the files or, at ``place``, with the source.
+    If ``whole``, the names of metrics and series are those of all rows, not only of a sample. A
+    ``ReportError`` has everything that is wrong with any of the files or, at ``place``, with the source.
     """
     surveyor = _Surveyor(root, settings, place)
     looks = _look_at_files(root, files, settings, whole=whole)
@@ -151,11 +141,7 @@ def survey(
 
 
 def complete_layout(root: Path, source: Source) -> Layout:
-    """The layout of a source with all its metrics and series, not only those of a sample.
-
-    Raises:
-        ReportError: everything that is wrong with any of the files.
-    """
+    """The layout of a source with the metrics and series of all rows, not only those of a sample."""
     layout = get_layout(source)
     if layout.exhaustive:
         return layout
@@ -211,10 +197,7 @@ class _Surveyor:
         """A layout with every value of the benchmark column: a sample proves nothing, and each has figures.
 
         Of totals it also has those benchmarks on which less is better by the name of the metric; an empty
-        text where there are none.
-
-        Raises:
-            ReportError: rows of no benchmark, or what cannot be read.
+        text where there are none. A row without a benchmark is an error.
         """
         scored = layout.outcomes or layout.totals
         column = scored.benchmark if scored else None
@@ -290,11 +273,7 @@ def _add_given(look: Look, file: DataFile) -> Look:
 
 
 def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
-    """Refuse names that neither statements nor pages can hold, by what they name.
-
-    Raises:
-        ReportError: a name has a NUL in it, as one flipped bit gives it.
-    """
+    """Refuse names with a NUL, as one flipped bit gives it: neither statements nor pages can hold them."""
     problems = []
     wrong = {(kind, name): None for kind, several in names.items() for name in several if "\0" in name}
     for kind, name in wrong:

@@ -37,11 +37,7 @@ _SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folde
 
 
 def detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look:
-    """A CSV file as what it shows to be.
-
-    Raises:
-        ReportError: it is W&B's table of runs, or no chart though ``format:`` says so.
-    """
+    """A CSV file as what it shows to be; a ``ReportError`` of W&B's table of runs, or of what is no chart."""
     columns = look.file.columns
     if settings.format == delimited.WANDB_CHART:
         if not delimited.parse_chart(columns):
@@ -60,11 +56,7 @@ def detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look
 def survey_chart(
     layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
 ) -> Survey:
-    """The survey of files of which some is a chart.
-
-    Raises:
-        ReportError: other tables are among the files, or the charts do not have the same x.
-    """
+    """The survey of files of which some is a chart; a ``ReportError`` if some are not, or x differs."""
     others = [look.file.path for look in looks if look.file.format != delimited.WANDB_CHART]
     if others:
         message = f"charts that W&B exported are beside other tables: {list_names(others)}"
@@ -124,7 +116,6 @@ def _build_spread(
 
 
 def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation) -> Iterator[Diagnostic]:
-    """What the files have wrong, which lines are means, and how series and seeds were guessed."""
     for look in looks:
         yield from look.warnings
         if joined := delimited.find_joined(look.file.columns, look.rows):
