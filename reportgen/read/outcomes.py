@@ -22,13 +22,7 @@ from reportgen.read.check_repeats import check_answers, check_clusters
 from reportgen.read.plan import report_missing
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
 from reportgen.read.tables.layout import get_layout, list_free_columns, resolve_column, resolve_filters
-from reportgen.read.tables.rows import (
-    check_range,
-    check_score,
-    keep_series,
-    select_files,
-    select_names,
-)
+from reportgen.read.tables.rows import check_range, check_score, keep_series, select_files, select_names
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:

@@ -10,13 +10,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column
-from reportgen.read.tables.rows import (
-    group_files,
-    keep_series,
-    rename_texts,
-    select_fields,
-    select_names,
-)
+from reportgen.read.tables.rows import group_files, keep_series, rename_texts, select_fields, select_names
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:

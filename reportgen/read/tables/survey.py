@@ -129,10 +129,7 @@ def survey(
     layout = surveyor.add_benchmarks(layout)
     raw, series = surveyor.list_names(layout, looks, whole=whole)
     layout = replace(
-        layout,
-        metrics=select_metrics(raw, settings),
-        series=series,
-        exhaustive=layout.exhaustive or whole,
+        layout, metrics=select_metrics(raw, settings), series=series, exhaustive=layout.exhaustive or whole
     )
     runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
     _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
