@@ -12,7 +12,7 @@ from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.engine import get_engine
 from reportgen.formats.files import Content
 from reportgen.formats.layout import Row
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.tables import FORMATS
 from reportgen.read.runs.labels import is_experiment_setting, split_seed
 from reportgen.read.tables.layout import find_column, is_name_of
 from reportgen.read.tables.rows import FILE_ROWS, select_files, select_run, select_series

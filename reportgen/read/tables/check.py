@@ -15,8 +15,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_time
 from reportgen.formats.files import Content
 from reportgen.formats.messages import limit_problems, list_names, suggest_names
-from reportgen.formats.tables import delimited
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
 from reportgen.settings.text import shorten
 

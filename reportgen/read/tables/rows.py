@@ -13,7 +13,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number
 from reportgen.formats.engine import get_engine
 from reportgen.formats.files import Content
-from reportgen.formats.tables.table_formats import FORMATS, FREE_COLUMNS
+from reportgen.formats.tables import FORMATS, FREE_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -13,8 +13,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind
 from reportgen.formats.engine import get_engine
 from reportgen.formats.files import COMPRESSIONS, Content, split_ending
-from reportgen.formats.tables import delimited, parquet
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.tables import FORMATS, delimited, parquet
 from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
 from reportgen.read.tables.check import NAMED, check_columns, explain_faults, find_faults, find_wrong_cells
