@@ -17,7 +17,7 @@ from made_sources import LONG, Data
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
 from reportgen.formats import registry
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.tables import FORMATS
 from reportgen.read import (
     find,
     find_sources,

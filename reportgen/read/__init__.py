@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from reportgen.read.find import find_sources
 from reportgen.read.measurements import make_frame, read_measurements, read_raw_frame
-from reportgen.read.outcomes import hash_problem_set, read_outcomes
+from reportgen.read.outcomes import TotalsTable, get_score_names, hash_problem_set, read_outcomes
 from reportgen.read.sources import open_path, open_source
-from reportgen.read.totals import TotalsTable, get_score_names
 
 __all__ = [
     "TotalsTable",

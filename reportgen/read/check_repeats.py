@@ -26,7 +26,7 @@ from reportgen.read.find_repeats import (
     make_answer_keys,
 )
 from reportgen.read.plan import Plan, build_statement
-from reportgen.read.tables.columns import is_series_name, is_step_name, resolve_filters
+from reportgen.read.tables.layout import is_name_of, resolve_filters
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -72,10 +72,8 @@ def find_series(
     """The one column of words that has to be the series, where none is known by its name or stated.
 
     It is the only one that tells apart rows which share their step, or which has one name in each run and
-    several in all; a table of several files has their names for series.
-
-    Returns:
-        The column, or None and a warning at ``place`` where runs differ in something else.
+    several in all; a table of several files has their names for series. Where runs differ in something else
+    there is a warning at ``place`` instead.
     """
     known = layout.roles.series or layout.spread or len(layout.files) > 1 or settings.repeat
     repeatable = layout.outcomes or (layout.roles.step and layout.metrics and not layout.totals)
@@ -91,32 +89,32 @@ def find_series(
     # What is wrong in the rows is reported where they are read.
     with suppress(duckdb.Error):
         if layout.outcomes:
-            keys = _sample_keys(root, make_answer_keys(root, layout, filters))
+            keys = _sample_keys(make_answer_keys(root, layout, filters))
         else:
             metrics = tuple(layout.metrics)[: _MOST_METRICS if _count_bytes(root, layout) <= _BYTES else 1]
-            keys = _sample_keys(root, _make_step_keys(root, layout, metrics, filters))
+            keys = _sample_keys(_make_step_keys(root, layout, metrics, filters))
         if texts and (find_repeated_answer if layout.outcomes else find_repeat)(keys):
-            alone = [names[0] for names in find_distinguishing_columns(root, keys, texts) if len(names) == 1]
+            alone = [names[0] for names in find_distinguishing_columns(keys, texts) if len(names) == 1]
             alone = [name for name in alone if is_comparable(name)] or alone
             return (alone[0] if len(alone) == 1 else None), ()
         if has_runs:
-            found = find_run_columns(root, keys, [name for name in texts if is_comparable(name)])
+            found = find_run_columns(keys, [name for name in texts if is_comparable(name)])
             if len(found) == 1:
                 return found[0], ()
-            return None, tuple(_warn_merged(root, keys, found, settings, place))
+            return None, tuple(_warn_merged(keys, found, settings, place))
     return None, ()
 
 
 def _warn_merged(
-    root: Path, keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
+    keys: RowKeys, columns: Sequence[str], settings: SourceSettings, place: SourceLocation
 ) -> Iterator[Diagnostic]:
     """A warning where runs of one series differ in more than seeds, unless ``source.yml`` names the run."""
     layout, roles = keys.layout, keys.layout.roles
     if settings.columns.run or settings.columns.seed:
         return
-    small = _count_bytes(root, layout) <= _SMALL
+    small = _count_bytes(keys.root, layout) <= _SMALL
     numbers = list_free_columns(layout, NUMERIC) if small else []
-    differing = [*columns, *find_run_columns(root, keys, numbers, shared=True)]
+    differing = [*columns, *find_run_columns(keys, numbers, shared=True)]
     if differing:
         quoted, column = list_names(f'"{name}"' for name in differing), differing[0]
         verb = f"differ in {quoted}"
@@ -135,38 +133,35 @@ def _warn_merged(
 
 def set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
     """Settings that name the column of the series, where it was found by what it holds."""
-    if column is None or settings.columns.series or is_series_name(column):
+    if column is None or settings.columns.series or is_name_of("series", column):
         return settings
     return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
 
 
 def check_steps(root: Path, plan: Plan) -> None:
-    """Refuse rows of one step of one run that are no resume, where ``repeat:`` does not say what they are.
-
-    Raises:
-        ReportError: there are such rows.
-    """
+    """Refuse rows of one step of one run that are no resume, if ``repeat:`` does not say what they are."""
     if plan.repeat:
         return
     keys = _make_step_keys(root, plan.layout, tuple(plan.metrics), plan.filters, x=plan.step)
-    sample = _sample_keys(root, keys)
+    sample = _sample_keys(keys)
     found = find_repeat(sample)
     if found is not None and sample != keys:
         found = find_repeat(keys)
     if found is None:
         return
-    step = _format_step(found.step, is_time=plan.layout.kinds[plan.own_step] is Kind.TIME)
+    step = str(found.step)
+    if not isinstance(found.step, str):
+        step = f"{found.step:.12g}"
+        if plan.layout.kinds[plan.own_step] is Kind.TIME:
+            text = datetime.fromtimestamp(found.step / 1000, UTC).isoformat(" ")
+            step = text.removesuffix("+00:00").removesuffix(" 00:00:00")
     name = plan.layout.step_name if plan.own_step == plan.layout.roles.step else ""
     what = f"{shorten(name or plan.own_step, _LONGEST)} {step}"
-    raise ReportError(_report_repeat(root, keys, found, what, _OF_STEPS))
+    raise ReportError(_report_repeat(keys, found, what, _OF_STEPS))
 
 
 def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) -> None:
-    """Refuse several rows of most problems of one run, where neither samples nor ``repeat:`` explain them.
-
-    Raises:
-        ReportError: there are such rows.
-    """
+    """Refuse several rows of most problems of one run, if neither samples nor ``repeat:`` explain them."""
     if source.settings.repeat or layout.repeat or layout.outcomes is None:
         return
     keys = make_answer_keys(root, layout, filters)
@@ -174,15 +169,11 @@ def check_answers(root: Path, source: Source, layout: Layout, filters: Filters) 
     if found is None:
         return
     problem = shorten(str(found.step).partition(chr(31))[0], _LONGEST)
-    raise ReportError(_report_repeat(root, keys, found, f"problem {problem}", _OF_ANSWERS))
+    raise ReportError(_report_repeat(keys, found, f"problem {problem}", _OF_ANSWERS))
 
 
 def check_clusters(root: Path, layout: Layout, select: str) -> None:
-    """Refuse a problem that is in two clusters, given the SELECT of a source's outcomes.
-
-    Raises:
-        ReportError: there is one, at the first row that names the second cluster.
-    """
+    """Refuse a problem in two clusters, given the SELECT of a source's outcomes, at the first such row."""
     found = get_engine().fetch_rows(
         f'WITH named AS (SELECT problem, cluster, "row" AS place FROM ({select}) '  # noqa: S608 - our own names
         "WHERE cluster IS NOT NULL), "
@@ -203,36 +194,28 @@ def _make_step_keys(
 ) -> RowKeys:
     """The keys of a table of measurements: by its own step, or by x where none is known."""
     raws = {name: layout.metrics[name] for name in metrics}
-    plan = Plan(
-        layout=layout,
-        rename={},
-        metrics=raws,
-        step=layout.roles.step or x or "",
-        step_metric=(),
-        step_name="",
-        series=None,
-        filters=filters,
-        intervals={raw: {} for every in raws.values() for raw in every},
-    )
+    intervals: dict[str, dict[str, str]] = {raw: {} for every in raws.values() for raw in every}
+    plan = Plan(layout, raws, layout.roles.step or x or "", filters, intervals)
     columns = 'series, run, metric AS part, step, value, "row"'
-    return RowKeys(f"SELECT {columns} FROM ({build_statement(root, plan)})", layout, filters)  # noqa: S608 - our own names
+    select = f"SELECT {columns} FROM ({build_statement(root, plan)})"  # noqa: S608 - our own names
+    return RowKeys(root, layout, filters, select)
 
 
 def _count_bytes(root: Path, layout: Layout) -> int:
     return sum((root / file.place).stat().st_size for file in layout.files)
 
 
-def _sample_keys(root: Path, keys: RowKeys) -> RowKeys:
+def _sample_keys(keys: RowKeys) -> RowKeys:
     """The keys of so many steps or problems that the rows of a large table are looked at in a moment."""
-    every = 1 + _count_bytes(root, keys.layout) // _BYTES
+    every = 1 + _count_bytes(keys.root, keys.layout) // _BYTES
     select = f"SELECT * FROM ({keys.select}) WHERE hash(step) % {every} = 0"  # noqa: S608 - our own names
     return keys if every == 1 else replace(keys, select=select)
 
 
-def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwise: str) -> Diagnostic:
+def _report_repeat(keys: RowKeys, found: Repeat, what: str, otherwise: str) -> Diagnostic:
     """What to tell of rows that repeat, at the first of them."""
-    path, line, number = locate_row(root, keys.layout, found.second)
-    before, above, earlier = locate_row(root, keys.layout, found.first)
+    path, line, number = locate_row(keys.root, keys.layout, found.second)
+    before, above, earlier = locate_row(keys.root, keys.layout, found.first)
     there = f"line {above}" if above else f"row {earlier}" if earlier else "one place"
     there = there if before == path else f"{there} of {before}"
     here = "here" if line else f"in row {number}" if number else "in another"
@@ -245,17 +228,17 @@ def _report_repeat(root: Path, keys: RowKeys, found: Repeat, what: str, otherwis
         message += f": the first is {there}" if line else f": row {number}, and the first is {there}"
     rest = "step" if keys.layout.outcomes is None else "problem"
     message += f"; {found.surplus:,} of {found.rows:,} values repeat a {rest} of their run"
-    apart = _suggest_columns(root, keys, found.part)
+    apart = _suggest_columns(keys, found.part)
     advice = f"{apart}. Otherwise set {otherwise}" if apart else f"Set in source.yml {otherwise}"
     return Diagnostic(SourceLocation(path, line), message, advice, Stage.DATA)
 
 
-def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
+def _suggest_columns(keys: RowKeys, metric: str) -> str:
     """The columns that tell the rows apart, and what to set; empty where there are none."""
     own = keys.layout.metrics.get(metric, ())
     texts = list_free_columns(keys.layout, {Kind.TEXT})
     numbers = [name for name in list_free_columns(keys.layout, NUMERIC) if name not in own]
-    apart = find_distinguishing_columns(root, keys, [*texts, *numbers], most=_MOST_SERIES)
+    apart = find_distinguishing_columns(keys, [*texts, *numbers], most=_MOST_SERIES)
     if not apart:
         return ""
     first, *others = (shorten(name, _LONGEST) for name in apart[0])
@@ -267,7 +250,7 @@ def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
     quoted = list_names(f'"{name}"' for (name,) in apart)
     several = len(apart) > 1
     reason = f"Each of {quoted} tells them apart" if several else f"Column {quoted} tells these rows apart"
-    if is_step_name(first):
+    if is_name_of("step", first):
         step = f"columns: {{step: {first}}}"
         return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
     if apart[0][0] not in texts:
@@ -276,13 +259,3 @@ def _suggest_columns(root: Path, keys: RowKeys, metric: str) -> str:
     if keys.layout.roles.series is None:
         return f"{reason}: {series}"
     return f"{reason}: {series}, or {select.format(first)}"
-
-
-def _format_step(step: str | float, *, is_time: bool) -> str:
-    """A step as a reader knows it."""
-    if isinstance(step, str):
-        return step
-    if not is_time:
-        return f"{step:.12g}"
-    text = datetime.fromtimestamp(step / 1000, UTC).isoformat(" ").removesuffix("+00:00")
-    return text.removesuffix(" 00:00:00")

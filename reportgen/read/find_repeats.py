@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
@@ -13,16 +12,14 @@ from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.engine import get_engine
 from reportgen.formats.files import Content
 from reportgen.formats.layout import Row
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.tables import FORMATS
 from reportgen.read.runs.labels import is_experiment_setting, split_seed
-from reportgen.read.tables.columns import find_column, is_run_name
-from reportgen.read.tables.rows import FILE_ROWS, group_files, select_files, select_run, select_series
+from reportgen.read.tables.layout import find_column, is_name_of
+from reportgen.read.tables.rows import FILE_ROWS, select_files, select_run, select_series
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Sequence
     from pathlib import Path
-
-    import duckdb
 
     from reportgen.read.tables.layout import Filters, Layout
     from reportgen.read.tables.rows import Rows
@@ -44,18 +41,16 @@ _STEPS_OF_A_TIE: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class RowKeys:
-    """What tells the rows of a table apart, as SQL.
+    """What tells the rows of a table apart, as SQL, and the filters that say which of them count.
 
-    Attributes:
-        select: the columns ``series, run, part, step, value, row`` of every row that counts; ``part`` is its
-            metric or benchmark, ``step`` what it may have once a run: a step, or a problem and sample.
-        layout: how the table is read.
-        filters: the rows that count.
+    ``select`` has the columns ``series, run, part, step, value, row`` of every such row; ``part`` is its
+    metric or benchmark, ``step`` what it may have once a run: a step, or a problem and sample.
     """
 
-    select: str
+    root: Path
     layout: Layout
     filters: Filters
+    select: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +92,7 @@ def make_answer_keys(root: Path, layout: Layout, filters: Filters) -> RowKeys:
     def is_scored(rows: Rows) -> str:
         return f"{rows.as_text(roles.score)} IS NOT NULL"
 
-    return RowKeys(select_files(root, layout, list_cells, filters, is_scored), layout, filters)
+    return RowKeys(root, layout, filters, select_files(root, layout, list_cells, filters, is_scored))
 
 
 def find_repeat(keys: RowKeys) -> Repeat | None:
@@ -184,55 +179,61 @@ def _fetch_repeat(statement: str) -> Repeat | None:
 
 
 def find_distinguishing_columns(
-    root: Path, keys: RowKeys, columns: Sequence[str], *, most: int = _MOST_NAMES
+    keys: RowKeys, columns: Sequence[str], *, most: int = _MOST_NAMES
 ) -> list[tuple[str, ...]]:
     """Those of the columns, or pairs of them, that tell all repeated rows apart by at most so many names.
 
     A label has few names, each of which stands in several rows, and none is missing. A number is a label only
     where there are not more of them than rows of one step: a metric has many values.
     """
-    with _open_repeated(root, keys, columns) as cursor:
+    cursor = get_engine().open_cursor()
+    cursor.execute(
+        f"CREATE TEMP TABLE repeated AS SELECT * FROM ("  # noqa: S608 - our own names
+        f"SELECT *, count(*) OVER (PARTITION BY series, run, part, step) AS several "
+        f"FROM ({keys.select}) WHERE value IS NOT NULL"
+        f') JOIN ({_select_cells(keys, columns)}) USING ("row") WHERE several > 1'
+    )
 
-        def is_label(index: int) -> bool:
-            names = f"count(DISTINCT c{index})"
-            number = keys.layout.kinds[columns[index]] in NUMERIC
-            few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
-            found = cursor.execute(
-                f"SELECT {names} BETWEEN 2 AND {most} AND {few} AND count(c{index}) = count(*) FROM repeated"  # noqa: S608
-            ).fetchone()
-            return bool(found and found[0])
+    def is_label(index: int) -> bool:
+        names = f"count(DISTINCT c{index})"
+        number = keys.layout.kinds[columns[index]] in NUMERIC
+        few = f"{names} <= max(several)" if number else f"2 * {names} <= count(*)"
+        test = f"{names} BETWEEN 2 AND {most} AND {few} AND count(c{index}) = count(*)"
+        found = cursor.execute(f"SELECT {test} FROM repeated").fetchone()  # noqa: S608
+        return bool(found and found[0])
 
-        def is_unique(*indices: int) -> bool:
-            key = ", ".join(("series, run, part, step", *(f"c{index}" for index in indices)))
-            again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
-            return cursor.execute(again).fetchone() is None
+    def is_unique(*indices: int) -> bool:
+        key = ", ".join(("series, run, part, step", *(f"c{index}" for index in indices)))
+        again = f"SELECT 1 FROM repeated GROUP BY {key} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
+        return cursor.execute(again).fetchone() is None
 
+    try:
         labels = [index for index in range(len(columns)) if is_label(index)]
-        pairs = combinations(labels[:_MOST_PAIRED], 2)
         found: list[tuple[int, ...]] = [(index,) for index in labels if is_unique(index)]
-        found = found or [pair for pair in pairs if is_unique(*pair)]
+        found = found or [pair for pair in combinations(labels[:_MOST_PAIRED], 2) if is_unique(*pair)]
+    finally:
+        cursor.execute("DROP TABLE repeated")
     return [tuple(columns[index] for index in indices) for indices in found]
 
 
-def find_run_columns(root: Path, keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
+def find_run_columns(keys: RowKeys, columns: Sequence[str], *, shared: bool = False) -> list[str]:
     """Those of the columns that have one name in each run, and not the same in all runs.
 
     If ``shared``, some runs have to have the same name, as with a setting.
     """
     if not columns:
         return []
-    indices = range(len(columns))
-    counts = ", ".join(
-        f"count(DISTINCT c{index}) AS n{index}, count(*) - count(c{index}) AS e{index}, "
-        f"min(c{index}) AS v{index}"
-        for index in indices
-    )
     most = f"least(count(*) - 1, {_MOST_NAMES})" if shared else str(_MOST_NAMES)
+    counts = ", ".join(
+        f"count(DISTINCT c{index}) AS n{index}, min(c{index}) AS v{index}, "
+        f"count(*) - count(c{index}) AS e{index}"
+        for index in range(len(columns))
+    )
     tests = ", ".join(
         f"max(n{index}) = 1 AND max(e{index}) = 0 AND count(DISTINCT v{index}) BETWEEN 2 AND {most}"
-        for index in indices
+        for index in range(len(columns))
     )
-    joined = f'({keys.select}) JOIN ({_select_cells(root, keys, columns)}) USING ("row")'
+    joined = f'({keys.select}) JOIN ({_select_cells(keys, columns)}) USING ("row")'
     runs = f"SELECT series, run, {counts} FROM {joined} GROUP BY series, run"  # noqa: S608 - our own names
     (found,) = get_engine().fetch_rows(f"SELECT {tests} FROM ({runs})")  # noqa: S608 - our own names
     return [name for name, fits in zip(columns, found, strict=True) if fits]
@@ -259,33 +260,17 @@ def is_comparable(column: str) -> bool:
     """Whether a column that has one name in each run may be what is compared, and not a place or a time."""
     name = column.strip()
     named = name.casefold().startswith(("exp", "group"))
-    return (named or is_experiment_setting(name)) and not is_run_name(name)
+    return (named or is_experiment_setting(name)) and not is_name_of("run", name)
 
 
-@contextmanager
-def _open_repeated(root: Path, keys: RowKeys, columns: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection with the table ``repeated``: rows that share their step, and cells ``c0, c1, …``."""
-    cursor = get_engine().open_cursor()
-    cursor.execute(
-        f"CREATE TEMP TABLE repeated AS SELECT * FROM ("  # noqa: S608 - our own names
-        f"SELECT *, count(*) OVER (PARTITION BY series, run, part, step) AS several "
-        f"FROM ({keys.select}) WHERE value IS NOT NULL"
-        f') JOIN ({_select_cells(root, keys, columns)}) USING ("row") WHERE several > 1'
-    )
-    try:
-        yield cursor
-    finally:
-        cursor.execute("DROP TABLE repeated")
-
-
-def _select_cells(root: Path, keys: RowKeys, columns: Iterable[str]) -> str:
+def _select_cells(keys: RowKeys, columns: Iterable[str]) -> str:
     """Every row's position, and the cells of columns as texts."""
 
     def list_cells(rows: Rows) -> dict[str, str]:
         cells = {f"c{index}": rows.as_text(name) for index, name in enumerate(columns)}
         return {"row": rows.get_position(), **cells}
 
-    return select_files(root, keys.layout, list_cells, keys.filters)
+    return select_files(keys.root, keys.layout, list_cells, keys.filters)
 
 
 def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:
@@ -293,22 +278,16 @@ def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | No
 
     Of what a logger wrote neither is known: its rows were brought into another order.
     """
-    place = position // FILE_ROWS if len(layout.files) > 1 else 0
-    file = layout.files[place]
+    index = position // FILE_ROWS if len(layout.files) > 1 else 0
+    file = layout.files[index]
     if file.copy and file.given:
         return file.path, None, None
-    begins = (
-        f"SELECT min(position) FROM (SELECT {rows.get_position()} AS position FROM {rows.build_source()}) "  # noqa: S608 - our own names
-        f"WHERE position // {FILE_ROWS} = {place}"
-        for rows in group_files(root, layout)
-    )
-    first = min(
-        begin for (begin,) in (get_engine().fetch_rows(select)[0] for select in begins) if begin is not None
-    )
-    number = position - first + 1
+    positions = select_files(root, layout, lambda rows: {"row": rows.get_position()})
+    first_of_file = f'SELECT min("row") FROM ({positions}) WHERE "row" // {FILE_ROWS} = {index}'  # noqa: S608 - our own names
+    number = position - get_engine().fetch_rows(first_of_file)[0][0] + 1
     if file.copy:
         return file.path, None, number
     content = Content(root / file.place, file.path, file.compression)
     written = (row for row in FORMATS[file.format].read_rows(content, file, ()) if isinstance(row, Row))
-    row = next(islice(written, number - 1, None), None)
-    return file.path, row.line if row else None, number
+    found = next(islice(written, number - 1, None), None)
+    return file.path, found.line if found else None, number

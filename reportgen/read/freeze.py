@@ -11,13 +11,12 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.engine import get_engine
 from reportgen.read.find import make_location
 from reportgen.read.measurements import read_measurements
+from reportgen.read.outcomes import get_score_names
 from reportgen.read.sources import open_location
-from reportgen.read.tables.check import explain_errors, find_faults
-from reportgen.read.tables.columns import INTERVAL_PARTS, resolve_column, resolve_filters
-from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.check import explain_faults
+from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run
 from reportgen.read.tables.survey import complete_layout
-from reportgen.read.totals import get_score_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,6 +35,10 @@ _DONE: Final = frozenset(
     ("files", "format", "series_from", "seed_from", "run_from", "rows", "fields", "filter", "columns", "form")
 )
 _COUNTED: Final = ("tokens", "seconds", "cost")
+_ROW: Final = "row of the source"
+# What stands for a part that no column plays, in place of a column; no column is called so.
+_MARKS: Final = {"series": "\0series", "run": "\0run"}
+_PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,7 @@ def open_at(
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:
-    """A source as a table, with the settings that still matter.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """A source as a table, with the settings that still matter, or a ``ReportError`` of its files."""
     layout = complete_layout(root, source)
     stated = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     settings = {key: value for key, value in stated.items() if key not in _DONE and key != "provenance"}
@@ -79,12 +78,12 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
         settings["lower_is_better"] = True if everywhere else list(source.lower_is_better)
     if layout.spread:
         return _freeze_chart(root, source, settings)
-    names = _name_columns(layout)
-    settings["form"] = _get_form(layout)
+    form = "long" if layout.long else "wide"
+    settings["form"] = "outcomes" if layout.outcomes else "totals" if layout.totals else form
     if layout.repeat and not layout.totals:
         # What a logger's steps mean is not known of a table.
         settings.setdefault("repeat", layout.repeat)
-    columns = {part: names[name] for part, name in _list_roles(layout).items() if names[name] != part}
+    names, columns = _name_columns(layout)
     if columns:
         settings["columns"] = columns
     if layout.long and len(layout.metrics) > 1 and "metrics" not in settings:
@@ -94,24 +93,12 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
 
 
 def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> None:
-    """Write a table as Parquet; the same rows give the same bytes.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """Write a table as Parquet; the same rows give the same bytes. See ``freeze_table`` for errors."""
     layout = get_layout(source)
     numbers = _list_numbers(layout) & layout.kinds.keys()
     options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880"
-    with explain_errors(root, source.location, lambda: find_faults(root, layout.files, numbers)):
+    with explain_faults(root, source.location, layout.files, numbers):
         get_engine().open_cursor().execute(f"COPY ({table.select}) TO {sql.quote(str(path))} ({options})")
-
-
-_ROW: Final = "row of the source"
-# What stands for a part that no column plays, in place of a column; no column is called so.
-_MARKS: Final = {"series": "\0series", "run": "\0run"}
-
-
-_PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
 
 
 def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> FrozenTable:
@@ -135,46 +122,48 @@ def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> Fr
     return FrozenTable(select, {**rest, **({} if step == "step" else {"columns": {"step": step}})})
 
 
-def _get_form(layout: Layout) -> str:
-    if layout.outcomes:
-        return "outcomes"
-    if layout.totals:
-        return "totals"
-    return "long" if layout.long else "wide"
+def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, str]]:
+    """The names of columns in the table, and of those among them that play a part under another name.
 
-
-def _name_columns(layout: Layout) -> dict[str, str]:
-    """Column of the source, or part that no column plays, and its name in the table."""
+    A part that no column plays has one, too; it stands under its mark.
+    """
     names = {name: name for name in layout.kinds}
     if layout.step_name and layout.roles.step and layout.step_name not in names:
         names[layout.roles.step] = layout.step_name
-    for part, mark in _MARKS.items():
-        if getattr(layout.roles, part) is None and (part == "series" or len(layout.files) > 1):
-            names[mark] = part if part not in names else f"{part} of the file"
-    return names
-
-
-def _list_roles(layout: Layout) -> dict[str, str]:
-    """Every part that is played, and by which column."""
-    found: dict[str, str | None] = {}
+    played: dict[str, str | None] = {}
     for roles in (layout.roles, layout.outcomes, layout.totals):
-        found |= asdict(roles) if roles else {}
-    found["series"] = found["series"] or _MARKS["series"]
-    if len(layout.files) > 1:
-        found["run"] = found["run"] or _MARKS["run"]
+        played |= asdict(roles) if roles else {}
+    for part, mark in _MARKS.items():
+        if part == "series" or len(layout.files) > 1:
+            if getattr(layout.roles, part) is None:
+                names[mark] = part if part not in names else f"{part} of the file"
+            played[part] = played[part] or mark
     # Answers of which nothing tells the benchmark have no column of it.
-    there = {*_MARKS.values(), *layout.kinds}
-    return {part: name for part, name in found.items() if name is not None and name in there}
+    return names, {
+        part: names[name] for part, name in played.items() if name in names and names[name] != part
+    }
 
 
 def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str, str]) -> str:
     """The rows of all files, in the order of writing."""
     numbers = _list_numbers(layout)
-    metric = layout.roles.metric
+    metric, run = layout.roles.metric, layout.roles.run
+
+    def select_cell(rows: Rows, name: str) -> str:
+        if name == _MARKS["series"]:
+            return rows.label(layout.labels)
+        if name == _MARKS["run"] or (name == run and len(layout.files) > 1):
+            return select_run(rows, layout)
+        if layout.outcomes and name == layout.outcomes.score:
+            return rows.as_score(name, source.score_range)
+        if name in numbers:
+            return rows.as_number(name)
+        types = {file.type_of(name) for file in layout.files if name in file.names}
+        typed = layout.kinds[name] is Kind.TIME and len(types) == 1 and sql.TEXT not in types
+        return f"CAST({rows.as_written(name)} AS {types.pop()})" if typed else rows.as_words(name)
 
     def list_cells(rows: Rows) -> dict[str, str]:
-        cells = {names[name]: _select_cell(rows, layout, name, numbers, source.score_range) for name in names}
-        return {**cells, _ROW: rows.get_position()}
+        return {**{names[name]: select_cell(rows, name) for name in names}, _ROW: rows.get_position()}
 
     def is_chosen(rows: Rows) -> str:
         if layout.totals and layout.totals.metric:
@@ -189,22 +178,6 @@ def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str,
     select = select_files(root, layout, list_cells, filters, is_chosen)
     listed = ", ".join(map(sql.quote_name, names.values()))
     return f"SELECT {listed} FROM ({select}) ORDER BY {sql.quote_name(_ROW)}"  # noqa: S608 - quoted
-
-
-def _select_cell(
-    rows: Rows, layout: Layout, name: str, numbers: frozenset[str], ends: tuple[float, float]
-) -> str:
-    if name == _MARKS["series"]:
-        return rows.label(layout.labels)
-    if name == _MARKS["run"] or (name == layout.roles.run and len(layout.files) > 1):
-        return select_run(rows, layout)
-    if layout.outcomes and name == layout.outcomes.score:
-        return rows.as_score(name, ends)
-    if name in numbers:
-        return rows.as_number(name)
-    types = {file.type_of(name) for file in layout.files if name in file.names}
-    typed = layout.kinds[name] is Kind.TIME and len(types) == 1 and sql.TEXT not in types
-    return f"CAST({rows.as_written(name)} AS {types.pop()})" if typed else rows.as_words(name)
 
 
 def _list_numbers(layout: Layout) -> frozenset[str]:

@@ -13,9 +13,8 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.engine import get_engine
 from reportgen.read.check_repeats import check_steps
 from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
-from reportgen.read.tables.check import explain_errors, find_faults
-from reportgen.read.tables.columns import resolve_filters
-from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
+from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.read.tables.layout import Layout
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
@@ -42,19 +40,13 @@ def read_measurements(
     """Metrics of a source as a lazy table: nothing is read before it is collected.
 
     Whoever collects the frame does it inside ``measurements.reading()``, which turns what the files have
-    wrong into a ``ReportError`` with every file and line.
+    wrong into a ``ReportError`` with every file and line. The rows of all metrics come in one pass over the
+    files, which are relative to ``project_root``; only those of some ``series``, in this order, and those
+    whose columns have the values of ``where``, besides the source's own filter. ``x`` is a column, or another
+    metric of the same runs, used as the step.
 
-    Args:
-        project_root: the folder that the source's files are relative to.
-        source: from ``open_source`` or ``open_path``.
-        metrics: names of metrics; their rows come in one pass over the files.
-        x: a column, or another metric of the same runs, used as the step.
-        series: only these series, in this order.
-        where: only rows whose column has this value, or one of these; besides the source's own filter.
-
-    Returns:
-        The table. An interval of the data's own is handed over as it is: ``low`` and ``high``, or
-        ``stderr`` (std / sqrt(n) where ``std`` and ``n`` are given) and ``n``.
+    An interval of the data's own is handed over as it is: ``low`` and ``high``, or ``stderr`` (std / sqrt(n)
+    where ``std`` and ``n`` are given) and ``n``.
 
     Raises:
         ReportError: metrics, columns or series that the source does not have.
@@ -83,18 +75,14 @@ def read_measurements(
     )
 
 
-_ALWAYS: Final = ("series", "run")
-_PARTS: Final = (*_ALWAYS, "seed", "step", "metric", "value")
+_PARTS: Final = ("series", "run", "seed", "step", "metric", "value")
 
 
 def make_frame(measurements: Measurements) -> pd.DataFrame:
     """Measurements as a frame, in the order of writing, times as timestamps in UTC.
 
-    Returns:
-        Columns ``series, run, seed, metric, step, value`` and those of the input's own interval.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
+    Its columns are ``series, run, seed, metric, step, value`` and those of the input's own interval. A
+    ``ReportError`` has everything that is wrong in the files.
     """
     import pandas as pd  # noqa: PLC0415 - costs half a second where no frame is asked for
 
@@ -109,41 +97,34 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
     """Every column of a source as it is written, and those that reportgen recognised.
 
     ``series`` (renamed as the source says, as metrics are) and ``run`` are always there; ``seed``,
-    ``step``, ``metric`` and ``value`` where a column plays that part under another name.
-
-    Returns:
-        One row for each row of the data that the source's filter keeps, in the order of writing.
-        Numbers are float64, words str, missing cells None or NaN.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
+    ``step``, ``metric`` and ``value`` where a column plays that part under another name. The rows are those
+    that the source's filter keeps, in the order of writing. Numbers are float64, words str, missing cells
+    None or NaN. A ``ReportError`` has everything that is wrong in the files.
     """
     layout, settings = get_layout(source), source.settings
-    columns = _list_columns(layout)
+    numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
+    # Name in the frame: column of the data; what a column is called stands before what part it plays.
+    columns = {name: name for name in layout.kinds}
+    for part in _PARTS:
+        column = getattr(layout.roles, part)
+        if part not in columns and (column is not None or part in {"series", "run"}):
+            columns[part] = column or ""
+
+    def select_cell(rows: Rows, part: str, name: str) -> str:
+        # A column that is called series or run without playing the part stays what it is.
+        if part == "series" and name in {"", layout.roles.series}:
+            return select_series(rows, layout, settings.rename)
+        if part == "run" and name in {"", layout.roles.run}:
+            return select_run(rows, layout)
+        return rows.as_number(name) if name in numbers else rows.as_written(name)
 
     def list_cells(rows: Rows) -> dict[str, str]:
-        cells = {}
-        for part, name in columns.items():
-            # A column that is called series or run without playing the part stays what it is.
-            if part == "series" and name in {"", layout.roles.series}:
-                cells[part] = select_series(rows, layout, settings.rename)
-            elif part == "run" and name in {"", layout.roles.run}:
-                cells[part] = select_run(rows, layout)
-            else:
-                number = layout.kinds[name] is Kind.NUMBER
-                cells[part] = rows.as_number(name) if number else rows.as_written(name)
-        return {
-            **{f"c{index}": cell for index, cell in enumerate(cells.values())},
-            "row": rows.get_position(),
-        }
+        cells = {f"c{index}": select_cell(rows, *pair) for index, pair in enumerate(columns.items())}
+        return {**cells, "row": rows.get_position()}
 
-    select = select_files(
-        project_root, layout, list_cells, resolve_filters(settings.filter, tuple(layout.kinds))
-    )
-    numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
-    with explain_errors(
-        project_root, source.location, lambda: find_faults(project_root, layout.files, numbers)
-    ):
+    filters = resolve_filters(settings.filter, tuple(layout.kinds))
+    select = select_files(project_root, layout, list_cells, filters)
+    with explain_faults(project_root, source.location, layout.files, numbers):
         ordered = f"SELECT * EXCLUDE (row) FROM ({select}) ORDER BY row"  # noqa: S608 - quoted
         table: pd.DataFrame = get_engine().open_cursor().sql(ordered).df()
     table.columns = list(columns)
@@ -151,13 +132,3 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
     if "metric" in table.columns:
         table["metric"] = table["metric"].replace(dict(settings.rename_metrics))
     return table.rename(columns=dict(settings.rename_metrics))
-
-
-def _list_columns(layout: Layout) -> dict[str, str]:
-    """Name in the frame: column of the data; what a column is called stands before what part it plays."""
-    columns = {name: name for name in layout.kinds}
-    for part in _PARTS:
-        column = getattr(layout.roles, part)
-        if part not in columns and (column is not None or part in _ALWAYS):
-            columns[part] = column or ""
-    return columns

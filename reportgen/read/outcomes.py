@@ -1,9 +1,11 @@
-"""The answers of a source to single problems as one lazy tidy table."""
+"""The answers of a source to single problems as a lazy tidy table, and totals: scores of whole benchmarks."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, repeat
@@ -12,27 +14,19 @@ from typing import TYPE_CHECKING, Final
 import narwhals as nw
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.outcomes import Outcomes
+from reportgen.core.outcomes import Outcomes, ReportedScore
 from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
 from reportgen.read.check_repeats import check_answers, check_clusters
 from reportgen.read.plan import report_missing
-from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, find_wrong_cells
-from reportgen.read.tables.columns import list_free_columns, resolve_column
-from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import (
-    check_range,
-    check_score,
-    select_files,
-    select_run,
-    select_seed,
-    select_series,
-)
+from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
+from reportgen.read.tables.layout import get_layout, list_free_columns, resolve_column, resolve_filters
+from reportgen.read.tables.rows import check_range, check_score, keep_series, select_files, select_names
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.read.tables.layout import Filters, Layout, OutcomeRoles
@@ -43,6 +37,7 @@ if TYPE_CHECKING:
 
 _TEXTS: Final = ("answer", "gold", "cluster")
 _NUMBERS: Final = ("tokens", "seconds", "cost")
+_UNKNOWN: Final = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +57,6 @@ class _OutcomeQuery:
         parts = {part: getattr(self.roles, part) for part in (*_TEXTS, *_NUMBERS)}
         return {part: column for part, column in parts.items() if column is not None}
 
-    @property
-    def numbers_samples(self) -> bool:
-        """Whether the rows of a problem are samples, to be numbered in the order of writing."""
-        settings = self.source.settings
-        protocols = (settings.protocol, *settings.protocols.values())
-        several = max(protocol.samples or 1 for protocol in protocols) > 1
-        return (self.roles.sample is None and several) or settings.repeat == "mean"
-
 
 def read_outcomes(
     project_root: Path,
@@ -81,32 +68,27 @@ def read_outcomes(
 ) -> Outcomes:
     """The outcomes of a source as a lazy table: nothing is read before it is collected.
 
-    Whoever collects the frame does it inside ``outcomes.reading()``, which turns what the files have wrong
-    into a ``ReportError`` with every file and line: a score that is none or out of range, a row without
-    a problem, a word where a number should be.
+    Only rows of one ``benchmark``, of some ``series``, in this order, and whose columns have the values of
+    ``where``, besides the source's own filter. Whoever collects the frame does it inside
+    ``outcomes.reading()``, which turns what the files have wrong into a ``ReportError`` with every file and
+    line: a score that is none or out of range, a row without a problem, a word where a number should be.
 
     Where the data have no column for the sample, a problem has one sample a run, and of several rows the
     last written counts; if ``protocol`` says that there are more, rows are numbered in the order of writing.
-    Problems of several benchmarks in one table have the benchmark before their name.
-
-    Args:
-        project_root: the folder that the source's files are relative to.
-        source: from ``open_source`` or ``open_path``.
-        benchmark: only rows of this benchmark.
-        series: only these series, in this order.
-        where: only rows whose column has this value, or one of these; besides the source's own filter.
-
-    Returns:
-        The table; ``slices`` are the source's and, where there is one, the benchmark column as
-        ``benchmark``.
+    Problems of several benchmarks in one table have the benchmark before their name. The ``slices`` of the
+    table are the source's and, where there is one, the benchmark column as ``benchmark``.
 
     Raises:
         ReportError: the source has no outcomes, or no such benchmark, series or column.
     """
     query = _plan_query(project_root, source, benchmark, series, where or {})
+    roles, lowest_and_highest = query.roles, source.score_range
 
     def list_faults() -> list[Diagnostic]:
-        return find_wrong_cells(project_root, query.layout.files, _list_checks(query))
+        checks = {column: NUMBER for part, column in query.given.items() if part in _NUMBERS}
+        checks[roles.problem] = NAMED
+        checks[roles.score] = Check(lambda cell: check_score(cell, lowest_and_highest), typed=True)
+        return find_wrong_cells(project_root, query.layout.files, checks)
 
     reading = partial(explain_errors, project_root, source.location, list_faults)
     statement = _build_statement(project_root, query)
@@ -116,7 +98,7 @@ def read_outcomes(
         frame=nw.from_native(relation).lazy(),
         order=query.layout.series if series is None else series,
         has=frozenset(query.given),
-        slices=(*list_free_columns(query.layout), *(["benchmark"] if query.roles.benchmark else [])),
+        slices=(*list_free_columns(query.layout), *(["benchmark"] if roles.benchmark else [])),
         lowest=source.score_range[0],
         highest=source.score_range[1],
         reading=reading,
@@ -135,7 +117,15 @@ def _plan_query(
     layout = get_layout(source)
     roles = layout.outcomes
     if roles is None:
-        raise ReportError(_explain_no_outcomes(source, layout))
+        message = (
+            f'the source "{source.name}" has no outcomes: a column for the problem and one for the score'
+        )
+        columns = list_names(layout.kinds)
+        advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {columns}"
+        if layout.totals:
+            message = f'the source "{source.name}" holds totals only, and no answers to single problems'
+            advice = "Let the harness write them, too"
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     if not layout.exhaustive and not set(series or ()) <= set(layout.series):
         layout = complete_layout(root, source)
     problems = list(find_unknown_names(source, layout, benchmark, series, where))
@@ -146,15 +136,6 @@ def _plan_query(
     if benchmark is not None:
         picked += ((roles.benchmark or "", benchmark),)
     return _OutcomeQuery(source, layout, roles, benchmark, series, picked)
-
-
-def _explain_no_outcomes(source: Source, layout: Layout) -> Diagnostic:
-    if layout.totals:
-        message = f'the source "{source.name}" holds totals only, and no answers to single problems'
-        return Diagnostic(source.location, message, "Let the harness write them, too", Stage.DATA)
-    message = f'the source "{source.name}" has no outcomes: a column for the problem and one for the score'
-    advice = f"Name them in source.yml, as in columns: {{problem: NAME}}. It has {list_names(layout.kinds)}"
-    return Diagnostic(source.location, message, advice, Stage.DATA)
 
 
 def find_unknown_names(
@@ -174,19 +155,10 @@ def find_unknown_names(
         yield problem if problem.next_step else replace(problem, next_step=advice)
 
 
-def _list_checks(query: _OutcomeQuery) -> dict[str, Check]:
-    """What is wrong with the cells of each column, if anything."""
-    checks = {column: NUMBER for part, column in query.given.items() if part in _NUMBERS}
-    checks[query.roles.problem] = NAMED
-    checks[query.roles.score] = Check(lambda cell: check_score(cell, query.source.score_range), typed=True)
-    return checks
-
-
 def _build_statement(root: Path, query: _OutcomeQuery) -> str:
     """The SELECT whose columns are those of ``Outcomes.frame``."""
     table = select_files(root, query.layout, lambda rows: _list_cells(rows, query), query.filters)
-    if query.series is not None:
-        table = f"SELECT * FROM ({table}) WHERE series IN ({sql.quote_all(query.series) or 'NULL'})"  # noqa: S608
+    table = keep_series(table, query.series)
     problem = "CASE WHEN problem IS NULL THEN error('a row has no problem') ELSE problem END"
     if query.benchmark is None and len(query.layout.benchmarks) > 1:
         problem = f"benchmark || ' / ' || {problem}"
@@ -196,9 +168,13 @@ def _build_statement(root: Path, query: _OutcomeQuery) -> str:
         "sample": "coalesce(sample, '')",
     }
     within = "series, run, benchmark, problem" if query.roles.benchmark else "series, run, problem"
-    if query.numbers_samples:
+    settings = query.source.settings
+    protocols = (settings.protocol, *settings.protocols.values())
+    several = any((protocol.samples or 1) > 1 for protocol in protocols)
+    if (query.roles.sample is None and several) or settings.repeat == "mean":
+        # The rows of a problem are samples, in the order of writing.
         changed["sample"] = f'CAST(row_number() OVER (PARTITION BY {within} ORDER BY "row") AS {sql.TEXT})'
-    elif query.source.settings.repeat == "runs":
+    elif settings.repeat == "runs":
         again = f"PARTITION BY {within}, sample"
         number = f'row_number() OVER ({again} ORDER BY "row")'
         named = f"CASE WHEN run = '' THEN '' ELSE run || ' #' END || {number}"
@@ -211,11 +187,9 @@ def _list_cells(rows: Rows, query: _OutcomeQuery) -> dict[str, str]:
     """The columns of the frame as the files have them; texts as pages can hold them, without NUL."""
     roles, source = query.roles, query.source
     cells = {
-        "series": select_series(rows, query.layout, source.settings.rename),
-        "run": select_run(rows, query.layout),
-        "seed": select_seed(rows, query.layout),
+        **select_names(rows, query.layout, source.settings.rename),
         "problem": _replace_nul(rows.as_text(roles.problem)),
-        "sample": rows.as_text(roles.sample) if roles.sample else f"CAST(NULL AS {sql.TEXT})",
+        "sample": rows.as_text(roles.sample),
         "score": rows.as_score(roles.score, source.score_range),
         "row": rows.get_position(),
     }
@@ -234,13 +208,139 @@ def _replace_nul(cell: str) -> str:
 def hash_problem_set(problems: Iterable[str], gold: Iterable[str | None] = ()) -> str:
     """The first 12 hex digits of SHA-256 over the problems' names, sorted, and their right answers.
 
-    Args:
-        problems: names, in any order; a name that comes twice counts once.
-        gold: the right answer of each, None where it is unknown; none at all where none is known.
-
-    Two sets of one name that differ in a single problem or right answer have different hashes. The hash of a
-    set without right answers is another than that of the same set with them.
+    Problems come in any order, and one that comes twice counts once. ``gold`` has the right answer of each,
+    None where it is unknown, and none at all where none is known: a set with right answers has another hash
+    than the same set without, as have two sets of one name that differ in a single problem or right answer.
     """
     pairs = dict(zip(problems, chain(gold, repeat(None)), strict=False))
     named = [[name] if answer is None else [name, answer] for name, answer in sorted(pairs.items())]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:12]
+
+
+def get_score_names(source: Source) -> Mapping[str, str]:
+    """Benchmark to the name of its score, as ``source.yml`` says it or else the harness.
+
+    The name of a benchmark is empty where the data name none. One whose score has no name is left out.
+    """
+    stated, benchmarks = source.settings.score_name, source.benchmarks or ("",)
+    given = dict.fromkeys(benchmarks, stated) if isinstance(stated, str) else stated or {}
+    named = {**get_layout(source).score_names, **given}
+    return {name: named[name] for name in benchmarks if name in named}
+
+
+class TotalsTable:
+    """The totals of a source, read in one go for all benchmarks and once for each set of filters."""
+
+    def __init__(self, project_root: Path, source: Source) -> None:
+        self._root, self._source = project_root, source
+        self._read: dict[str, dict[str, list[ReportedScore]]] = {}
+
+    def get_scores(
+        self,
+        benchmark: str | None = None,
+        series: tuple[str, ...] | None = None,
+        where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
+    ) -> tuple[ReportedScore, ...]:
+        """The totals on one benchmark, or on all, in the order of writing or of ``series``.
+
+        Only rows count whose columns have the values of ``where``, besides the source's own filter. Names
+        that are not there, cells that are no number, scores outside the range that ``source.yml`` states,
+        and rows of several metrics are errors.
+        """
+        source, where = self._source, where or {}
+        problems = list(find_unknown_names(source, get_layout(source), benchmark, series, where))
+        if problems:
+            raise ReportError(*problems)
+        read = self._read_rows({**source.settings.filter, **where})
+        found = list(chain.from_iterable(read.values())) if benchmark is None else read.get(benchmark, [])
+        if series is not None:
+            found = [one for name in series for one in found if one.series == name]
+        _check_scores(source, found)
+        return tuple(found)
+
+    def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
+        """The smallest and the largest possible score: as stated, or 0 and 1 where nothing speaks against it.
+
+        Totals whose range is not stated are taken for shares only where all of the metric lie in 0 to 1,
+        those of other benchmarks and series too, and higher is better: a perplexity or a number of bits may
+        be under 1. Both ends are infinite where the range is not known.
+        """
+        if "score_range" in self._source.settings.model_fields_set:
+            return self._source.score_range
+        metrics = {one.metric for one in scores}
+        every = chain.from_iterable(self._read_rows(self._source.settings.filter).values())
+        values = (one.value for one in every if one.value is not None and one.metric in metrics)
+        return (0.0, 1.0) if higher_is_better and all(0 <= value <= 1 for value in values) else _UNKNOWN
+
+    def _read_rows(
+        self, filters: Mapping[str, CellValue | tuple[CellValue, ...]]
+    ) -> dict[str, list[ReportedScore]]:
+        """The totals of the rows that filters leave, by their benchmark, in the order of writing."""
+        layout = get_layout(self._source)
+        resolved_filters = resolve_filters(filters, tuple(layout.kinds))
+        # As a text, since 1 and true are equal in Python.
+        if (key := repr(resolved_filters)) in self._read:
+            return self._read[key]
+        found: dict[str, list[ReportedScore]] = defaultdict(list)
+        roles = layout.totals
+        numbers = [name for name in (roles.score, roles.stderr, roles.n) if name] if roles else []
+        with explain_faults(self._root, self._source.location, layout.files, numbers):
+            select = _select_totals(self._root, self._source, resolved_filters)
+            for row in get_engine().fetch_rows(f"SELECT * FROM ({select}) ORDER BY row"):  # noqa: S608
+                benchmark, series, run, seed, metric, *numbers_of_row, _ = row
+                # What is not finite is not known.
+                value, stderr, count = (
+                    cell if isinstance(cell, float) and math.isfinite(cell) else None
+                    for cell in numbers_of_row
+                )
+                problems = int(count) if count is not None and count >= 1 else None
+                name = None if seed is None else str(seed)
+                score = ReportedScore(str(series), str(run), name, str(metric), value, stderr, problems)
+                found[benchmark or ""].append(score)
+        return self._read.setdefault(key, found)
+
+
+def _select_totals(root: Path, source: Source, filters: Filters) -> str:
+    """The rows of a source: benchmark, fields of ``ReportedScore`` and position."""
+    layout = get_layout(source)
+    roles = layout.totals
+    if roles is None:
+        raise TypeError(f"the source {source.name!r} holds no totals")
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        return {
+            "benchmark": rows.as_text(roles.benchmark),
+            **select_names(rows, layout, source.settings.rename),
+            "metric": rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score),
+            "value": rows.as_number(roles.score),
+            "stderr": rows.as_number(roles.stderr),
+            "problems": rows.as_number(roles.n),
+            "row": rows.get_position(),
+        }
+
+    def has_metric(rows: Rows) -> str:
+        return f"{rows.as_text(roles.metric)} IS NOT NULL" if roles.metric else ""
+
+    return select_files(root, layout, list_cells, filters, has_metric)
+
+
+def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:
+    """Refuse scores of several metrics, several of one run, and such as ``source.yml`` rules out."""
+    metrics = tuple(dict.fromkeys(one.metric for one in scores))
+    runs = Counter((one.series, one.run, one.seed) for one in scores)
+    (name, _, _), count = next(iter(runs.most_common(1)), (("", "", None), 0))
+    low, high = source.score_range if "score_range" in source.settings.model_fields_set else _UNKNOWN
+    wrong = next((one for one in scores if one.value is not None and not low <= one.value <= high), None)
+    if len(metrics) > 1:
+        message = f'the totals of "{source.name}" are of {len(metrics)} metrics: {list_names(metrics)}'
+        column = get_layout(source).totals
+        advice = f"Choose one, as in filter: {{{column.metric if column else 'metric'}: {metrics[0]}}}"
+    elif count > 1:
+        message = f'"{source.name}" has {count} totals of {name} that nothing tells apart'
+        advice = "Name a column that does, as in columns: {seed: NAME} or {benchmark: NAME}, or use filter:"
+    elif wrong:
+        message = f"the score of {wrong.series}, {wrong.value:g}, lies outside of {low:g} to {high:g}"
+        advice = "Mend score_range in source.yml"
+    else:
+        return
+    raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))

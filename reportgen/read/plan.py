@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
-from reportgen.read.tables.columns import INTERVAL_PARTS, resolve_column
-from reportgen.read.tables.layout import get_layout
-from reportgen.read.tables.rows import (
-    group_files,
-    rename_texts,
-    select_fields,
-    select_run,
-    select_seed,
-    select_series,
-)
+from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column
+from reportgen.read.tables.rows import group_files, keep_series, rename_texts, select_fields, select_names
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
@@ -33,6 +25,20 @@ if TYPE_CHECKING:
 
 EXTREMES: Final = "minimum and maximum"
 """The way of an interval from the smallest to the largest of the values that one stands for."""
+# The columns of the frame that each way of giving an interval fills.
+_INTERVAL_COLUMNS: Final = {
+    **dict.fromkeys(("low and high", EXTREMES), ("low", "high")),
+    **dict.fromkeys(("stderr", "std and n"), ("stderr", "n")),
+}
+_NULL: Final = "CAST(NULL AS DOUBLE)"
+# The columns of every table, and what stands in one without rows.
+_COLUMNS: Final = {
+    **dict.fromkeys(("series", "run", "seed", "metric"), "''"),
+    **dict.fromkeys(("step", "value"), _NULL),
+    "row": "0::BIGINT",
+}
+# The step of a row by its own column, where another one is used as x and rows of one step are one or several.
+_OWN: Final = "own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,31 +53,18 @@ class MeasurementQuery:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which columns and rows of a source make a table of measurements.
-
-    Attributes:
-        layout: how the source is read.
-        rename: series as written, and their names in the report.
-        metrics: metrics of the query, and their names in the data.
-        step: the column used as x.
-        step_metric: names in the data of the metric used as x of a long table, joined on the step.
-        step_name: what x is called.
-        series: only these series, if not all.
-        filters: column as written, and the cells it may hold.
-        intervals: for each metric of the data the columns of its own interval, by part.
-        repeat: what several rows of one step mean, as ``repeat:`` of a source says; empty where nothing does.
-    """
+    """Which columns and rows of a source make a table of measurements."""
 
     layout: Layout
-    rename: Mapping[str, str]
-    metrics: Mapping[str, RawNames]
-    step: str
-    step_metric: RawNames
-    step_name: str
-    series: tuple[str, ...] | None
+    metrics: Mapping[str, RawNames]  # metrics of the query, and their names in the data
+    step: str  # the column used as x
     filters: Filters
-    intervals: Mapping[str, Mapping[str, str]]
-    repeat: str = ""
+    intervals: Mapping[str, Mapping[str, str]]  # for each raw metric the columns of its interval, by part
+    rename: Mapping[str, str] = field(default_factory=dict)  # series as written: their names in the report
+    step_metric: RawNames = ()  # names in the data of the metric used as x of a long table, joined on steps
+    step_name: str = ""  # what x is called
+    series: tuple[str, ...] | None = None  # only these series, if not all
+    repeat: str = ""  # what several rows of one step mean, as ``repeat:`` of a source says
 
     @property
     def own_step(self) -> str:
@@ -110,13 +103,19 @@ class Plan:
         given = {name for interval in self.intervals.values() for name in interval.values()}
         return values | given | (set() if self.step_is_time else {self.step})
 
+    @property
+    def by_own_step(self) -> bool:
+        """Whether the rows' own step is needed, to say what several rows of one step are."""
+        return self.repeat in {"mean", "runs"}
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether an empty cell means that a row is about other metrics, as where loggers share a table."""
+        return sum(map(len, self.layout.metrics.values())) > 1
+
 
 def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Plan:
-    """Find the columns that a query needs.
-
-    Raises:
-        ReportError: every name that the source does not have.
-    """
+    """Find the columns that a query needs, or raise a ``ReportError`` with every unknown name."""
     layout = get_layout(source)
     problems = list(_check_names(source, layout, query))
     if problems and not layout.exhaustive:
@@ -179,11 +178,8 @@ def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
 
 def _find_column(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part."""
-    found = resolve_column(name, layout)
-    if found is None and name in {"step", "metric"}:
-        role: str | None = getattr(layout.roles, name)
-        return role
-    return found
+    roles = {"step": layout.roles.step, "metric": layout.roles.metric}
+    return resolve_column(name, layout) or roles.get(name)
 
 
 def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
@@ -202,26 +198,25 @@ def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
     return found if set(found) - {"n"} else {}
 
 
-_COLUMNS: Final = ("series", "run", "seed", "metric", "step", "value", "row")
-_NOTHING: Final = {"series": "''", "run": "''", "seed": "''", "metric": "''", "row": "0::BIGINT"}
-# The columns of the frame that each way of giving an interval fills.
-_INTERVAL_COLUMNS: Final = {
-    **dict.fromkeys(("low and high", EXTREMES), ("low", "high")),
-    **dict.fromkeys(("stderr", "std and n"), ("stderr", "n")),
-}
-_NULL: Final = "CAST(NULL AS DOUBLE)"
-# The step of a row by its own column, where another one is used as x and rows of one step are one or several.
-_OWN: Final = "own"
-_BY_OWN_STEP: Final = ("mean", "runs")
-
-
 def build_statement(root: Path, plan: Plan) -> str:
     """The SELECT of a plan; its columns are those of ``Measurements.frame``."""
-    groups = group_files(root, plan.layout)
-    select = " UNION ALL ".join(one for rows in groups for one in _select_files(rows, plan))
-    select = select or _select_nothing(plan)
-    if plan.series is not None:
-        select = f"SELECT * FROM ({select}) WHERE series IN ({sql.quote_all(plan.series) or 'NULL'})"  # noqa: S608
+    selects: list[str] = []
+    for rows in group_files(root, plan.layout):
+        found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
+        if plan.layout.long:
+            selects.append(_select_long(rows, plan))
+        elif plan.layout.spread:
+            selects += _select_spread(rows, plan)
+        elif rows.columnar:
+            # A columnar file gives up one column at a time for free; a text file has to be parsed again.
+            selects += (_select_metrics(rows.copy(), plan, [one]) for one in found)
+        elif found:
+            selects.append(_select_metrics(rows, plan, found))
+    if not selects:
+        nothing = {**_COLUMNS, **({_OWN: _NULL} if plan.by_own_step else {})}
+        listed = _list_cells({**nothing, **dict.fromkeys(plan.interval_columns, _NULL)})
+        selects = [f"SELECT {listed} WHERE FALSE"]
+    select = keep_series(" UNION ALL ".join(selects), plan.series)
     if plan.repeat == "mean":
         select = _reduce_to_mean(select)
     elif plan.repeat == "runs":
@@ -229,29 +224,13 @@ def build_statement(root: Path, plan: Plan) -> str:
     return _join_step_metric(select, plan) if plan.step_metric else select
 
 
-def _select_files(rows: Rows, plan: Plan) -> Iterator[str]:
-    """One SELECT or more for the files of one shape."""
-    if plan.layout.long:
-        yield _select_long(rows, plan)
-        return
-    if plan.layout.spread:
-        yield from _select_spread(rows, plan)
-        return
-    found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
-    if rows.columnar or len(found) == 1:
-        # A columnar file gives up one column at a time for free; a text file has to be parsed again.
-        yield from (_select_metric(rows.copy(), plan, name, raw) for name, raw in found)
-    elif found:
-        yield _select_metrics(rows, plan, found)
-
-
 def _select_long(rows: Rows, plan: Plan) -> str:
     names = plan.names
     raw = rows.as_words(plan.layout.roles.metric or "")
+    renamed = {old: new for old, new in names.items() if old != new}
+    metric = rename_texts(raw, renamed)
     if len(set(names.values())) == 1:
         metric = sql.quote(next(iter(names.values())))
-    else:
-        metric = rename_texts(raw, {old: new for old, new in names.items() if old != new})
     fields = {
         **_name_fields(rows, plan),
         "metric": metric,
@@ -259,30 +238,27 @@ def _select_long(rows: Rows, plan: Plan) -> str:
         **_select_interval(rows, plan, next(iter(plan.intervals.values()), {})),
     }
     test = f"{raw} IN ({sql.quote_all(names) or 'NULL'})"
-    return select_fields(rows, _order_fields(fields), plan.filters, test)
-
-
-def _select_metric(rows: Rows, plan: Plan, name: str, raw: str) -> str:
-    value = rows.as_number(raw)
-    interval = _select_interval(rows, plan, plan.intervals[raw])
-    fields = {**_name_fields(rows, plan), "metric": sql.quote(name), "value": value, **interval}
-    test = f"{value} IS NOT NULL" if _has_gaps(plan) else ""
-    return select_fields(rows, _order_fields(fields), plan.filters, test)
+    return _select(rows, plan, fields, test)
 
 
 def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) -> str:
-    """Several metrics out of rows that are parsed once."""
+    """Metrics, by name and raw name, out of rows that are parsed once."""
+    names = [sql.quote(name) for name, _ in found]
     cells = [
         {"value": rows.as_number(raw), **_select_interval(rows, plan, plan.intervals[raw])}
         for _, raw in found
     ]
+    if len(found) == 1:
+        fields = {**_name_fields(rows, plan), "metric": names[0], **cells[0]}
+        test = f"{cells[0]['value']} IS NOT NULL" if plan.has_gaps else ""
+        return _select(rows, plan, fields, test)
     fields = {
         **_name_fields(rows, plan),
-        "metric": f"unnest([{sql.quote_all(name for name, _ in found)}])",
-        **{part: f"unnest([{', '.join(cell[part] for cell in cells)}])" for part in cells[0]},
+        "metric": _unnest(names),
+        **{part: _unnest(cell[part] for cell in cells) for part in cells[0]},
     }
-    select = select_fields(rows, _order_fields(fields), plan.filters)
-    return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if _has_gaps(plan) else select  # noqa: S608
+    select = _select(rows, plan, fields)
+    return f"SELECT * FROM ({select}) WHERE value IS NOT NULL" if plan.has_gaps else select  # noqa: S608
 
 
 def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
@@ -299,40 +275,33 @@ def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
         "run": _expand_texts(runs[raw].run for raw in selected),
         "seed": _expand_texts(runs[raw].seed for raw in selected),
         "metric": _expand_texts(names[raw] for raw in selected),
-        "value": f"unnest([{', '.join(map(rows.as_number, selected))}])",
+        "value": _unnest(map(rows.as_number, selected)),
     }
     for part in plan.interval_columns:
         ends = [plan.intervals.get(raw, {}).get(part) for raw in selected]
-        cells = (_NULL if end is None else rows.as_number(end) for end in ends)
-        fields[part] = f"unnest([{', '.join(cells)}])"
+        fields[part] = _unnest(_NULL if end is None else rows.as_number(end) for end in ends)
     columns = {part: f'"{part}"' for part in fields}
     if all(runs[raw].run == series[raw] for raw in selected):
         # Each name unnested costs a tenth of the time.
         columns["run"], fields["run"] = '"series"', "NULL"
-    select = select_fields(rows, _order_fields(fields), plan.filters)
-    listed = ", ".join(f'{cell} AS "{part}"' for part, cell in _order_fields(columns).items())
-    yield f"SELECT {listed} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - our own names
+    select = _select(rows, plan, fields)
+    yield f"SELECT {_list_cells(columns)} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - our own names
 
 
 def _expand_texts(words: Iterable[str | None]) -> str:
     """Texts one after the other in rows, or the one that they all are."""
     literals = [f"CAST(NULL AS {sql.TEXT})" if word is None else sql.quote(word) for word in words]
-    return literals[0] if len(set(literals)) == 1 else f"unnest([{', '.join(literals)}])"
+    return literals[0] if len(set(literals)) == 1 else _unnest(literals)
 
 
-def _has_gaps(plan: Plan) -> bool:
-    """Whether an empty cell means that this row is about other metrics, as where loggers share a table."""
-    return sum(map(len, plan.layout.metrics.values())) > 1
+def _unnest(cells: Iterable[str]) -> str:
+    """Cells of one row, one after the other in rows."""
+    return f"unnest([{', '.join(cells)}])"
 
 
 def _name_fields(rows: Rows, plan: Plan) -> dict[str, str]:
     """What every row has besides metric and value."""
-    return {
-        "series": select_series(rows, plan.layout, plan.rename),
-        "run": select_run(rows, plan.layout),
-        "seed": select_seed(rows, plan.layout),
-        **_position_fields(rows, plan),
-    }
+    return {**select_names(rows, plan.layout, plan.rename), **_position_fields(rows, plan)}
 
 
 def _position_fields(rows: Rows, plan: Plan) -> dict[str, str]:
@@ -341,10 +310,32 @@ def _position_fields(rows: Rows, plan: Plan) -> dict[str, str]:
         "step": rows.as_time(plan.step) if plan.step_is_time else rows.as_number(plan.step),
         "row": rows.get_position(),
     }
-    if plan.repeat in _BY_OWN_STEP:
+    if plan.by_own_step:
         is_time = plan.layout.kinds[plan.own_step] is Kind.TIME
         fields[_OWN] = rows.as_time(plan.own_step) if is_time else rows.as_number(plan.own_step)
     return fields
+
+
+def _select_interval(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dict[str, str]:
+    """The columns of the data's own interval; empty for a metric without one."""
+    parts = {part: rows.as_number(name) for part, name in interval.items()}
+    if "stderr" not in parts and {"std", "n"} <= set(parts):
+        # The standard error of a mean over n.
+        parts["stderr"] = f"{parts['std']} / sqrt(nullif({parts['n']}, 0))"
+    return {part: parts.get(part, _NULL) for part in plan.interval_columns}
+
+
+def _select(rows: Rows, plan: Plan, fields: Mapping[str, str], *tests: str) -> str:
+    return select_fields(rows, _order_fields(fields), plan.filters, *tests)
+
+
+def _order_fields(fields: Mapping[str, str]) -> dict[str, str]:
+    """Fields in one order everywhere, as UNION ALL needs it."""
+    return {part: fields[part] for part in dict.fromkeys((*_COLUMNS, *fields))}
+
+
+def _list_cells(fields: Mapping[str, str]) -> str:
+    return ", ".join(f'{cell} AS "{part}"' for part, cell in _order_fields(fields).items())
 
 
 def _reduce_to_mean(select: str) -> str:
@@ -383,15 +374,6 @@ def _number_runs(select: str) -> str:
     return f"SELECT * EXCLUDE ({without}) REPLACE ({named} AS run) FROM ({counted})"  # noqa: S608
 
 
-def _select_interval(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dict[str, str]:
-    """The columns of the data's own interval; empty for a metric without one."""
-    parts = {part: rows.as_number(name) for part, name in interval.items()}
-    if "stderr" not in parts and {"std", "n"} <= set(parts):
-        # The standard error of a mean over n.
-        parts["stderr"] = f"{parts['std']} / sqrt(nullif({parts['n']}, 0))"
-    return {part: parts.get(part, _NULL) for part in plan.interval_columns}
-
-
 def _join_step_metric(select: str, plan: Plan) -> str:
     """Values of each run with those of the metric used as x at the same step."""
     given = "".join(f", measured.{part}" for part in plan.interval_columns)
@@ -404,20 +386,3 @@ def _join_step_metric(select: str, plan: Plan) -> str:
         "ON measured.series = x.series AND measured.run = x.run AND measured.step = x.step "
         f"WHERE measured.metric IN ({metrics})"
     )
-
-
-def _order_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Fields in one order everywhere, as UNION ALL needs it."""
-    return {part: fields[part] for part in (*_COLUMNS, *(part for part in fields if part not in _COLUMNS))}
-
-
-def _select_nothing(plan: Plan) -> str:
-    own = {_OWN: _NULL} if plan.repeat in _BY_OWN_STEP else {}
-    fields = {
-        **dict.fromkeys(_COLUMNS, _NULL),
-        **_NOTHING,
-        **own,
-        **dict.fromkeys(plan.interval_columns, _NULL),
-    }
-    listed = ", ".join(f'{cell} AS "{part}"' for part, cell in _order_fields(fields).items())
-    return f"SELECT {listed} WHERE FALSE"

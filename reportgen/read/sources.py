@@ -22,11 +22,17 @@ from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.ingest import ImportedSource, read_units
 from reportgen.read.runs.stored import get_temporary_cache
 from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
-from reportgen.read.tables.columns import list_free_columns
-from reportgen.read.tables.layout import Layout, OutcomeRoles, Roles, RunColumn, Survey, TotalRoles
+from reportgen.read.tables.layout import (
+    Layout,
+    OutcomeRoles,
+    Roles,
+    RunColumn,
+    Survey,
+    TotalRoles,
+    list_free_columns,
+)
 from reportgen.read.tables.mapped_json import map_tables
-from reportgen.read.tables.survey import survey
-from reportgen.read.tables.table_files import hash_files, list_tables
+from reportgen.read.tables.survey import hash_files, list_tables, survey
 from reportgen.read.unread import find_outward_source, refuse_outward_links, report_unread
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings

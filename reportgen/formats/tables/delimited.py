@@ -94,20 +94,18 @@ def parse_chart(columns: Sequence[str]) -> dict[str, ChartColumn]:
 def find_joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> dict[str, ChartColumn]:
     """What columns hold of which some value stands for several: its smallest and largest differ in a row."""
     indices = {column: index for index, column in enumerate(columns)}
-    joined = {}
-    for column, held in parse_chart(columns).items():
+
+    def is_joined(column: str) -> bool:
         low, high = map(indices.get, name_extremes(column))
-        if low is None or high is None or held.metric == WANDB_STEP:
-            continue
-        if any(row[low] != row[high] for row in rows):
-            joined[column] = held
-    return joined
+        return low is not None and high is not None and any(row[low] != row[high] for row in rows)
+
+    charted = parse_chart(columns).items()
+    return {column: held for column, held in charted if held.metric != WANDB_STEP and is_joined(column)}
 
 
 def name_extremes(column: str) -> tuple[str, str]:
     """The columns of the smallest and the largest of the values that one of a column stands for."""
-    low, high = _EXTREMES
-    return column + low, column + high
+    return column + _EXTREMES[0], column + _EXTREMES[1]
 
 
 def number_twins(columns: Sequence[str]) -> tuple[str, ...]:
@@ -133,7 +131,6 @@ def is_table_of_runs(columns: Sequence[str], cells: Collection[str | None] = ())
     return there >= _OF_A_SCRIPT and any(cell and cell.startswith("{") for cell in cells)
 
 
-FREE_COLUMNS: Final = False
 _HEAD: Final = 64 << 10
 _ROWS_OF_A_HEAD: Final = 200
 _FEW_LONG_ROWS: Final = 5
@@ -146,11 +143,7 @@ csv.field_size_limit(16 << 20)
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Header and a bounded sample: the first rows, and a few from places all over the file.
-
-    Raises:
-        ReportError: everything that is wrong with the file, if something shows in the sample.
-    """
+    """Header and a bounded sample; a ``ReportError`` of all that is wrong if something shows in it."""
     head = content.read_head(_HEAD)
     text = decode_text(content, keep_whole_lines(head))
     header, delimiter = _parse_header(content, text, form)
@@ -169,7 +162,11 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     if any(len(row) != len(header) for row in sample):
         raise ReportError(*limit_problems(_find_wrong_rows(read_rows(content, file, ()))))
     if not sample and not head.complete:
-        sample = _read_long_rows(content, file)
+        # The head holds no whole row.
+        if wrong := list(_find_wrong_rows(islice(read_rows(content, file, ()), _FEW_LONG_ROWS))):
+            raise ReportError(*wrong)
+        reader = csv.reader(read_lines(content), delimiter=delimiter)
+        sample = [row for row in islice(reader, 1, _FEW_LONG_ROWS + 1) if row]
     if not sample:
         raise content.make_error("the file has a header and no rows", "Remove it or write it again", 1)
     file = replace(file, even_ends=has_even_ends([head.data, *pieces]))
@@ -178,22 +175,21 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
-    """A SELECT of the wanted columns of files that all look like ``file``.
+    """A SELECT of some columns of files that all look like ``file``.
 
-    Its columns are ``k0, k1, ...``, in the order of ``columns``, ``file`` (place in ``files``) and ``row``.
+    Its columns are ``k0, k1, ...``, in the order of ``columns``, ``file`` (index in ``files``) and ``row``.
     """
-    kinds = [
+    types = (
         kind if name in columns else sql.TEXT for name, kind in zip(file.columns, file.types, strict=True)
-    ]
-    safe = {f"c{index}": kind for index, kind in enumerate(kinds)}
+    )
+    safe = {f"c{index}": kind for index, kind in enumerate(types)}
     # Where the reader makes numbers itself, it has to know the words for nothing.
-    nulls = f"nullstr=[{sql.quote_all(_NOTHING)}], " if set(kinds) != {sql.TEXT} else ""
+    nulls = f"nullstr=[{sql.quote_all(_NOTHING)}], " if set(safe.values()) != {sql.TEXT} else ""
     picked = "".join(f"c{file.columns.index(name)} AS k{index}, " for index, name in enumerate(columns))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, row_number() OVER () AS row "  # noqa: S608 - quoted
-        f"FROM read_csv({sql.quote_paths(files)}, columns={sql.make_struct(safe)}, "
-        "auto_detect=false, header=true, "
-        f"delim={sql.quote(file.variant)}, quote='\"', escape='\"', {nulls}"
+        f"FROM read_csv({sql.quote_paths(files)}, columns={sql.make_struct(safe)}, auto_detect=false, "
+        f"header=true, delim={sql.quote(file.variant)}, quote='\"', escape='\"', {nulls}"
         f"compression={sql.quote(file.compression or 'none')})"
     )
 
@@ -201,7 +197,14 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
 def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
     """Every row with its line number, and a problem in place of each that cannot be read."""
     alien: list[int] = []
-    reader = csv.reader(_check_lines(read_lines(content, file.keep), alien), delimiter=file.variant)
+
+    def list_lines() -> Iterator[str]:
+        for number, line in enumerate(read_lines(content, file.keep), 1):
+            if not is_utf8(line):
+                alien.append(number)
+            yield line
+
+    reader = csv.reader(list_lines(), delimiter=file.variant)
     indices = [(name, file.columns.index(name)) for name in columns if name in file.columns]
     line = 1
     try:
@@ -218,16 +221,22 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
         yield content.make_problem(f"the row cannot be read: {error}", "Look for an open quote", line)
 
 
+def _find_wrong_rows(rows: Iterable[Row | Diagnostic]) -> Iterator[Diagnostic]:
+    return (row for row in rows if not isinstance(row, Row))
+
+
+def _parse(text: str, delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
 def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ...], str]:
-    """Column names and the delimiter."""
     first = _LINE_END.split(text, maxsplit=1)[0]
     delimiter = "\t"
     if form != "tsv":
         delimiter = "," if "," in first else max(",;\t|", key=first.count)
     if first.count(delimiter) >= MOST_COLUMNS:
         raise make_columns_error(content.name, first.count(delimiter) + 1)
-    cells = next(_parse(text, delimiter), [])
-    header = tuple(cell.strip() for cell in cells)
+    header = tuple(cell.strip() for cell in next(_parse(text, delimiter), []))
     if not any(header):
         raise content.make_error("the first line is empty; it should hold the column names", "Add them", 1)
     if all(is_missing(cell) or is_number(cell) for cell in header):
@@ -235,33 +244,10 @@ def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ..
     twice = [name for name, count in Counter(header).items() if name and count > 1]
     if twice and form != "tsv" and is_table_of_runs(header):
         raise content.make_error(TABLE_OF_RUNS, RUNS_TABLE_ADVICE, 1)
-    if twice and is_chart(header):
-        return number_twins(header), delimiter
-    if twice:
+    if twice and not is_chart(header):
         message = f"more than one column is called {list_names(twice)}"
         raise content.make_error(message, "Give each column a name of its own", 1)
-    return header, delimiter
-
-
-def _parse(text: str, delimiter: str) -> Iterator[list[str]]:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-
-
-def _find_wrong_rows(rows: Iterable[Row | Diagnostic]) -> Iterator[Diagnostic]:
-    return (row for row in rows if not isinstance(row, Row))
-
-
-def _read_long_rows(content: Content, file: FileLayout) -> list[list[str]]:
-    """The first rows of a file whose head does not hold one of them.
-
-    Raises:
-        ReportError: they cannot be read, such as one that is longer than is ever read.
-    """
-    if wrong := list(_find_wrong_rows(islice(read_rows(content, file, ()), _FEW_LONG_ROWS))):
-        raise ReportError(*wrong)
-    reader = csv.reader(read_lines(content), delimiter=file.variant)
-    next(reader)
-    return [row for row in islice(reader, _FEW_LONG_ROWS) if row]
+    return number_twins(header) if twice else header, delimiter
 
 
 def _find_torn_line(
@@ -274,7 +260,11 @@ def _find_torn_line(
     line = last.data.decode(errors="replace")
     if line.count(_QUOTE) % 2:
         # Either a quote was open when writing stopped, or the line ends a cell begun on a line before.
-        return last if _find_last_row(content, file) == find_line_number(content, last.offset) else None
+        reader = csv.reader(read_lines(content), delimiter=file.variant)
+        begin, following = 1, 1
+        for _ in reader:
+            begin, following = following, reader.line_num + 1
+        return last if begin == find_line_number(content, last.offset) else None
     cells = next(csv.reader([line], delimiter=file.variant), [])
     if not line.strip() or len(cells) > len(file.columns):
         return None
@@ -282,18 +272,3 @@ def _find_torn_line(
         return last
     cut_number = not is_missing(cells[-1]) and not is_number(cells[-1])
     return last if cut_number and infer_kind(row[-1] for row in sample[:-1] if row) is Kind.NUMBER else None
-
-
-def _find_last_row(content: Content, file: FileLayout) -> int:
-    reader = csv.reader(read_lines(content), delimiter=file.variant)
-    begins, line = 1, 1
-    for _ in reader:
-        begins, line = line, reader.line_num + 1
-    return begins
-
-
-def _check_lines(lines: Iterator[str], alien: list[int]) -> Iterator[str]:
-    for number, line in enumerate(lines, 1):
-        if not is_utf8(line):
-            alien.append(number)
-        yield line

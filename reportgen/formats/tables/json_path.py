@@ -40,13 +40,10 @@ class PathError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """A path.
+    """A path: its text as written, and how many lists it goes out of (``up``) before it goes in.
 
-    Attributes:
-        text: as written.
-        up: how many lists it goes out of before it goes in.
-        steps: names, numbers, None for every item, and ``OWN_KEY`` for that at the row's own key.
-        is_key: whether it is of the key.
+    ``steps`` are names, numbers, None for every item, and ``OWN_KEY`` for that at the row's own key;
+    ``is_key`` says whether the path is of the key.
     """
 
     text: str
@@ -59,6 +56,12 @@ class JsonPath:
         """The steps without those through every item, which only rows have."""
         return [step for step in self.steps if step is not None]
 
+    def start(self, row: PathRow) -> PathRow | None:
+        """Where the path begins to go in from a row; None where the row has no such thing around it."""
+        if self.up > len(row.around):
+            return None
+        return row.around[self.up - 1] if self.up else row
+
 
 @dataclass(frozen=True, slots=True)
 class PathRow:
@@ -70,11 +73,7 @@ class PathRow:
 
 
 def parse_path(text: str, *, rows: bool = False) -> JsonPath:
-    """A path as its steps; that of ``rows`` may go through every item of a list.
-
-    Raises:
-        PathError: it is none.
-    """
+    """A path as its steps, or a ``PathError``; that of ``rows`` may go through every item of a list."""
     if _KEY.fullmatch(text) and not rows:
         return JsonPath(text, len(text) - 1, (), is_key=True)
     start = re.match(r"\$|\^+", text)
@@ -96,12 +95,24 @@ def parse_path(text: str, *, rows: bool = False) -> JsonPath:
     return JsonPath(text, 0 if text[0] == "$" else start.end(), tuple(steps))
 
 
-def find_rows(root: Any, path: JsonPath) -> Iterator[PathRow]:  # noqa: ANN401 - whatever JSON holds
-    """The rows of a file or line.
+def _parse_step(step: re.Match[str]) -> str | int | None:
+    if step["all"] or step["own"]:
+        return OWN_KEY if step["own"] else None
+    if step["number"]:
+        return int(step["number"])
+    if step["name"]:
+        return step["name"].strip()
+    quoted = step["quoted"]
+    if quoted.startswith("'"):
+        return quoted[1:-1]
+    try:
+        return str(json.loads(quoted))
+    except ValueError:
+        raise PathError(f"cannot be understood at [{quoted}]") from None
 
-    Raises:
-        PathError: the path leads nowhere.
-    """
+
+def find_rows(root: Any, path: JsonPath) -> Iterator[PathRow]:  # noqa: ANN401 - whatever JSON holds
+    """The rows of a file or line; a ``PathError`` where the path leads nowhere."""
     candidates: Iterable[PathRow] = [PathRow(root, "0")]
     inward: list[str | int] = []
     for step in path.steps:
@@ -109,51 +120,55 @@ def find_rows(root: Any, path: JsonPath) -> Iterator[PathRow]:  # noqa: ANN401 -
             candidates, inward = _iterate_items(candidates, tuple(inward)), []
         else:
             inward.append(step)
-    for row in candidates:
-        reached, value = _follow(row.value, inward)
-        if reached == len(inward):
-            yield PathRow(value, row.key, row.around)
-        elif not row.around:
-            raise PathError(_describe_missing(inward, reached, value))
+    for row, value in _follow_rows(candidates, inward):
+        yield PathRow(value, row.key, row.around)
 
 
 def get_value(row: PathRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever JSON holds
     """What a row has at a path; None where it has nothing there."""
-    if path.up > len(row.around):
-        return None
-    start = row.around[path.up - 1] if path.up else row
-    if path.is_key:
-        return start.key
+    start = path.start(row)
+    if start is None or path.is_key:
+        return start and start.key
     reached, value = _follow(start.value, path.inward, row.key)
     return value if reached == len(path.inward) else None
 
 
 def describe_dead_end(row: PathRow, path: JsonPath) -> str:
     """What there is where a column's path leads nowhere, as a sentence; empty if that is the row itself."""
-    if path.is_key or path.up > len(row.around):
+    start = path.start(row)
+    if start is None or path.is_key:
         return ""
-    start = row.around[path.up - 1] if path.up else row
     reached, held = _follow(start.value, path.inward, row.key)
     if not (reached or path.up) or reached == len(path.inward):
         return ""
-    place = f'"{path.text[0] * max(1, path.up)}{_format_steps(path.inward[:reached])}"'
-    return f"{place} {_describe_content(held)}"
+    reach = f"{path.text[0] * max(1, path.up)}{_format_steps(path.inward[:reached])}"
+    return f'"{reach}" {_describe_content(held)}'
 
 
 def _iterate_items(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterator[PathRow]:
-    """Every item of the list or object that each row has at a place; one that lacks it has none."""
-    for row in rows:
-        reached, held = _follow(row.value, steps)
-        if reached < len(steps) and row.around:
-            continue
-        if reached < len(steps):
-            raise PathError(_describe_missing(steps, reached, held))
+    """Every item of the list or object that each row has at some steps."""
+    for row, held in _follow_rows(rows, steps):
         if not isinstance(held, list | dict):
-            place = f" at {_format_steps(steps).lstrip('.')}" if steps else ""
+            where = f" at {_format_steps(steps).lstrip('.')}" if steps else ""
             kind = _describe_kind(held)
-            raise PathError(f"needs a list or an object{place} for [*], where there is {kind}")
+            raise PathError(f"needs a list or an object{where} for [*], where there is {kind}")
         items = held.items() if isinstance(held, dict) else zip(map(str, count()), held, strict=False)
         yield from (PathRow(item, key, (row, *row.around)) for key, item in items)
+
+
+def _follow_rows(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterator[tuple[PathRow, Any]]:
+    """Each row with what it has at some steps; an item of a list may have nothing there."""
+    for row in rows:
+        reached, held = _follow(row.value, steps)
+        if reached == len(steps):
+            yield row, held
+        elif not row.around:
+            path, known = _format_steps(steps).lstrip("."), ""
+            if reached:
+                known = f'; "{_format_steps(steps[:reached]).lstrip(".")}" {_describe_content(held)}'
+            elif isinstance(held, dict) and held:
+                known = f"; there are {list_names(held)}"
+            raise PathError(f"finds no {path}{known}")
 
 
 def _follow(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int, Any]:  # noqa: ANN401
@@ -168,16 +183,6 @@ def _follow(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int,
     return len(steps), value
 
 
-def _describe_missing(steps: Sequence[str | int], reached: int, held: Any) -> str:  # noqa: ANN401
-    """The end of a sentence about a path that leads nowhere."""
-    path, known = _format_steps(steps).lstrip("."), ""
-    if reached:
-        known = f'; "{_format_steps(steps[:reached]).lstrip(".")}" {_describe_content(held)}'
-    elif isinstance(held, dict) and held:
-        known = f"; there are {list_names(held)}"
-    return f"finds no {path}{known}"
-
-
 def _describe_content(held: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     if isinstance(held, dict) and held:
         return f"has {list_names(held)}"
@@ -186,30 +191,12 @@ def _describe_content(held: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     return "is an empty object" if isinstance(held, dict) else f"is {_describe_kind(held)}"
 
 
-def _format_steps(steps: Sequence[str | int]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-
-
 def _describe_kind(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     return "nothing" if value is None else "a text" if isinstance(value, str) else "a number or truth value"
 
 
-def _parse_step(step: re.Match[str]) -> str | int | None:
-    if step["all"]:
-        return None
-    if step["own"]:
-        return OWN_KEY
-    if step["number"]:
-        return int(step["number"])
-    if step["name"]:
-        return step["name"].strip()
-    quoted = step["quoted"]
-    if quoted.startswith("'"):
-        return quoted[1:-1]
-    try:
-        return str(json.loads(quoted))
-    except ValueError:
-        raise PathError(f"cannot be understood at [{quoted}]") from None
+def _format_steps(steps: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +208,7 @@ class Document:
 
 
 def read_documents(content: Content) -> Iterator[Document | Diagnostic]:
-    """The documents of a file, and a warning in place of a last line that is torn off.
-
-    Raises:
-        ReportError: the file cannot be read, or lines of it are no JSON.
-    """
+    """The documents of a file, or a ``ReportError`` of it; a last line that is torn off becomes a warning."""
     content.check()
     if split_ending(content.path)[1] == "jsonl":
         yield from _read_lines(content)
@@ -233,15 +216,19 @@ def read_documents(content: Content) -> Iterator[Document | Diagnostic]:
     text = decode_text(content, content.read_all())
     try:
         yield Document(json.loads(text), None)
-    except RecursionError:
-        raise content.make_error("the JSON is nested too deeply", "Write it with fewer levels") from None
-    except ValueError as error:
-        if getattr(error, "msg", "") == "Extra data" and "\n" in text.strip():
-            yield from _read_lines(content)
-            return
-        reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
-        message = f"the file is not JSON: {reason[:1].lower()}{reason[1:]}"
-        raise content.make_error(message, "Write it again, or leave it out with files:", line) from None
+    except (ValueError, RecursionError) as error:
+        if getattr(error, "msg", "") != "Extra data" or "\n" not in text.strip():
+            raise make_json_error(content, error, "Write it again, or leave it out with files:") from None
+        yield from _read_lines(content)
+
+
+def make_json_error(content: Content, error: Exception, advice: str) -> ReportError:
+    """The problem of a file that ``json`` cannot parse, to be raised."""
+    if isinstance(error, RecursionError):
+        return content.make_error("the JSON is nested too deeply", "Write it with fewer levels")
+    reason = getattr(error, "msg", str(error))
+    message = f"the file is not JSON: {reason[:1].lower()}{reason[1:]}"
+    return content.make_error(message, advice, getattr(error, "lineno", None))
 
 
 def _read_lines(content: Content) -> Iterator[Document | Diagnostic]:

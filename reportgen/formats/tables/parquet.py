@@ -21,29 +21,35 @@ if TYPE_CHECKING:
     from reportgen.formats.files import Content
 
 
-FREE_COLUMNS: Final = False
 _HEAD: Final = 300
 _SPOTS: Final = 128
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Names and types, and a sample of the columns that may name things; the file says what columns it has.
-
-    Raises:
-        ReportError: the file is not Parquet or has no rows.
-    """
+    """Names and types, a sample of columns that may name things, or a ``ReportError`` if it is no Parquet."""
     content.check()
     try:
         relation = get_engine().open_cursor().sql(f"SELECT * FROM {_build_reader([content.path])}")  # noqa: S608 - quoted
-        file = FileLayout(content.name, form, "", tuple(relation.columns), tuple(map(str, relation.types)))
-        if len(file.columns) > MOST_COLUMNS:
-            raise make_columns_error(content.name, len(file.columns))
+        columns = tuple(relation.columns)
+        file = FileLayout(content.name, form, "", columns, tuple(map(str, relation.types)))
+        if len(columns) > MOST_COLUMNS:
+            raise make_columns_error(content.name, len(columns))
         counts = f"SELECT num_rows FROM parquet_file_metadata({sql.quote_paths([content.path])})"  # noqa: S608 - quoted
         (((count,)),) = get_engine().fetch_rows(counts)
         # What it says of its columns is used later on, so it has to be readable, too.
         table = f"parquet_metadata({sql.quote_paths([content.path])})"
         get_engine().fetch_rows(f"SELECT count(COLUMNS(*)) FROM {table}")  # noqa: S608
-        sampled = _sample(content.path, file, mapped, count)
+        known = NAME_COLUMNS | {name.casefold() for name in mapped}
+        names = [name for name in columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
+        sampled: list[tuple[Text, ...]] = []
+        if names:
+            # First rows and a few from all over the file.
+            select = _as_texts(content.path, file, names)
+            sampled = get_engine().fetch_rows(f"{select} LIMIT {_HEAD}")
+            spots = [_HEAD + (count - 1 - _HEAD) * spot // _SPOTS for spot in range(_SPOTS + 1)]
+            if count > _HEAD:
+                where = f"WHERE file_row_number IN ({', '.join(map(str, spots))})"
+                sampled += get_engine().fetch_rows(f"{select} {where}")
     except duckdb.OutOfMemoryException:
         message = "a row, or a page of a column, unpacks to more than fits in memory"
         raise content.make_error(message, "Write it with smaller values and row groups") from None
@@ -52,12 +58,15 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         raise _describe_damage(content) from None
     if count == 0:
         raise content.make_error("the file has no rows", "Remove it or write it again")
-    return Look(file, sampled, exhaustive=count <= _HEAD)
+    # None in the columns that were not looked at.
+    blank: dict[str, Text] = dict.fromkeys(columns)
+    rows = [tuple({**blank, **dict(zip(names, cells, strict=True))}.values()) for cells in sampled]
+    return Look(file, rows, exhaustive=count <= _HEAD)
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:  # noqa: ARG001 - one shape
-    """A SELECT of the wanted columns of files; see ``delimited.scan``."""
-    picked = "".join(f"{sql.quote_name(name)} AS k{place}, " for place, name in enumerate(columns))
+    """A SELECT of some columns of files; see ``delimited.scan``."""
+    picked = "".join(f"{sql.quote_name(name)} AS k{index}, " for index, name in enumerate(columns))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, file_row_number AS row "  # noqa: S608 - quoted
         f"FROM {_build_reader(files)}"
@@ -96,21 +105,6 @@ def _describe_damage(content: Content) -> ReportError:
 def _build_reader(files: Iterable[Path]) -> str:
     # A folder called a=b says nothing about the rows unless source.yml does.
     return f"read_parquet({sql.quote_paths(files)}, hive_partitioning=false)"
-
-
-def _sample(path: Path, file: FileLayout, mapped: Collection[str], count: int) -> list[tuple[Text, ...]]:
-    """First rows and a few from all over the file; None in the columns that were not looked at."""
-    known = NAME_COLUMNS | {name.casefold() for name in mapped}
-    names = [name for name in file.columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
-    if not names:
-        return []
-    select = _as_texts(path, file, names)
-    found = get_engine().fetch_rows(f"{select} LIMIT {_HEAD}")
-    if count > _HEAD:
-        places = ", ".join(str(_HEAD + (count - 1 - _HEAD) * spot // _SPOTS) for spot in range(_SPOTS + 1))
-        found += get_engine().fetch_rows(f"{select} WHERE file_row_number IN ({places})")
-    blank: dict[str, Text] = dict.fromkeys(file.columns)
-    return [tuple({**blank, **dict(zip(names, cells, strict=True))}.values()) for cells in found]
 
 
 def _as_texts(path: Path, file: FileLayout, names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ phase: ``{"step": n, "train": {"loss": …}, "eval": {"acc": …}}``. Names with
 and ``metrics`` only wrap and add no name. Lines of two trainers are flat. modelscope/ms-swift,
 swift/trainers/callback.py: ``{"loss": 2.1, "epoch": 0.3, "global_step/max_steps": "5/16"}``, with Megatron
 ``"iteration": "5/16"``. hiyouga/LLaMA-Factory, src/llamafactory/train/callbacks.py: ``{"current_steps": 5,
-"total_steps": 16, "loss": 2.1}``. All other flat JSON Lines are a table, which ``tables/json_lines`` reads.
+"total_steps": 16, "loss": 2.1}``. All other flat JSON Lines are a table, which ``tables/json_tables`` reads.
 """
 
 from __future__ import annotations

@@ -17,10 +17,9 @@ from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.read.describe.suggestions import suggest_for_runs
 from reportgen.read.find import locate_file
 from reportgen.read.measurements import read_measurements
-from reportgen.read.outcomes import read_outcomes
+from reportgen.read.outcomes import TotalsTable, read_outcomes
 from reportgen.read.runs.problems import find_method
 from reportgen.read.tables.layout import get_layout
-from reportgen.read.totals import TotalsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

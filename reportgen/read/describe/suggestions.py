@@ -16,7 +16,7 @@ from reportgen.read.runs.labels import Candidate, find_differences, split_seed
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.check import explain_errors
-from reportgen.read.tables.columns import detect_totals
+from reportgen.read.tables.layout import detect_totals
 from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:

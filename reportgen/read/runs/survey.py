@@ -21,8 +21,16 @@ from reportgen.read.runs.imported import (
 )
 from reportgen.read.runs.labels import get_value
 from reportgen.read.runs.write_parquet import list_totals
-from reportgen.read.tables.columns import find_column, get_mapped_columns, select_metrics
-from reportgen.read.tables.layout import Layout, OutcomeRoles, Roles, Survey, TotalRoles
+from reportgen.read.tables.layout import (
+    Layout,
+    OutcomeRoles,
+    Roles,
+    Survey,
+    TotalRoles,
+    find_column,
+    get_mapped_columns,
+    select_metrics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

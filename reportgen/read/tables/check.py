@@ -15,13 +15,13 @@ from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_time
 from reportgen.formats.files import Content
 from reportgen.formats.messages import limit_problems, list_names, suggest_names
-from reportgen.formats.tables import delimited
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import FileLayout, Look
@@ -37,14 +37,11 @@ _DUCKDB: Final = re.compile(
 
 
 class Check(NamedTuple):
-    """What the cells of a column have to be.
+    """What the cells of a column have to be."""
 
-    Attributes:
-        find_fault: the end of a sentence about a wrong cell, and the next step; None of a right one.
-        typed: whether a cell may be wrong though the file gives its column a type.
-    """
-
+    # The end of a sentence about a wrong cell, and the next step; None of a right one.
     find_fault: Callable[[Text], tuple[str, str] | None]
+    # Whether a cell may be wrong though the file gives its column a type.
     typed: bool = False
 
 
@@ -81,50 +78,13 @@ def find_wrong_cells(
     return problems
 
 
-@contextmanager
-def explain_errors(
-    root: Path, place: SourceLocation, faults: Callable[[], Iterable[Diagnostic]]
-) -> Iterator[None]:
-    """Turn a failure of the database inside into what the user can mend.
-
-    Args:
-        root: the folder that locations are relative to.
-        place: the location of a failure that nothing in the rows explains.
-        faults: looks for what is wrong; called only then.
-
-    Raises:
-        ReportError: reading failed.
-    """
-    try:
-        yield
-    except duckdb.Error as error:
-        problems = list(faults()) or [_explain_error(str(error), root, place)]
-        raise ReportError(*problems) from error
-
-
-def _explain_error(error: str, root: Path, place: SourceLocation) -> Diagnostic:
-    """What DuckDB says of a file that Python reads: a stray quote, or a line of megabytes."""
-    if match := _DUCKDB.search(error):
-        reason = shorten(match["reason"], 200).rstrip(".")
-        message = f"the row cannot be read: {reason[:1].lower()}{reason[1:]}"
-        place = locate_file(Path(match["file"]), root, int(match["line"]))
-        return Diagnostic(place, message, "Look for a stray quote or an overlong line", Stage.DATA)
-    message = f"the data cannot be read: {shorten(error.partition(chr(10))[0], 200)}"
-    return Diagnostic(place, message, "Check the files, or write them again", Stage.DATA)
-
-
 def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check]) -> Iterator[Diagnostic]:
-    needed = {
-        name: check
-        for name, check in sorted(checks.items())
-        if file.get_given(name) is None
-        and (
-            check.typed
-            or name not in file.columns
-            or file.type_of(name) == sql.TEXT
-            or file.format == delimited.WANDB_CHART
-        )
-    }
+    def may_be_wrong(name: str) -> bool:
+        if name not in file.columns or checks[name].typed or file.format == delimited.WANDB_CHART:
+            return file.get_given(name) is None
+        return file.get_given(name) is None and file.type_of(name) == sql.TEXT
+
+    needed = {name: checks[name] for name in sorted(checks) if may_be_wrong(name)}
     for row in FORMATS[file.format].read_rows(content, file, tuple(needed)):
         if isinstance(row, Diagnostic):
             yield row
@@ -138,13 +98,45 @@ def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check])
                 yield content.make_problem(message, fault[1], row.line)
 
 
+def explain_faults(
+    root: Path, place: SourceLocation, files: Iterable[FileLayout], numbers: Collection[str]
+) -> AbstractContextManager[None]:
+    """Turn a failure inside into what ``find_faults`` finds; see ``explain_errors``."""
+    return explain_errors(root, place, lambda: find_faults(root, files, numbers))
+
+
+@contextmanager
+def explain_errors(
+    root: Path, place: SourceLocation, faults: Callable[[], Iterable[Diagnostic]]
+) -> Iterator[None]:
+    """Turn a failure of the database inside into a ``ReportError`` with what the user can mend.
+
+    ``faults``, called only then, looks for what is wrong in files below ``root``; a failure that nothing in
+    the rows explains is reported at ``place``.
+    """
+    try:
+        yield
+    except duckdb.Error as error:
+        problems = list(faults())
+        if not problems:
+            text = str(error)
+            message = f"the data cannot be read: {shorten(text.partition(chr(10))[0], 200)}"
+            advice = "Check the files, or write them again"
+            # What DuckDB says of a file that Python reads: a stray quote, or a line of megabytes.
+            if match := _DUCKDB.search(text):
+                reason = shorten(match["reason"], 200).rstrip(".")
+                message = f"the row cannot be read: {reason[:1].lower()}{reason[1:]}"
+                place = locate_file(Path(match["file"]), root, int(match["line"]))
+                advice = "Look for a stray quote or an overlong line"
+            problems = [Diagnostic(place, message, advice, Stage.DATA)]
+        raise ReportError(*problems) from error
+
+
 def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ...]:
     """A warning for each file without some of the metrics or without a run or seed, which others have.
 
-    JSON Lines have a key only where there is something to say, so a sample proves nothing.
-
-    Raises:
-        ReportError: files lack the column of series, step, metric or value, or of problem or score.
+    A file without the column of series, step, metric or value, or of problem or score, is an error. JSON
+    Lines have a key only where there is something to say, so a sample proves nothing.
     """
     roles = layout.roles
     needed = [name for name in (roles.series, roles.step, roles.metric, roles.value) if name]
@@ -152,23 +144,20 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
         needed += [layout.outcomes.problem, layout.outcomes.score]
     raw = [] if layout.long else [name for raws in layout.metrics.values() for name in raws]
     optional = [name for name in (roles.run, roles.seed, *raw) if name]
-    problems = []
+    advice = "Rename its columns, or leave the file out with files: in source.yml"
+    found: dict[Severity, list[Diagnostic]] = {Severity.ERROR: [], Severity.WARNING: []}
     for look in looks:
         if look.file.format == "jsonl" and not look.exhaustive:
             continue
         place, there = SourceLocation(look.file.path), set(look.file.names)
-        for names, severity in ((needed, Severity.ERROR), (optional, Severity.WARNING)):
+        for names, severity, step in ((needed, Severity.ERROR, advice), (optional, Severity.WARNING, "")):
             if absent := [f'"{name}"' for name in names if name not in there]:
                 message = f"the file has no column {list_names(absent)}, which others of the source have"
-                advice = "Rename its columns, or leave the file out with files: in source.yml"
-                problems.append(
-                    Diagnostic(place, message, advice if names is needed else "", Stage.DATA, severity)
-                )
+                found[severity].append(Diagnostic(place, message, step, Stage.DATA, severity))
                 break
-    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
-    if errors:
-        raise ReportError(*errors)
-    return tuple(problems)
+    if found[Severity.ERROR]:
+        raise ReportError(*found[Severity.ERROR])
+    return tuple(found[Severity.WARNING])
 
 
 def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnostic]:
@@ -194,11 +183,7 @@ def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnosti
 
 
 def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:
-    """A survey with what the settings name in vain among the warnings.
-
-    Raises:
-        ReportError: what they name in vain cannot be done without.
-    """
+    """A survey with warnings of what the settings name in vain, or a ``ReportError`` if it is necessary."""
     problems = list(find_unmatched_names(survey, settings, place))
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise ReportError(*problems)
@@ -209,28 +194,22 @@ def find_unmatched_names(
     survey: Survey, settings: SourceSettings, place: SourceLocation
 ) -> Iterator[Diagnostic]:
     """Names in the settings that the data do not have."""
+
+    def report(key: str, kind: str, name: str, known: Sequence[str], severity: Severity) -> Diagnostic:
+        message = f'{key}: there is no {kind} "{name}"'
+        return Diagnostic(place, message, suggest_names(name, known, "There are"), Stage.DATA, severity)
+
     known = (*survey.raw_metrics, *survey.layout.metrics)
     for name in settings.metrics or ():
         if name not in known:
-            message = f'metrics: there is no metric "{name}"'
-            yield Diagnostic(place, message, suggest_names(name, survey.raw_metrics, "There are"), Stage.DATA)
+            yield report("metrics", "metric", name, survey.raw_metrics, Severity.ERROR)
     layout, lower, named = survey.layout, settings.lower_is_better, settings.score_name
+    renamed = [old for old, new in settings.rename.items() if new not in layout.series]
     for key, kind, given, there in (
         ("rename_metrics", "metric", settings.rename_metrics, survey.raw_metrics),
         ("lower_is_better", "benchmark", lower if isinstance(lower, tuple) else (), layout.benchmarks),
         ("score_name", "benchmark", named if isinstance(named, dict) else (), layout.benchmarks),
         ("protocols", "series", settings.protocols, layout.series),
     ):
-        for name in given:
-            if name not in there:
-                yield _warn_unmatched(key, kind, name, there, place)
-    for old, new in settings.rename.items():
-        if new not in layout.series:
-            yield _warn_unmatched("rename", "series", old, layout.series, place)
-
-
-def _warn_unmatched(
-    key: str, kind: str, name: str, there: Sequence[str], place: SourceLocation
-) -> Diagnostic:
-    message = f'{key}: there is no {kind} "{name}"'
-    return Diagnostic(place, message, suggest_names(name, there, "There are"), Stage.DATA, Severity.WARNING)
+        yield from (report(key, kind, name, there, Severity.WARNING) for name in given if name not in there)
+    yield from (report("rename", "series", old, layout.series, Severity.WARNING) for old in renamed)

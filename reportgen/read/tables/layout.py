@@ -1,19 +1,28 @@
-"""How a source is read, before any row is: its files, the part of each column, its metrics and series."""
+"""How a source is read, before any row is: its files, the part of each column, its metrics and series.
+
+Which column plays which part in measurements, outcomes and totals is known by its name, or said by
+``source.yml``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import astuple, dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.layout import ROLE_NAMES
+from reportgen.formats.messages import list_names, suggest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from reportgen.core.errors import Diagnostic
-    from reportgen.formats.cells import Kind, Text
+    from reportgen.formats.cells import Text
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
+    from reportgen.settings.source import SourceSettings
 
 
 # Raw names that a metric of the report stands for: usually one.
@@ -84,59 +93,38 @@ class RunColumn:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a source is read.
+    """How a source is read."""
 
-    Attributes:
-        files: in reading order.
-        labels: for each file the name it gives its rows where no column does.
-        kinds: what every column holds.
-        roles: which column plays which part.
-        long: whether a row is one value with its metric.
-        metrics: name in the report: names in the data.
-        series: names in the report, in order of first appearance as far as was looked.
-        exhaustive: whether ``metrics`` and ``series`` are known to be all.
-        gapless: text columns of Parquet files that are known to have no empty cell.
-        outcomes: the columns of outcomes; None where the source has none.
-        totals: the columns of totals; None where the source has none.
-        benchmarks: every value of the benchmark column, in order of first appearance.
-        lower_is_better: those of them on which a smaller total is the better one, as the harness or the name
-            of the metric says; an empty name stands for totals without benchmarks.
-        score_names: benchmark to what a harness calls its score; without those whose score has no name.
-        step_name: what the step is called where that is not the name of its column.
-        spread: for each column that holds a metric of one run, whose it is; empty where rows say that.
-        repeat: what several rows of one step mean where the format says it, as ``repeat:`` of a source does;
-            empty where it does not.
-    """
-
-    files: tuple[FileLayout, ...]
-    labels: tuple[str, ...]
+    files: tuple[FileLayout, ...]  # in reading order
+    labels: tuple[str, ...]  # for each file the name it gives its rows where no column does
     kinds: Mapping[str, Kind]
     roles: Roles
-    long: bool
-    metrics: Mapping[str, RawNames]
-    series: tuple[str, ...]
-    exhaustive: bool
+    long: bool  # whether a row is one value with its metric
+    metrics: Mapping[str, RawNames]  # name in the report: names in the data
+    series: tuple[str, ...]  # names in the report, in order of first appearance as far as was looked
+    exhaustive: bool  # whether metrics and series are known to be all
+    # Text columns of Parquet files that are known to have no empty cell.
     gapless: frozenset[str] = field(default_factory=frozenset)
     outcomes: OutcomeRoles | None = None
     totals: TotalRoles | None = None
-    benchmarks: tuple[str, ...] = ()
+    benchmarks: tuple[str, ...] = ()  # in order of first appearance
+    # The benchmarks on which a smaller total is the better one, as the harness or the name of the metric
+    # says; an empty name stands for totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
+    # Benchmark to what a harness calls its score; without those whose score has no name.
     score_names: Mapping[str, str] = field(default_factory=dict)
-    step_name: str = ""
-    spread: Mapping[str, RunColumn] = field(default_factory=dict)
+    step_name: str = ""  # where it is not the name of the column
+    spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty where rows say whose they are
+    # What several rows of one step mean where the format says it, as ``repeat:`` of a source does.
     repeat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file of a source.
+    """A file of a source, with a key of ``FORMATS`` and the name it gives its rows where no column does.
 
-    Attributes:
-        content: its bytes.
-        format: a key of ``formats.FORMATS``.
-        label: the name it gives its rows where no column does.
-        given: columns that hold one value in all of its rows, as ``files:`` says.
-        copy: where its rows lie if they were brought into another form, relative to the project or absolute.
+    ``given`` are columns that hold one value in all of its rows, as ``files:`` says. ``copy`` is where its
+    rows lie if they were brought into another form, relative to the project or absolute.
     """
 
     content: Content
@@ -157,11 +145,218 @@ class Survey:
 
 
 def get_layout(source: Source) -> Layout:
-    """The layout that ``open_source`` gave a source.
-
-    Raises:
-        TypeError: the source was made by something else.
-    """
+    """The layout that ``open_source`` gave a source; a ``TypeError`` if something else made it."""
     if not isinstance(source.layout, Layout):
         raise TypeError(f"the source {source.name!r} was not opened by reportgen.read")
     return source.layout
+
+
+# In wide form an interval belongs to a metric by the end of its name.
+INTERVAL_PARTS: Final = ("low", "high", "stderr", "std", "n")
+# Names by which a part is recognised, the best first; capital letters make no difference. Where a model's
+# answer is called prediction, a column called answer has the right one.
+_OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "problem": ("problem", "problem_id", "question_id", "task_id", "doc_id", "idx", "id"),
+    "sample": ("sample", "sample_id", "attempt", "epoch"),
+    "score": ("score", "correct", "is_correct", "acc", "reward"),
+    "answer": ("prediction", "extracted", "answer"),
+    "gold": ("gold", "target", "reference", "answer"),
+    # Only by source.yml: it changes every interval.
+    "cluster": (),
+    "tokens": ("tokens", "completion_tokens", "num_tokens"),
+    "seconds": ("seconds", "time", "latency"),
+    "cost": ("cost",),
+    "benchmark": ("benchmark",),
+}
+_TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "score": ("score", "value", "accuracy", "acc"),
+    "stderr": ("stderr", "se", "standard_error"),
+    "n": ("n", "problems", "num_problems"),
+    "benchmark": ("benchmark", "task", "dataset"),
+    "metric": ("metric",),
+}
+# Numbers or nothing: a column called time may well hold a date.
+_COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
+# Rows of anything may have one of these.
+_SAYS_LITTLE: Final = frozenset(("idx", "id"))
+# What a frame of outcomes has next to its free columns.
+_RESERVED: Final = frozenset((*_OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster"}
+
+
+def get_mapped_columns(settings: SourceSettings) -> dict[str, str]:
+    """Part: column, of those that ``source.yml`` names."""
+    return {part: name for part, name in settings.columns.model_dump().items() if name is not None}
+
+
+def is_name_of(part: str, column: str) -> bool:
+    """Whether a column plays a part, such as ``step``, by its name."""
+    return column.strip().casefold() in ROLE_NAMES[part]
+
+
+def find_column(name: str, columns: Sequence[str]) -> str | None:
+    """The column of this name; capital letters make no difference where that leaves no doubt."""
+    if name in columns:
+        return name
+    matches = [column for column in columns if column.casefold() == name.casefold()]
+    return matches[0] if len(matches) == 1 else None
+
+
+def resolve_column(name: str, layout: Layout) -> str | None:
+    """The column of this name or, where none has it, the one that plays this part; None without either."""
+    column = find_column(name, tuple(layout.kinds))
+    if column is None and name in {*_RESERVED, "cluster"} - {"row"}:
+        owner = layout.outcomes if name in _OUTCOME_NAMES else layout.roles
+        column = getattr(owner, name, None)
+    return column
+
+
+def resolve_filters(
+    filters: Mapping[str, CellValue | tuple[CellValue, ...]], columns: Sequence[str]
+) -> Filters:
+    """Filters on columns as they are written."""
+    return tuple((find_column(name, columns) or name, cell) for name, cell in filters.items())
+
+
+def match_columns(
+    known: Mapping[str, Sequence[str]],
+    columns: Iterable[str],
+    mapped: Mapping[str, str],
+    *,
+    taken: Iterable[str | None] = (),
+    fits: Callable[[str, str], bool] = lambda _part, _column: True,
+) -> dict[str, str]:
+    """The column for each part: a mapped one first, otherwise by name; no column plays two parts.
+
+    ``known`` has for each part the names of its column, the best first; capital letters make no difference.
+    Columns that are ``taken`` play other parts; ``fits`` says whether a column may play a part.
+    """
+    gone = {*mapped.values(), *taken}
+    matched = {part: name for part, name in mapped.items() if part in known}
+    folded = {column.strip().casefold(): column for column in reversed(tuple(columns))}
+    for part, names_of_part in known.items():
+        candidates = (folded[name] for name in names_of_part if name in folded)
+        column = next((name for name in candidates if name not in gone and fits(part, name)), None)
+        if part not in mapped and column is not None:
+            matched[part] = column
+            gone.add(column)
+    return matched
+
+
+def _make_missing_error(
+    who: str, part: str, columns: Iterable[str], place: SourceLocation, more_advice: str = ""
+) -> ReportError:
+    message = f'{who} a column "{part}"; there are {list_names(columns)}'
+    advice = f"Name it in source.yml, as in columns: {{{part}: NAME}}{more_advice}"
+    return ReportError(Diagnostic(place, message, advice, Stage.DATA))
+
+
+def detect_roles(
+    columns: Sequence[str], settings: SourceSettings, place: SourceLocation
+) -> tuple[Roles, bool]:
+    """The column for each part, and whether the table is long; a ``ReportError`` if a column is missing."""
+    mapped = get_mapped_columns(settings)
+    unknown = [(f"columns: {part}", name) for part, name in mapped.items() if name not in columns]
+    unknown += [("filter", name) for name in settings.filter if find_column(name, columns) is None]
+    problems = []
+    for key, name in unknown:
+        message = f'{key} names the column "{name}", which the data do not have'
+        problems.append(Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA))
+    if problems:
+        raise ReportError(*problems)
+    roles = Roles(**match_columns(ROLE_NAMES, columns, mapped))
+    long = settings.form == "long" or (settings.form is None and bool(roles.metric and roles.value))
+    if long and not (roles.metric and roles.value):
+        raise _make_missing_error("a long table needs", "value" if roles.metric else "metric", columns, place)
+    if not long:
+        # A wide table may have metrics of these names.
+        roles = replace(roles, **{part: mapped.get(part) for part in ("metric", "value", *INTERVAL_PARTS)})
+    return roles, long
+
+
+def detect_outcomes(
+    kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: SourceLocation, *, long: bool
+) -> OutcomeRoles | None:
+    """The column for each part of outcomes; None where the table holds measurements.
+
+    A table holds outcomes if it has columns for problem and score and none for the step, or if
+    ``source.yml`` says ``form: outcomes`` or names one of the two; then it is an error if one is missing.
+    ``epoch``, which is a step in training and a sample in evaluation, is the sample of a column that is
+    called problem or the like.
+    """
+    mapped = get_mapped_columns(settings)
+    requested = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
+    if settings.form in {"long", "wide", "totals"} or (long and not requested):
+        return None
+    matched = match_columns(
+        _OUTCOME_NAMES,
+        kinds,
+        mapped,
+        taken=(roles.series, roles.run, roles.seed),
+        fits=lambda part, name: part not in _COUNTED or kinds[name] in {*NUMERIC, Kind.EMPTY},
+    )
+    missing = [part for part in ("problem", "score") if part not in matched]
+    if not requested:
+        named_badly = matched.get("problem", "").strip().casefold() in _SAYS_LITTLE
+        if missing or (roles.step is not None and (roles.step != matched.get("sample") or named_badly)):
+            return None
+    if missing:
+        advice = "; if a row is the score of a whole benchmark, say form: totals there"
+        more = advice if missing[0] == "problem" else ""
+        raise _make_missing_error("outcomes need", missing[0], kinds, place, more)
+    return OutcomeRoles(**matched)
+
+
+def detect_totals(
+    kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: SourceLocation
+) -> TotalRoles | None:
+    """The column for each part of totals, with an error without a score; None without ``form: totals``."""
+    if settings.form != "totals":
+        return None
+    taken = (roles.series, roles.run, roles.seed)
+    matched = match_columns(_TOTAL_NAMES, kinds, get_mapped_columns(settings), taken=taken)
+    if "score" not in matched:
+        raise _make_missing_error("totals need", "score", kinds, place)
+    return TotalRoles(**matched)
+
+
+def find_wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> list[str]:
+    """The numeric columns that play no other part.
+
+    Where only some rows were ``sampled``, an empty column may be filled in others.
+    """
+    taken = set(astuple(roles))
+    numeric_kinds = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
+    numeric = [name for name, kind in kinds.items() if kind in numeric_kinds and name not in taken]
+    companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS}
+    if companions & set(numeric):
+        companions.add("n")
+    return [name for name in numeric if name not in companions]
+
+
+def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
+    """Name in the report: names in the data, of the metrics that are wanted."""
+    metrics: dict[str, RawNames] = {}
+    for raw in names:
+        name = settings.rename_metrics.get(raw, raw)
+        if settings.metrics is None or {raw, name} & set(settings.metrics):
+            metrics[name] = (*metrics.get(name, ()), raw)
+    return metrics
+
+
+def list_free_columns(layout: Layout) -> tuple[str, ...]:
+    """The columns that outcomes can be sliced by: those that play no part, as written.
+
+    A column of clusters is one of them. A column whose name a part of outcomes has, or another column but for
+    its capitals, is left out.
+    """
+    if layout.outcomes is None:
+        return ()
+    roles, cluster = layout.roles, layout.outcomes.cluster
+    taken = {*astuple(replace(layout.outcomes, cluster=None)), roles.series, roles.run, roles.seed}
+    seen = {*_RESERVED, *(["cluster"] if cluster else [])}
+    free = []
+    for name in layout.kinds:
+        if name not in taken and name.casefold() not in seen:
+            seen.add(name.casefold())
+            free.append(name)
+    return tuple(free)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.files import Content
 from reportgen.formats.messages import list_names
-from reportgen.formats.tables.json_lines import as_text
 from reportgen.formats.tables.json_path import (
     PathError,
     describe_dead_end,
@@ -25,10 +24,11 @@ from reportgen.formats.tables.json_path import (
     parse_path,
     read_documents,
 )
+from reportgen.formats.tables.json_tables import as_text
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import StoredFinding, StoredPart, StoredRun, StoredUnit, load_unit, store_unit
 from reportgen.read.runs.write_parquet import clean_text, name_part, write_part
-from reportgen.read.tables.columns import get_mapped_columns
+from reportgen.read.tables.layout import get_mapped_columns
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -63,12 +63,9 @@ class _Mapping:
 
 @dataclass(frozen=True, slots=True)
 class MappedTables:
-    """JSON files as tables.
+    """JSON files as tables with their rows in the cache, and warnings of what was irregular.
 
-    Attributes:
-        files: the tables, with the rows in their place in the cache.
-        settings: those of the source, by which each column plays the part that it is named after.
-        warnings: what was irregular.
+    By ``settings``, those of the source, each column plays the part that it is named after.
     """
 
     files: tuple[DataFile, ...]
@@ -83,27 +80,24 @@ def map_tables(
     hashed: Sequence[SourceFile],
     cache: Cache,
 ) -> MappedTables:
-    """Bring the rows of JSON files into the cache, where they are not yet; ``hashed`` is in their order.
-
-    Raises:
-        ReportError: a path is none or leads nowhere, or a file cannot be read.
-    """
+    """Bring rows of JSON files into the cache, or raise a ``ReportError`` of each wrong path or file."""
     mapping = _parse_mapping(settings, location.place)
     problems = Diagnostics()
     tables: list[DataFile] = []
     units: list[StoredUnit] = []
     for file, known in zip(files, hashed, strict=True):
         with problems.collecting():
-            key = cache.make_key(
-                "mapped", file.content.name, known.sha256, repr((mapping.rows, mapping.columns))
-            )
+            name, paths = file.content.name, repr((mapping.rows, mapping.columns))
+            key = cache.make_key("mapped", name, known.sha256, paths)
             unit = load_unit(cache, key)
             if unit is None:
                 unit = _TableWriter(file.content, mapping, cache, key).read()
                 store_unit(cache, key, unit)
             units.append(unit)
-            copies = (Path(cache.get_text_path(key, part.name)) for part in unit.parts)
-            tables += [_make_table(file, copy, location) for copy in copies]
+            for part in unit.parts:
+                path = Path(cache.get_text_path(key, part.name))
+                copy = locate_file(path, location.root).file
+                tables.append(replace(file, content=Content(path, name, ""), format="parquet", copy=copy))
     problems.raise_errors()
     problems.add(_find_faults(units, mapping))
     problems.raise_errors()
@@ -116,6 +110,28 @@ def map_tables(
     return MappedTables(tuple(tables), settings.model_copy(update={"columns": columns}), warnings)
 
 
+def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
+    texts = {"": ("rows:", settings.rows)}
+    texts |= {name: (f"columns: {name}:", text) for name, text in get_mapped_columns(settings).items()}
+    problems = [
+        Diagnostic(place, f"fields: {name}: is a column already", "Give it another name", Stage.SETTINGS)
+        for name in settings.fields
+        if name in texts
+    ]
+    texts |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
+    paths: dict[str, JsonPath] = {}
+    for name, (key, text) in texts.items():
+        if text is not None:
+            try:
+                paths[name] = parse_path(text, rows=not name)
+            except PathError as error:
+                advice = 'Write it as in $.meta.subject, $["a key"] or $.scores[0]'
+                problems.append(Diagnostic(place, f'{key} "{text}" {error}', advice, Stage.SETTINGS))
+    if problems:
+        raise ReportError(*problems)
+    return _Mapping(paths.pop("", None), paths, place)
+
+
 def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Diagnostic]:
     """Everything that no file has; for what the runs of a unit hold see ``_TableWriter.read``."""
     runs = [run for unit in units for run in unit.runs]
@@ -125,27 +141,22 @@ def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Dia
         for one in (finding for unit in units for finding in unit.findings):
             yield Diagnostic(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
         return
+    # What rows have instead of a column that is nowhere.
+    known = next((f"A row has {run.name}" for run in runs if run.name), "")
+    whence = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
+    known = known or f"A row is {runs[0].group}. {whence}"
     for name, path in mapping.columns.items():
         column = f'"{path.text}", the column "{name}",'
         filled = [run for run in runs if run.metrics.get(name)]
         if not filled:
-            there = next((str(run.config[name]) for run in runs if run.config.get(name)), "")
-            advice = there or _suggest_path(runs, rows)
-            yield Diagnostic(place, f"{column} finds nothing in any row", advice, Stage.DATA)
+            there = next((str(run.config[name]) for run in runs if run.config.get(name)), known)
+            yield Diagnostic(place, f"{column} finds nothing in any row", there, Stage.DATA)
         elif all(run.config.get(name) for run in filled):
             within = f"{rows.text if rows else '$[*]'}{path.text.removeprefix('$')}[*]"
             rest = "" if path.up else f", with rows: {within}"
             one_value = f"{path.text}[0] or {path.text}.name"
             advice = f"Go on to one value, as in {one_value}, or make its items the rows{rest}"
             yield Diagnostic(place, f"{column} is a list or an object in every row", advice, Stage.DATA)
-
-
-def _suggest_path(runs: Sequence[StoredRun], rows: JsonPath | None) -> str:
-    """What rows have instead."""
-    if known := next((run.name for run in runs if run.name), ""):
-        return f"A row has {known}"
-    advice = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
-    return f"A row is {runs[0].group}. {advice}"
 
 
 class _TableWriter:
@@ -157,51 +168,47 @@ class _TableWriter:
         self._filled: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
         self._parts: list[StoredPart] = []
-        self._findings: list[StoredFinding] = []
         self._first: PathRow | None = None
 
     def read(self) -> StoredUnit:
-        """Read and write the whole file.
+        """Read and write the whole file, or raise a ``ReportError`` if it has no rows where they should be.
 
         The unit has one run: its ``name`` and ``group`` are the keys and kind of the first row, ``metrics``
         count the cells of each column, and ``config`` has the columns whose every cell holds others, and
         what is there in place of those that find nothing.
-
-        Raises:
-            ReportError: it cannot be read, or there are no rows where they should be.
         """
-        for document in read_documents(self._content):
+        content, mapping = self._content, self._mapping
+        findings = []
+        for document in read_documents(content):
             if isinstance(document, Diagnostic):
-                self._findings.append(
+                findings.append(
                     StoredFinding(document.location.file, document.message, document.location.line)
                 )
                 continue
             # If nobody says where the rows are, a line is one, and a file is a list of them.
-            rows = self._mapping.rows or parse_path("$" if document.line else "$[*]", rows=True)
+            rows = mapping.rows or parse_path("$" if document.line else "$[*]", rows=True)
             try:
                 for row in find_rows(document.value, rows):
                     self._add(row)
             except PathError as error:
-                message = f"{self._mapping.rows_name} {error}"
-                raise self._content.make_error(message, "Mend rows: in source.yml", document.line) from None
+                message = f"{mapping.rows_name} {error}"
+                raise content.make_error(message, "Mend rows: in source.yml", document.line) from None
         self._write()
         if self._first is None:
-            message = f"{self._mapping.rows_name} finds no rows"
-            self._findings.append(StoredFinding(self._content.name, message, None))
-            return StoredUnit((), (), tuple(self._findings))
+            findings.append(StoredFinding(content.name, f"{mapping.rows_name} finds no rows", None))
+            return StoredUnit((), (), tuple(findings))
         # Of a column whose every cell holds others nothing can be read.
         config: dict[str, Setting] = {
             name: count == self._filled[name] for name, count in self._held.items() if count
         }
-        for name, path in self._mapping.columns.items():
-            if not self._filled[name]:
-                config[name] = describe_dead_end(self._first, path)
+        unfilled = {name: path for name, path in mapping.columns.items() if not self._filled[name]}
+        config |= {name: describe_dead_end(self._first, path) for name, path in unfilled.items()}
         first = self._first.value
         keys = list_names(first) if first and isinstance(first, dict) else ""
         kind = "a list" if isinstance(first, list) else "a single value"
         kind = "an object" if isinstance(first, dict) else kind
-        run = StoredRun(self._content.name, keys, group=kind, config=config, metrics=dict(self._filled))
-        return StoredUnit((run,), tuple(self._parts), tuple(self._findings))
+        run = StoredRun(content.name, keys, group=kind, config=config, metrics=dict(self._filled))
+        return StoredUnit((run,), tuple(self._parts), tuple(findings))
 
     def _add(self, row: PathRow) -> None:
         self._first = self._first or row
@@ -223,33 +230,3 @@ class _TableWriter:
         size = write_part(self._cache, self._key, name, columns, cells)
         self._parts.append(StoredPart(name, size, tuple(cells), (sql.TEXT,) * len(cells)))
         self._cells = {name: [] for name in self._cells}
-
-
-def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
-    """What the settings say, as paths."""
-    texts = {name: (f"columns: {name}:", text) for name, text in get_mapped_columns(settings).items()}
-    texts |= {name: (f"fields: {name}:", text) for name, text in settings.fields.items()}
-    problems = Diagnostics()
-    paths: dict[str, JsonPath] = {}
-    rows = None
-    for name in get_mapped_columns(settings).keys() & settings.fields.keys():
-        advice = "Give it another name"
-        problems.add([Diagnostic(place, f"fields: {name}: is a column already", advice, Stage.SETTINGS)])
-    for name, (key, text) in (("", ("rows:", settings.rows)), *texts.items()):
-        if text is None:
-            continue
-        try:
-            path = parse_path(text, rows=not name)
-        except PathError as error:
-            advice = 'Write it as in $.meta.subject, $["a key"] or $.scores[0]'
-            problems.add([Diagnostic(place, f'{key} "{text}" {error}', advice, Stage.SETTINGS)])
-            continue
-        rows = rows if name else path
-        paths |= {name: path} if name else {}
-    problems.raise_errors()
-    return _Mapping(rows, paths, place)
-
-
-def _make_table(file: DataFile, copy: Path, location: Location) -> DataFile:
-    content = Content(copy, file.content.name, "")
-    return replace(file, content=content, format="parquet", copy=locate_file(copy, location.root).file)

@@ -13,10 +13,10 @@ from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number
 from reportgen.formats.engine import get_engine
 from reportgen.formats.files import Content
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.tables import FORMATS, FREE_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.cells import Text
@@ -30,12 +30,9 @@ WRONG: Final = frozenset(("false", "incorrect", "wrong", "fail", "failed"))
 
 
 def parse_score(expression: str, kind: str, ends: tuple[float, float]) -> str:
-    """A cell as a score, in SQL; a missing word is NULL, any other word makes the statement fail.
+    """A cell of an SQL type as a score; a missing word is NULL, any other word makes the statement fail.
 
-    Args:
-        expression: the cell.
-        kind: its SQL type.
-        ends: the lowest and the highest possible score, for which truth values and words stand.
+    Truth values and words stand for ``ends``, the lowest and the highest possible score.
     """
     low, high = (f"CAST({sql.quote(repr(end))} AS DOUBLE)" for end in ends)
     if kind == "BOOLEAN":
@@ -43,10 +40,10 @@ def parse_score(expression: str, kind: str, ends: tuple[float, float]) -> str:
     if kind != sql.TEXT:
         return sql.parse_number(expression, kind)
     return (
-        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE WHEN {sql.is_one_of(expression, RIGHT)} "
-        f"THEN {high} "
-        f"WHEN {sql.is_one_of(expression, WRONG)} THEN {low} WHEN {sql.is_missing(expression)} THEN NULL "
-        f"ELSE CAST({expression} AS DOUBLE) END)"
+        f"coalesce(TRY_CAST({expression} AS DOUBLE), CASE "
+        f"WHEN {sql.is_one_of(expression, RIGHT)} THEN {high} "
+        f"WHEN {sql.is_one_of(expression, WRONG)} THEN {low} "
+        f"WHEN {sql.is_missing(expression)} THEN NULL ELSE CAST({expression} AS DOUBLE) END)"
     )
 
 
@@ -75,49 +72,47 @@ def check_score(cell: Text, ends: tuple[float, float]) -> tuple[str, str] | None
 
 UNNAMED: Final = "(unnamed)"
 FILE_ROWS: Final = 1 << 40
-"""A position holds the place of a file times this, and the number of a row, which is smaller."""
+"""A position holds the index of a file times this, and the number of a row, which is smaller."""
 _PIECE: Final = 1 << 20
 
 
 class Rows:
     """The rows of some files of one shape, with the columns requested so far."""
 
-    def __init__(self, root: Path, layout: Layout, places: Sequence[int]) -> None:
-        self._root = root
-        self._layout = layout
-        self._places = places
-        self._files = [layout.files[index] for index in places]
+    def __init__(self, root: Path, layout: Layout, indices: Sequence[int]) -> None:
+        self._root, self._layout, self._indices = root, layout, indices
+        self._files = [layout.files[index] for index in indices]
         self._paths = [_prepare_file(root, file) for file in self._files]
         self._selected: list[str] = []
         self.columnar: Final = self._files[0].format == "parquet"
 
     def copy(self) -> Rows:
         """The same files, with no column requested yet."""
-        return Rows(self._root, self._layout, self._places)
+        return Rows(self._root, self._layout, self._indices)
 
     def has(self, name: str | None) -> bool:
         """Whether any of the files has the column."""
         return any(name in file.names for file in self._files)
 
-    def as_number(self, name: str) -> str:
-        """The column as numbers."""
+    def as_number(self, name: str | None) -> str:
+        """The column as numbers; NULL without one."""
         return self._convert(sql.parse_number, name, "DOUBLE")
 
     def as_score(self, name: str, ends: tuple[float, float]) -> str:
         """The column as scores between two ends."""
         return self._convert(lambda cell, kind: parse_score(cell, kind, ends), name, "DOUBLE")
 
-    def as_time(self, name: str) -> str:
+    def as_time(self, name: str | None) -> str:
         """The column as milliseconds since 1970 UTC."""
         return self._convert(sql.parse_time, name, "DOUBLE")
 
-    def as_words(self, name: str) -> str:
+    def as_words(self, name: str | None) -> str:
         """The column as texts."""
         return self._convert(sql.as_text, name, sql.TEXT)
 
-    def as_text(self, name: str) -> str:
+    def as_text(self, name: str | None) -> str:
         """The column as texts; NULL where a cell is empty."""
-        if self.columnar and name in self._layout.gapless:
+        if name in self._layout.gapless:
             return self.as_words(name)
         return f"nullif({self.as_words(name)}, '')"
 
@@ -131,7 +126,7 @@ class Rows:
 
     def label(self, labels: Sequence[str]) -> str:
         """What each file is called, of one label for every file of the source."""
-        picked = [labels[index] for index in self._places]
+        picked = [labels[index] for index in self._indices]
         if len(set(picked)) == 1:
             return sql.quote(picked[0])
         return f"{sql.make_list(picked)}[file + 1]"
@@ -140,7 +135,7 @@ class Rows:
         """The order of writing: by file, then by row."""
         if len(self._layout.files) == 1:
             return "row"
-        return f"[{', '.join(map(str, self._places))}][file + 1] * {FILE_ROWS} + row"
+        return f"[{', '.join(map(str, self._indices))}][file + 1] * {FILE_ROWS} + row"
 
     def build_source(self) -> str:
         """The FROM clause, which is built last."""
@@ -149,20 +144,17 @@ class Rows:
         scan = FORMATS[file.format].scan(self._paths, replace(file, compression=compression), self._selected)
         return f"({scan})"
 
-    def _convert(self, meaning: sql.Meaning, name: str, kind: str) -> str:
-        if not self.has(name):
+    def _convert(self, meaning: sql.Meaning, name: str | None, kind: str) -> str:
+        if name is None or not self.has(name):
             return f"CAST(NULL AS {kind})"
         return meaning(self._select_cell(name), self._type(name))
 
     def _select_cell(self, name: str) -> str:
-        if any(file.get_given(name) is not None for file in self._files):
-            return self._select_given(name)
-        if name not in self._selected:
-            self._selected.append(name)
-        return f"k{self._selected.index(name)}"
-
-    def _select_given(self, name: str) -> str:
-        """A column of values that are known for each file, or for each code in it."""
+        if all(file.get_given(name) is None for file in self._files):
+            if name not in self._selected:
+                self._selected.append(name)
+            return f"k{self._selected.index(name)}"
+        # Its values are known for each file, or for each code in it.
         values: list[Text] = []
         begins = []
         for file in self._files:
@@ -172,8 +164,8 @@ class Rows:
             return f"CAST(NULL AS {sql.TEXT})" if values[0] is None else sql.quote(values[0])
         begin = str(begins[0]) if len(begins) == 1 else f"[{', '.join(map(str, begins))}][file + 1]"
         code = self._files[0].code
-        place = f"{begin} + {self._select_cell(code)}" if code else begin
-        return f"{sql.make_list(values)}[{place} + 1]"
+        index = f"{begin} + {self._select_cell(code)}" if code else begin
+        return f"{sql.make_list(values)}[{index} + 1]"
 
     def _type(self, name: str) -> str:
         return next(file.type_of(name) for file in self._files if name in file.names)
@@ -181,8 +173,14 @@ class Rows:
 
 def group_files(root: Path, layout: Layout) -> Iterator[Rows]:
     """The files of a source, those of one shape together: one reader for all of them costs least."""
-    for places in _group_shapes(layout):
-        yield Rows(root, layout, places)
+    shapes: dict[object, list[int]] = defaultdict(list)
+    for index, file in enumerate(layout.files):
+        compression = file.compression if file.as_it_is else ""
+        columns = () if file.format in FREE_COLUMNS else (file.columns, file.types)
+        given = (file.code, tuple(name for name, _ in file.given))
+        shapes[file.format, compression, file.variant, columns, given].append(index)
+    for indices in shapes.values():
+        yield Rows(root, layout, indices)
 
 
 def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
@@ -191,7 +189,7 @@ def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
     if column is None:
         return rows.label([rename.get(label, label) for label in layout.labels])
     name = rows.as_text(column)
-    if not (rows.columnar and column in layout.gapless):
+    if column not in layout.gapless:
         name = f"coalesce({name}, {sql.quote(UNNAMED)})"
     return rename_texts(name, rename)
 
@@ -200,22 +198,23 @@ def select_run(rows: Rows, layout: Layout) -> str:
     """What distinguishes a row's run from others of its series: run, otherwise seed, otherwise file."""
     roles = layout.roles
     named = [rows.as_text(name) for name in (roles.run, roles.seed) if name is not None]
-    if roles.run and rows.columnar and roles.run in layout.gapless:
+    if roles.run in layout.gapless:
         return named[0]
     last = rows.label(layout.labels) if len(layout.files) > 1 else "''"
     return f"coalesce({', '.join([*named, last])})"
 
 
-def select_seed(rows: Rows, layout: Layout) -> str:
-    """A row's seed; NULL where it is unknown."""
-    return rows.as_text(layout.roles.seed) if layout.roles.seed else f"CAST(NULL AS {sql.TEXT})"
+def select_names(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> dict[str, str]:
+    """A row's series, run and seed, which is NULL where it is unknown."""
+    names = {"series": select_series(rows, layout, rename), "run": select_run(rows, layout)}
+    return {**names, "seed": rows.as_text(layout.roles.seed)}
 
 
-def make_where(rows: Rows, filters: Filters, *more: str) -> str:
-    """The WHERE clause of filters and more tests; empty where there are none."""
-    tests = [rows.is_equal(column, cell) for column, cell in filters]
-    tests += [test for test in more if test]
-    return f" WHERE {' AND '.join(tests)}" if tests else ""
+def keep_series(select: str, series: Iterable[str] | None) -> str:
+    """A SELECT with the rows of some series only, or as it is where all count."""
+    if series is None:
+        return select
+    return f"SELECT * FROM ({select}) WHERE series IN ({sql.quote_all(series) or 'NULL'})"  # noqa: S608 - quoted
 
 
 def rename_texts(cell: str, names: Mapping[str, str]) -> str:
@@ -228,7 +227,8 @@ def rename_texts(cell: str, names: Mapping[str, str]) -> str:
 
 def select_fields(rows: Rows, fields: Mapping[str, str], filters: Filters = (), *tests: str) -> str:
     """The SELECT of cells by name, of the rows that filters and tests leave; no cell can be added later."""
-    where = make_where(rows, filters, *tests)
+    conditions = [*(rows.is_equal(column, cell) for column, cell in filters), *filter(None, tests)]
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     listed = ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
     return f"SELECT {listed} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
 
@@ -243,16 +243,6 @@ def select_files(
     """The SELECT of cells by name out of all files of a source; see ``select_fields``."""
     groups = group_files(root, layout)
     return " UNION ALL ".join(select_fields(rows, list_fields(rows), filters, test(rows)) for rows in groups)
-
-
-def _group_shapes(layout: Layout) -> list[list[int]]:
-    shapes: dict[object, list[int]] = defaultdict(list)
-    for index, file in enumerate(layout.files):
-        compression = file.compression if file.as_it_is else ""
-        columns = () if FORMATS[file.format].FREE_COLUMNS else (file.columns, file.types)
-        given = (file.code, tuple(name for name, _ in file.given))
-        shapes[file.format, compression, file.variant, columns, given].append(index)
-    return list(shapes.values())
 
 
 def _prepare_file(root: Path, file: FileLayout) -> Path:

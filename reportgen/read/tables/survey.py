@@ -1,4 +1,4 @@
-"""From files to a layout: their columns, what these hold, which part each plays, metrics and series."""
+"""The tables of a source, and from these to a layout: columns, their parts, metrics and series."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.directions import Direction, guess_direction
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.model import SourceFile
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind
 from reportgen.formats.engine import get_engine
-from reportgen.formats.files import Content
-from reportgen.formats.tables import delimited, parquet
-from reportgen.formats.tables.table_formats import FORMATS
+from reportgen.formats.files import COMPRESSIONS, Content, split_ending
+from reportgen.formats.tables import FORMATS, delimited, parquet
+from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
-from reportgen.read.tables.check import NAMED, check_columns, explain_errors, find_faults, find_wrong_cells
-from reportgen.read.tables.columns import (
+from reportgen.read.tables.check import NAMED, check_columns, explain_faults, find_faults, find_wrong_cells
+from reportgen.read.tables.layout import (
+    DataFile,
+    Layout,
+    Survey,
     detect_outcomes,
     detect_roles,
     detect_totals,
     find_wide_metrics,
+    get_layout,
+    get_mapped_columns,
     resolve_filters,
     select_metrics,
 )
-from reportgen.read.tables.layout import DataFile, Layout, Survey, get_layout
-from reportgen.read.tables.rows import UNNAMED, group_files, make_where, select_series
+from reportgen.read.tables.rows import UNNAMED, select_files, select_series
 from reportgen.read.tables.wandb_chart import detect_chart, survey_chart
+from reportgen.read.unread import check_unknown_files, explain_unknown_format, report_no_data, report_unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +40,8 @@ if TYPE_CHECKING:
 
     from reportgen.formats.cells import Text
     from reportgen.formats.layout import Look
-    from reportgen.read.tables.layout import Roles
+    from reportgen.read.choose import ChosenFiles
+    from reportgen.read.find import Location
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -42,6 +49,54 @@ if TYPE_CHECKING:
 
 # So many cells of the sample say what a column holds; a wrong one elsewhere is found when it is read.
 _CELLS_FOR_KIND: Final = 256
+
+
+def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[DataFile, ...]:
+    """The tables of a source, in reading order; a ``ReportError`` where there are none of a known format."""
+    paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
+    paths = [path for path in paths if path not in chosen.unreadable]
+    if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
+        raise ReportError(*(replace(one, severity=Severity.ERROR) for one in lost))
+    if not paths:
+        if known := check_unknown_files(chosen.paths, location.root):
+            raise ReportError(*known)
+        raise ReportError(report_no_data(location.path, chosen.paths, location.root))
+    if settings.format is None:
+        unknown = (
+            explain_unknown_format(path, location.root) for path in paths if split_ending(path)[1] is None
+        )
+        if problems := list(chain.from_iterable(unknown)):
+            raise ReportError(*problems)
+    stems = [split_ending(path)[0] for path in paths]
+    labels = stems
+    if len(paths) == 1:
+        labels = [settings.title or location.name]
+    elif len(set(stems)) < len(stems):
+        inner = [path.relative_to(location.path) for path in paths]
+        labels = [path.with_name(stem).as_posix() for path, stem in zip(inner, stems, strict=True)]
+    return tuple(
+        DataFile(
+            Content(path, locate_file(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), "")),
+            settings.format or split_ending(path)[1] or "",
+            label,
+            tuple(chosen.get_labels(path).items()),
+        )
+        for path, label in zip(paths, labels, strict=True)
+    )
+
+
+def hash_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
+    """Files with their sizes and hashes, or a ``ReportError`` of all that cannot be read."""
+    try:
+        contents = [file.content for file in files]
+        return tuple(SourceFile(one.name, one.path.stat().st_size, hashes(one.path)) for one in contents)
+    except OSError:
+        problems = Diagnostics()
+        for file in files:
+            with problems.collecting():
+                file.content.check()
+        problems.raise_errors()
+        raise
 
 
 def survey(
@@ -52,17 +107,10 @@ def survey(
     *,
     whole: bool = False,
 ) -> Survey:
-    """Look at every file and put together what was seen.
+    """Look at every file, in reading order, and put together what was seen.
 
-    Args:
-        root: the folder that the files' names start from.
-        files: the files, in reading order.
-        settings: what ``source.yml`` says.
-        place: the location of problems of the whole source.
-        whole: whether to go through all rows for the names of metrics and series, not only a sample.
-
-    Raises:
-        ReportError: everything that is wrong with any of the files.
+    If ``whole``, the names of metrics and series are those of all rows, not only of a sample. A
+    ``ReportError`` has everything that is wrong with any of the files or, at ``place``, with the source.
     """
     surveyor = _Surveyor(root, settings, place)
     looks = _look_at_files(root, files, settings, whole=whole)
@@ -72,51 +120,32 @@ def survey(
     if not (layout.roles.series or layout.roles.seed) and (named := add_seeds(files, settings)):
         looks = [_add_given(look, file) for look, file in zip(looks, named, strict=True)]
         layout = surveyor.build_layout(named, looks)
-    roles, rename = layout.roles, settings.rename
-    _check_sample(root, layout)
-    layout = replace(layout, benchmarks=surveyor.list_benchmarks(layout))
-    layout = replace(layout, lower_is_better=surveyor.find_lower_is_better(layout))
-    cells = layout.labels if roles.series is None else _list_cells(looks, roles.series)
-    series: Iterable[Text] = (rename.get(name or UNNAMED, name or UNNAMED) for name in dict.fromkeys(cells))
-    metrics: Iterable[Text] = _list_cells(looks, roles.metric)
-    if not layout.long:
-        metrics = find_wide_metrics(layout.kinds, roles, sampled=not layout.exhaustive)
-    if whole:
-        if layout.long:
-            metrics = surveyor.fetch_names(layout, lambda rows: rows.as_text(roles.metric or ""))
-        series = surveyor.fetch_names(layout, lambda rows: select_series(rows, layout, rename))
-    raw = tuple(dict.fromkeys(name for name in metrics if name))
+    roles = layout.roles
+    value = roles.value or ""
+    doubtful = layout.long and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
+    if doubtful and (problems := find_faults(root, layout.files, (value,))):
+        raise ReportError(*problems)
+    layout = surveyor.add_benchmarks(layout)
+    raw, series = surveyor.list_names(layout, looks, whole=whole)
     layout = replace(
-        layout,
-        metrics=select_metrics(raw, settings),
-        series=tuple(dict.fromkeys(name for name in series if name is not None)),
-        exhaustive=layout.exhaustive or whole,
+        layout, metrics=select_metrics(raw, settings), series=series, exhaustive=layout.exhaustive or whole
     )
     runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
     _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
-    warnings = chain.from_iterable(look.warnings for look in looks)
-    return Survey(layout, tuple(layout.kinds), raw, (*warnings, *check_columns(layout, looks)))
+    warnings = (*chain.from_iterable(look.warnings for look in looks), *check_columns(layout, looks))
+    return Survey(layout, tuple(layout.kinds), raw, warnings)
 
 
 def complete_layout(root: Path, source: Source) -> Layout:
-    """The layout of a source with all its metrics and series, not only those of a sample.
-
-    Raises:
-        ReportError: everything that is wrong with any of the files.
-    """
+    """The layout of a source with the metrics and series of all rows, not only those of a sample."""
     layout = get_layout(source)
     if layout.exhaustive:
         return layout
-    files = [
-        DataFile(
-            Content(root / file.place, file.path, file.compression),
-            file.format,
-            label,
-            tuple((name, values[0]) for name, values in file.given),
-            file.copy,
-        )
-        for file, label in zip(layout.files, layout.labels, strict=True)
-    ]
+    files = []
+    for file, label in zip(layout.files, layout.labels, strict=True):
+        given = tuple((name, values[0]) for name, values in file.given)
+        content = Content(root / file.place, file.path, file.compression)
+        files.append(DataFile(content, file.format, label, given, file.copy))
     return survey(root, files, source.settings, source.location, whole=True).layout
 
 
@@ -141,6 +170,11 @@ class _Surveyor:
         totals = detect_totals(kinds, roles, settings, place)
         if outcomes and roles.step == outcomes.sample:
             roles = replace(roles, step=None)
+        # Series and run columns of which the files say that they have no empty cell.
+        names = [name for name in (roles.series, roles.run) if name is not None]
+        gapless: frozenset[str] = frozenset()
+        if names and all(look.file.format == "parquet" for look in looks):
+            gapless = parquet.find_gapless([self.root / look.file.place for look in looks], names)
         return Layout(
             files=tuple(look.file for look in looks),
             labels=tuple(file.label for file in files),
@@ -150,60 +184,71 @@ class _Surveyor:
             metrics={},
             series=(),
             exhaustive=all(look.exhaustive for look in looks),
-            gapless=_find_gapless(self.root, looks, roles),
+            gapless=gapless,
             outcomes=outcomes,
             totals=totals,
         )
 
-    def list_benchmarks(self, layout: Layout) -> tuple[str, ...]:
-        """Every value of the benchmark column: a sample proves nothing, and each has figures of its own.
+    def add_benchmarks(self, layout: Layout) -> Layout:
+        """A layout with every value of the benchmark column: a sample proves nothing, and each has figures.
 
-        Raises:
-            ReportError: rows of no benchmark, or what cannot be read.
+        Of totals it also has those benchmarks on which less is better by the name of the metric; an empty
+        text where there are none. A row without a benchmark is an error.
         """
         scored = layout.outcomes or layout.totals
         column = scored.benchmark if scored else None
-        if column is None:
-            return ()
-        names = self.fetch_names(layout, lambda rows: rows.as_text(column))
-        if None in names:
+        names = self.fetch_names(layout, lambda rows: rows.as_text(column)) if column else []
+        if column and None in names:
             raise ReportError(*find_wrong_cells(self.root, layout.files, {column: NAMED}))
-        return tuple(name for name in names if name)
-
-    def find_lower_is_better(self, layout: Layout) -> tuple[str, ...]:
-        """The benchmarks of totals whose metric's name says that less is better; empty text for none."""
+        layout = replace(layout, benchmarks=tuple(name for name in names if name))
         roles = layout.totals
         if roles is None:
-            return ()
+            return layout
         if roles.metric is None:
             lower = guess_direction(roles.score) is Direction.LOWER
-            return (layout.benchmarks or ("",)) if lower else ()
-        benchmark, metric = roles.benchmark, roles.metric
+            return replace(layout, lower_is_better=(layout.benchmarks or ("",)) if lower else ())
+        metric = roles.metric
 
-        def select_name(rows: Rows) -> str:
-            of = f"coalesce({rows.as_text(benchmark)}, '')" if benchmark else "''"
-            return f"{of} || chr(31) || {rows.as_text(metric)}"
+        def select_pair(rows: Rows) -> str:
+            return f"coalesce({rows.as_text(column)}, '') || chr(31) || {rows.as_text(metric)}"
 
-        pairs = [name.split("\x1f", 1) for name in self.fetch_names(layout, select_name) if name]
-        return tuple(dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER))
+        pairs = [name.split("\x1f", 1) for name in self.fetch_names(layout, select_pair) if name]
+        found = dict.fromkeys(of for of, name in pairs if guess_direction(name) is Direction.LOWER)
+        return replace(layout, lower_is_better=tuple(found))
+
+    def list_names(
+        self, layout: Layout, looks: Sequence[Look], *, whole: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of metrics in the data and of series in the report, of the sample or of all rows."""
+        roles, rename = layout.roles, self.settings.rename
+        cells = layout.labels if roles.series is None else _list_cells(looks, roles.series)
+        named = (name or UNNAMED for name in dict.fromkeys(cells))
+        series: Iterable[Text] = (rename.get(name, name) for name in named)
+        metrics: Iterable[Text] = _list_cells(looks, roles.metric)
+        if whole:
+            series = self.fetch_names(layout, lambda rows: select_series(rows, layout, rename))
+        if not layout.long:
+            metrics = find_wide_metrics(layout.kinds, roles, sampled=not layout.exhaustive)
+        elif whole:
+            metrics = self.fetch_names(layout, lambda rows: rows.as_text(roles.metric))
+        raw = tuple(dict.fromkeys(name for name in metrics if name))
+        return raw, tuple(dict.fromkeys(name for name in series if name is not None))
 
     def fetch_names(self, layout: Layout, select: Callable[[Rows], str]) -> list[Text]:
         """All names that an expression gives, in order of first appearance; None where it gives none."""
-        first: dict[Text, int] = {}
         filters = resolve_filters(self.settings.filter, tuple(layout.kinds))
-        with explain_errors(self.root, self.place, lambda: find_faults(self.root, layout.files, ())):
-            for rows in group_files(self.root, layout):
-                name, where = select(rows), make_where(rows, filters)
-                statement = f"SELECT {name}, min({rows.get_position()}) FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
-                for text, position in get_engine().fetch_rows(f"{statement} GROUP BY 1"):
-                    first[text] = min(position, first.get(text, position))
-        return sorted(first, key=first.__getitem__)
+        named = select_files(
+            self.root, layout, lambda rows: {"name": select(rows), "row": rows.get_position()}, filters
+        )
+        with explain_faults(self.root, self.place, layout.files, ()):
+            statement = f'SELECT name FROM ({named}) GROUP BY name ORDER BY min("row")'  # noqa: S608 - our own names
+            return [name for (name,) in get_engine().fetch_rows(statement)]
 
 
 def _look_at_files(
     root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool
 ) -> list[Look]:
-    mapped = [name for name in settings.columns.model_dump().values() if name is not None]
+    mapped = tuple(get_mapped_columns(settings).values())
     problems = Diagnostics()
     looks = []
     for file in files:
@@ -217,12 +262,14 @@ def _look_at_files(
     return looks
 
 
-def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
-    """Refuse names that neither statements nor pages can hold, by what they name.
+def _add_given(look: Look, file: DataFile) -> Look:
+    """A look at a file with what is known of it from elsewhere."""
+    given = tuple((name, (value,)) for name, value in file.given)
+    return replace(look, file=replace(look.file, given=given, copy=file.copy))
 
-    Raises:
-        ReportError: a name has a NUL in it, as one flipped bit gives it.
-    """
+
+def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
+    """Refuse names with a NUL, as one flipped bit gives it: neither statements nor pages can hold them."""
     problems = []
     wrong = {(kind, name): None for kind, several in names.items() for name in several if "\0" in name}
     for kind, name in wrong:
@@ -231,12 +278,6 @@ def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
         problems.append(Diagnostic(place, message, "Rename it, or write the file again", Stage.DATA))
     if problems:
         raise ReportError(*problems)
-
-
-def _add_given(look: Look, file: DataFile) -> Look:
-    """A look at a file with what is known of it from elsewhere."""
-    given = tuple((name, (value,)) for name, value in file.given)
-    return replace(look, file=replace(look.file, given=given, copy=file.copy))
 
 
 def _infer_kinds(look: Look) -> dict[str, Kind]:
@@ -258,19 +299,3 @@ def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
         elif name in look.file.columns:
             index = look.file.columns.index(name)
             yield from (row[index] for row in look.rows)
-
-
-def _find_gapless(root: Path, looks: Sequence[Look], roles: Roles) -> frozenset[str]:
-    """Series and run columns that need no thought about empty cells, where the files say so."""
-    names = [name for name in (roles.series, roles.run) if name is not None]
-    if not names or any(look.file.format != "parquet" for look in looks):
-        return frozenset()
-    return parquet.find_gapless([root / look.file.place for look in looks], names)
-
-
-def _check_sample(root: Path, layout: Layout) -> None:
-    """Report at once what is wrong with a long table's values if the sample shows that something is."""
-    value = layout.roles.value
-    doubtful = layout.long and value is not None and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
-    if doubtful and value and (problems := find_faults(root, layout.files, (value,))):
-        raise ReportError(*problems)

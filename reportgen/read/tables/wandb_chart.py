@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
@@ -15,8 +14,14 @@ from reportgen.read.runs.labels import Candidate
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
 from reportgen.read.tables.check import check_columns
-from reportgen.read.tables.columns import find_wide_metrics, get_mapped_columns, select_metrics
-from reportgen.read.tables.layout import Roles, RunColumn, Survey
+from reportgen.read.tables.layout import (
+    Roles,
+    RunColumn,
+    Survey,
+    find_wide_metrics,
+    get_mapped_columns,
+    select_metrics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,11 +37,7 @@ _SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folde
 
 
 def detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look:
-    """A CSV file as what it shows to be.
-
-    Raises:
-        ReportError: it is W&B's table of runs, or no chart though ``format:`` says so.
-    """
+    """A CSV file as what it shows to be; a ``ReportError`` of W&B's table of runs, or of what is no chart."""
     columns = look.file.columns
     if settings.format == delimited.WANDB_CHART:
         if not delimited.parse_chart(columns):
@@ -55,11 +56,7 @@ def detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look
 def survey_chart(
     layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
 ) -> Survey:
-    """The survey of files of which some is a chart.
-
-    Raises:
-        ReportError: other tables are among the files, or the charts do not have the same x.
-    """
+    """The survey of files of which some is a chart; a ``ReportError`` if some are not, or x differs."""
     others = [look.file.path for look in looks if look.file.format != delimited.WANDB_CHART]
     if others:
         message = f"charts that W&B exported are beside other tables: {list_names(others)}"
@@ -68,18 +65,22 @@ def survey_chart(
     step = get_mapped_columns(settings).get("step") or looks[0].file.columns[0]
     layout = replace(layout, roles=Roles(step=step), exhaustive=True)
     absent = check_columns(layout, looks)
-    _check_names(settings, place)
+    for key in ("series_from", "seed_from", "run_from"):
+        if getattr(settings, key) not in {None, "name", ("name",)}:
+            message = f"{key}: a chart that W&B exported has nothing of its runs but their names"
+            advice = f"Say {key}: name, or put the folders wandb/run-* here, which have their settings"
+            raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
     spread, naming = _build_spread(layout, looks, settings)
     raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
-    read = {*spread, *(end for one in spread.values() for end in (one.low, one.high))}
+    read = {*spread, *(end for one in spread.values() for end in (one.low, one.high)), step}
     # A chart has millions of cells, so that columns of numbers are read as such at once.
-    numeric = {name for name in (*read, step) if layout.kinds.get(name) is not Kind.TIME}
-    types = [
-        tuple("DOUBLE" if name in numeric else sql.TEXT for name in file.columns) for file in layout.files
-    ]
+    types = {name: "DOUBLE" for name in read if layout.kinds.get(name) is not Kind.TIME}
     layout = replace(
         layout,
-        files=tuple(replace(file, types=own) for file, own in zip(layout.files, types, strict=True)),
+        files=tuple(
+            replace(file, types=tuple(types.get(name, sql.TEXT) for name in file.columns))
+            for file in layout.files
+        ),
         spread=spread,
         metrics={
             name: tuple(column for column, one in spread.items() if one.metric in known)
@@ -87,19 +88,7 @@ def survey_chart(
         },
         series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in spread.values())),
     )
-    warnings_of_looks = chain.from_iterable((*look.warnings, *_warn_joined(look)) for look in looks)
-    warnings = (*warnings_of_looks, *_report_guesses(naming, place))
-    return Survey(layout, tuple(layout.kinds), raw, warnings + absent)
-
-
-def _check_names(settings: SourceSettings, place: SourceLocation) -> None:
-    """Refuse other names of runs than those that a chart has."""
-    sources = {key: getattr(settings, key) for key in ("series_from", "seed_from", "run_from")}
-    wrong = [key for key, name in sources.items() if name not in {None, "name", ("name",)}]
-    if wrong:
-        message = f"{wrong[0]}: a chart that W&B exported has nothing of its runs but their names"
-        advice = f"Say {wrong[0]}: name, or put the folders wandb/run-* here, which have their settings"
-        raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
+    return Survey(layout, tuple(layout.kinds), raw, (*_list_warnings(looks, naming, place), *absent))
 
 
 def _build_spread(
@@ -108,10 +97,10 @@ def _build_spread(
     """What each numeric column holds, and how its run was named."""
     held = {column: one for look in looks for column, one in delimited.parse_chart(look.file.columns).items()}
     sampled = not all(look.exhaustive for look in looks)
-    numeric = [
-        name for name in find_wide_metrics(layout.kinds, layout.roles, sampled=sampled) if name in held
-    ]
-    numeric.sort(key=lambda name: held[name].metric == delimited.WANDB_STEP)
+    metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=sampled)
+    numeric = sorted(
+        (name for name in metrics if name in held), key=lambda name: held[name].metric == delimited.WANDB_STEP
+    )
     runs = list(dict.fromkeys((held[name].run, held[name].twin) for name in numeric))
     candidates = [Candidate(StoredRun(run, run), {}, "", "") for run, _ in runs]
     naming = name_runs(candidates, settings, layout.labels[0])
@@ -120,25 +109,25 @@ def _build_spread(
     spread = {}
     for name in numeric:
         run, twin, metric = held[name]
-        name_of_run = named[run, twin]
+        one = named[run, twin]
         ends = delimited.name_extremes(name) if name in several else ("", "")
-        spread[name] = RunColumn(name_of_run.series, name_of_run.run, name_of_run.seed, metric, *ends)
+        spread[name] = RunColumn(one.series, one.run, one.seed, metric, *ends)
     return spread, naming
 
 
-def _warn_joined(look: Look) -> Iterator[Diagnostic]:
-    """Which lines are means, though nothing says of how many values."""
-    if joined := delimited.find_joined(look.file.columns, look.rows):
-        runs = list_names(dict.fromkeys(one.run for one in joined.values()))
-        message = (
-            f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
-            "the band is from its __MIN to its __MAX"
-        )
-        yield Diagnostic(SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING)
-
-
-def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Diagnostic]:
-    """How series and seeds were guessed, and which runs cannot be distinguished."""
+def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation) -> Iterator[Diagnostic]:
+    for look in looks:
+        yield from look.warnings
+        if joined := delimited.find_joined(look.file.columns, look.rows):
+            # Nothing says of how many values they are the mean.
+            runs = list_names(dict.fromkeys(one.run for one in joined.values()))
+            message = (
+                f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
+                "the band is from its __MIN to its __MAX"
+            )
+            yield Diagnostic(
+                SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING
+            )
     if naming.guessed:
         series = list_names(dict.fromkeys(name.series for name in naming.names))
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
@@ -146,10 +135,9 @@ def _report_guesses(naming: Naming, place: SourceLocation) -> Iterator[Diagnosti
         seed = " and seed_from: name" if naming.seed_by else ""
         advice = f"Settle it with series_from: name{seed} in source.yml"
         yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
-    for places in naming.indistinct:
-        name = naming.names[places[0]]
+    for indices in naming.indistinct:
+        name = naming.names[indices[0]]
         seed = f"seed {name.seed}" if name.seed is not None else "no seed"
-        message = (
-            f'{len(places)} runs have the series "{name.series}" and {seed}; they are read as different runs'
-        )
+        message = f'{len(indices)} runs have the series "{name.series}" and {seed}'
+        message = f"{message}; they are read as different runs"
         yield Diagnostic(place, message, "", Stage.DATA, Severity.WARNING)

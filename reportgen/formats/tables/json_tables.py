@@ -1,0 +1,220 @@
+"""JSON Lines, an object a line, and JSON as a table: keys are the columns, and every value is read as text.
+
+A JSON file holds a list of records, an object of columns or, in spite of its name, JSON Lines.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.errors import Diagnostic, ReportError
+from reportgen.formats import sql
+from reportgen.formats.files import (
+    NOT_UTF8,
+    decode_text,
+    find_last_line,
+    is_utf8,
+    keep_whole_lines,
+    make_columns_error,
+    read_lines,
+    sample_lines,
+    warn_torn_line,
+)
+from reportgen.formats.layout import FileLayout, Look, Row
+from reportgen.formats.limits import MOST_COLUMNS
+from reportgen.formats.messages import limit_problems
+from reportgen.formats.tables.json_path import make_json_error
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from reportgen.formats.cells import Text
+    from reportgen.formats.files import Content
+
+
+# The variants of a layout: a list of records, an object of columns (and how many bytes it has), or lines.
+_RECORDS, _COLUMNS, _LINES = "records", "columns", ""
+_HEAD: Final = 256 << 10
+_ROWS_OF_A_HEAD: Final = 500
+_ROWS_OF_A_SAMPLE: Final = 5_000
+_NO_OBJECT: Final = ("the line is not a JSON object", "Mend or remove it")
+_ADVICE: Final = (
+    "Say where its rows are with format: mapped, rows: and columns:, write a list of objects, or leave the "
+    "file out with files: in source.yml"
+)
+
+
+def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
+    """Keys and a sample of lines, or of all of a JSON file; a ``ReportError`` of all that is wrong in it."""
+    if form != "json":
+        return _look_at_lines(content, form, whole=whole)
+    content.check()
+    text = decode_text(content, content.read_all())
+    try:
+        table = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        first, _, rest = text.lstrip().partition("\n")
+        if isinstance(error, ValueError) and rest.strip() and _parse_object(first) is not None:
+            return _look_at_lines(content, form, whole=whole)
+        if not text.strip():
+            raise content.make_error("the file is empty", "Remove it or write it again") from None
+        raise make_json_error(content, error, "Write it again") from None
+    listed = isinstance(table, list) and all(isinstance(item, dict) for item in table)
+    records = table if listed else _build_records(content, table)
+    if not any(records):
+        raise content.make_error("the file has no rows", "Remove it or write it again")
+    variant = _RECORDS if listed else f"{_COLUMNS} {len(text.encode())}"
+    skip = content.read_head(1).bom
+    file = FileLayout(content.name, form, content.compression, (), (), variant, skip)
+    return _look_at_records(file, records, exhaustive=True)
+
+
+def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
+    """A SELECT of some keys of files; see ``delimited.scan``."""
+    by_columns = file.variant.startswith(_COLUMNS)
+    # A reader without columns is refused, so one that nobody has stands in; of columns that run side by side
+    # any shows how many rows there are.
+    names = columns or (file.columns[:1] if by_columns else ("\x01",))
+    kind = f"{sql.TEXT}[]" if by_columns else sql.TEXT
+    reader = "read_json"
+    options = f", columns={sql.make_struct(dict.fromkeys(names, kind))}, records='true'"
+    cells = [sql.quote_name(name) for name in names]
+    if len({name.casefold() for name in names}) < len(names):
+        # Keys that differ in capital letters alone cannot be columns of DuckDB.
+        reader, options = "read_json_objects", ""
+        pointers = [sql.quote("/" + name.replace("~", "~0").replace("/", "~1")) for name in names]
+        cells = [f"json ->> {pointer}" for pointer in pointers]
+        if by_columns:
+            cells = [f"from_json(json -> {pointer}, '[\"VARCHAR\"]')" for pointer in pointers]
+    row, shape = "row_number() OVER ()", "array" if file.variant == _RECORDS else "newline_delimited"
+    if by_columns:
+        row = f"unnest(range(1, len({cells[0]}) + 1))"
+        cells = [f"unnest({cell})" for cell in cells]
+        shape = "unstructured"
+        options += f", maximum_object_size={int(file.variant.removeprefix(_COLUMNS)) + 1024}"
+    picked = "".join(f"{cell} AS k{index}, " for index, cell in enumerate(cells[: len(columns)]))
+    return (
+        f"SELECT {picked}CAST(file_index AS BIGINT) AS file, {row} AS row "  # noqa: S608 - quoted
+        f"FROM {reader}({sql.quote_paths(files)}{options}, format={sql.quote(shape)}, "
+        f"compression={sql.quote(file.compression or 'none')})"
+    )
+
+
+def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
+    """Every row with its line number, if it has one, and a problem in place of each that cannot be read."""
+    for number, (line, item) in enumerate(_read_objects(content, file), 1):
+        if isinstance(item, Diagnostic):
+            yield item
+        else:
+            cells = {name: as_text(item[name]) for name in columns if name in item}
+            yield Row(line, number if file.variant else line or 0, cells)
+
+
+def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
+    """A JSON value as the text that DuckDB makes of it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read_objects(
+    content: Content, file: FileLayout
+) -> Iterator[tuple[int | None, dict[str, Any] | Diagnostic]]:
+    """Every row as an object, or the problem that it has, with the line it begins on."""
+    if file.variant == _LINES:
+        for number, written in enumerate(read_lines(content, file.keep), 1):
+            if written.strip():
+                item = _parse_object(written) if is_utf8(written) else None
+                fault = _NO_OBJECT if is_utf8(written) else NOT_UTF8
+                yield number, content.make_problem(*fault, number) if item is None else item
+        return
+    text = decode_text(content, content.read_all())
+    if file.variant != _RECORDS:
+        yield from ((None, item) for item in _build_records(content, json.loads(text)))
+        return
+    decoder = json.JSONDecoder()
+    end, line, counted = text.index("[") + 1, 1, 0
+    while (begin := text.find("{", end)) >= 0:
+        line, counted = line + text.count("\n", counted, begin), begin
+        item, end = decoder.raw_decode(text, begin)
+        yield line, item
+
+
+def _look_at_lines(content: Content, form: str, *, whole: bool) -> Look:
+    """Keys and values of the first rows and of a few from places all over the file, or of every row."""
+    head = content.read_head(_HEAD)
+    lines = decode_text(content, keep_whole_lines(head)).split("\n")
+    file = FileLayout(content.name, form, content.compression, (), (), _LINES, head.bom)
+    last = find_last_line(content, head)
+    # A last line without an end that is no JSON is torn.
+    torn = last if last and last.offset and last.data.strip() else None
+    if torn and _parse_object(torn.data.decode(errors="replace")) is not None:
+        torn = None
+    if torn:
+        file = replace(file, keep=torn.offset)
+        lines = lines[: -1 if head.complete else None]
+    if not head.complete and not whole:
+        pieces = (decode_text(content, piece).split("\n") for piece in sample_lines(content, head))
+        lines = [*lines[:_ROWS_OF_A_HEAD], *chain.from_iterable(pieces)]
+
+    def parse_objects() -> Iterator[dict[str, Any]]:
+        for line in filter(str.strip, read_lines(content, file.keep) if whole else lines):
+            item = _parse_object(line)
+            if item is None:
+                rows = read_rows(content, file, ())
+                raise ReportError(*limit_problems(row for row in rows if isinstance(row, Diagnostic)))
+            yield item
+
+    seen = _look_at_records(file, parse_objects(), exhaustive=whole or head.complete)
+    if not seen.rows:
+        raise content.make_error("the file has no rows", "Remove it or write it again")
+    if not seen.file.columns:
+        raise content.make_error("its rows are empty: none has a key", "Remove the file or write it again")
+    return replace(seen, warnings=(warn_torn_line(content, torn),)) if torn else seen
+
+
+def _look_at_records(file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool) -> Look:
+    """A look at records: all their keys in order of first appearance, and a sample as text."""
+    names: dict[str, None] = {}
+    sample: list[dict[str, Any]] = []
+    count, apart = 0, 1
+    for count, item in enumerate(objects, 1):
+        names |= dict.fromkeys(item)
+        if (count - 1) % apart == 0:
+            sample.append(item)
+        if len(sample) > _ROWS_OF_A_SAMPLE:
+            sample, apart = sample[::2], 2 * apart
+    # DuckDB knows no column without a name.
+    keys = tuple(key for key in names if key)
+    if len(keys) > MOST_COLUMNS:
+        raise make_columns_error(file.path, len(keys))
+    cells = [tuple(as_text(item.get(key)) for key in keys) for item in sample]
+    file = replace(file, columns=keys, types=(sql.TEXT,) * len(keys))
+    return Look(file, cells, exhaustive and len(sample) == count)
+
+
+def _parse_object(line: str) -> dict[str, Any] | None:
+    try:
+        item = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return item if isinstance(item, dict) else None
+
+
+def _build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
+    """The rows of an object of columns."""
+    if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
+        raise content.make_error("the file is neither a list of objects nor an object of lists", _ADVICE)
+    lengths = {name: len(column) for name, column in table.items()}
+    if len(set(lengths.values())) > 1:
+        longest, shortest = max(lengths, key=lengths.__getitem__), min(lengths, key=lengths.__getitem__)
+        message = f'the column "{longest}" has {lengths[longest]} values'
+        message = f'{message} and "{shortest}" has {lengths[shortest]}'
+        raise content.make_error(message, "Write columns of equal length")
+    return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
