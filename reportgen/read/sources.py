@@ -4,135 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.core.repository import find_data_boundary
-from reportgen.formats.cells import Kind
 from reportgen.formats.files import hash_file, split_ending
-from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import is_unit_name
 from reportgen.read.check_repeats import find_series, set_series
-from reportgen.read.choose import choose_files
+from reportgen.read.choose import choose_files, refuse_outward_source, report_unread
 from reportgen.read.find import locate, locate_file, make_location
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.ingest import ImportedSource, read_units
-from reportgen.read.runs.stored import get_temporary_cache
+from reportgen.read.runs.stored import dump_json, get_temporary_cache
 from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
 from reportgen.read.tables.columns import list_free_columns
-from reportgen.read.tables.layout import Layout, OutcomeRoles, Roles, RunColumn, Survey, TotalRoles
+from reportgen.read.tables.layout import Survey
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import survey
 from reportgen.read.tables.table_files import hash_files, list_tables
-from reportgen.read.unread import find_outward_source, refuse_outward_links, report_unread
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.read.tables.layout import DataFile
-
-
-def make_survey_key(
-    cache: Cache, files: Sequence[DataFile], hashed: Sequence[SourceFile], settings: SourceSettings
-) -> str:
-    """The key of a survey: the files' content, how they are read, and what ``source.yml`` says."""
-    read = [
-        [
-            *(file.content.name, known.sha256, file.format, file.content.compression),
-            *(file.label, file.given, file.copy),
-        ]
-        for file, known in zip(files, hashed, strict=True)
-    ]
-    return cache.make_key("survey", json.dumps(read), settings.model_dump_json())
-
-
-def store_survey(cache: Cache, key: str, survey: Survey) -> None:
-    """Store a survey, unless it has warnings: these are reported of what was really looked at."""
-    if not survey.warnings:
-        layout = {**asdict(survey.layout), "gapless": sorted(survey.layout.gapless)}
-        cache.put(key, json.dumps([layout, survey.columns, survey.raw_metrics]).encode())
-
-
-def load_survey(cache: Cache, key: str) -> Survey | None:
-    """What ``store_survey`` wrote; None where there is nothing."""
-    data = cache.get(key)
-    if data is None:
-        return None
-    stored, columns, metrics = json.loads(data)
-    parts: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
-    }
-    parts |= {
-        "files": tuple(_load_file(file) for file in stored["files"]),
-        "kinds": {name: Kind(kind) for name, kind in stored["kinds"].items()},
-        "roles": Roles(**stored["roles"]),
-        "metrics": {name: tuple(raw) for name, raw in stored["metrics"].items()},
-        "gapless": frozenset(stored["gapless"]),
-        "outcomes": OutcomeRoles(**stored["outcomes"]) if stored["outcomes"] else None,
-        "totals": TotalRoles(**stored["totals"]) if stored["totals"] else None,
-        "spread": {column: RunColumn(**run) for column, run in stored["spread"].items()},
-    }
-    return Survey(Layout(**parts), tuple(columns), tuple(metrics), ())
-
-
-def _load_file(data: dict[str, Any]) -> FileLayout:
-    given = tuple((name, tuple(values)) for name, values in data["given"])
-    lists = {"columns": tuple(data["columns"]), "types": tuple(data["types"]), "given": given}
-    return FileLayout(**{**data, **lists})
-
-
-def make_source(
-    location: Location,
-    stated: SourceSettings,
-    settings: SourceSettings,
-    files: tuple[SourceFile, ...],
-    found: Survey,
-) -> Source:
-    """A source from the survey of its files.
-
-    ``stated`` is what its ``source.yml`` says, ``settings`` the same with what its files say, such as the
-    protocol of a harness.
-    """
-    layout = found.layout
-    # What decides the numbers of a source and what is reported of them, of files that are left out, too.
-    contents = " ".join(f"{file.path} {file.sha256}" for file in files)
-    warnings = " ".join(map(str, found.warnings))
-    identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"
-    return Source(
-        name=location.name,
-        location=location.place,
-        settings=settings,
-        files=files,
-        metrics=tuple(layout.metrics),
-        columns=found.columns,
-        digest=hashlib.sha256(identity.encode()).hexdigest(),
-        warnings=found.warnings,
-        layout=layout,
-        kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",
-        benchmarks=layout.benchmarks,
-        lower_is_better=_choose_lower_is_better(settings, layout),
-        slices=list_free_columns(layout),
-        score_range=settings.score_range,
-    )
-
-
-def _choose_lower_is_better(settings: SourceSettings, layout: Layout) -> tuple[str, ...]:
-    """The benchmarks on which a smaller total is better: as stated, otherwise as found."""
-    stated = settings.lower_is_better
-    if stated is None or layout.totals is None:
-        return layout.lower_is_better
-    if isinstance(stated, bool):
-        return (layout.benchmarks or ("",)) if stated else ()
-    return stated
 
 
 def open_source(
@@ -172,9 +75,8 @@ def open_path(
 ) -> tuple[Path, Source]:
     """Open any file or folder as a source, as a notebook does.
 
-    Returns:
-        The root that the paths of the source are relative to (the working folder if the path is below
-        it, otherwise the folder around it), and the source.
+    Returns the root that the paths of the source are relative to (the working folder if the path is below
+    it, otherwise the folder around it), and the source.
 
     Raises:
         ReportError: there is no such file, or everything that is wrong with it.
@@ -209,7 +111,7 @@ def load_source_settings(
     Raises:
         ReportError: everything that is wrong with it, or it or the source is a link out of the repository.
     """
-    refuse_outward_links(find_outward_source(location), location)
+    refuse_outward_source(location)
     if location.has_settings:
         return load_settings(location.settings, locate_file(location.settings, location.root).file)
     return SourceSettings()
@@ -222,10 +124,7 @@ def open_files(
     hashes: Callable[[Path], str],
     cache: Cache | None = None,
 ) -> tuple[Source, ImportedSource | None]:
-    """Open a source whose settings and files are known; see ``open_source``.
-
-    Returns:
-        The source, and what loggers or harnesses wrote if it is that.
+    """Open a source whose settings and files are known, and what loggers or harnesses wrote if it is that.
 
     Raises:
         ReportError: everything that is wrong with its files.
@@ -235,7 +134,7 @@ def open_files(
         imported = read_units(location, settings, chosen, hashes, cache)
         if imported:
             found = check_setting_names(imported.survey, imported.settings, location.place)
-            source = make_source(location, settings, imported.settings, imported.files, found)
+            source = _make_source(location, settings, imported.settings, imported.files, found)
         else:
             source = _open_tables(location, settings, chosen, hashes, cache)
         taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
@@ -266,30 +165,25 @@ def _open_tables(
         found = _survey_tables(location, tables.files, known)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     else:
-        found = _load_or_survey(location, settings, files, hashed, cache)
+        # The files' content, how they are read, and what ``source.yml`` says decide a survey.
+        read = [
+            (
+                *(one.content.name, file.sha256, one.format, one.content.compression, one.label, one.given),
+                one.copy,
+            )
+            for one, file in zip(files, hashed, strict=True)
+        ]
+        key = cache.make_key("survey", json.dumps(read), settings.model_dump_json()) if cache else ""
+        stored = cache.load(key, Survey) if cache else None
+        found = stored or _survey_tables(location, files, settings)
+        # Warnings are reported of what was really looked at.
+        if cache and not stored and not found.warnings:
+            cache.put(key, dump_json(found))
         if not found.layout.spread:
             _check_names(location, settings)
     named = report_file_names(location, known, found)
     found = replace(found, warnings=(*found.warnings, *named))
-    return make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
-
-
-def _load_or_survey(
-    location: Location,
-    settings: SourceSettings,
-    files: tuple[DataFile, ...],
-    hashed: tuple[SourceFile, ...],
-    cache: Cache | None,
-) -> Survey:
-    """The survey of tables, from the cache where their files are as they were."""
-    if cache is None:
-        return _survey_tables(location, files, settings)
-    key = make_survey_key(cache, files, hashed, settings)
-    found = load_survey(cache, key)
-    if found is None:
-        found = _survey_tables(location, files, settings)
-        store_survey(cache, key, found)
-    return found
+    return _make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
@@ -304,12 +198,52 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
 
 def _survey_tables(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
-    found = survey(location.root, files, settings, location.place)
-    column, merged = find_series(location.root, found.layout, settings, location.place)
+    root, place = location.root, location.place
+    found = survey(root, files, settings, place)
+    column, merged = find_series(root, found.layout, settings, place)
     if column:
         settings = set_series(settings, column)
-        found = survey(location.root, files, settings, location.place)
-    if any(find_unmatched_names(found, settings, location.place)) and not found.layout.exhaustive:
-        found = survey(location.root, files, settings, location.place, whole=True)
-    found = check_setting_names(found, settings, location.place)
-    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, location.place)))
+        found = survey(root, files, settings, place)
+    if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
+        found = survey(root, files, settings, place, whole=True)
+    found = check_setting_names(found, settings, place)
+    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, place)))
+
+
+def _make_source(
+    location: Location,
+    stated: SourceSettings,
+    settings: SourceSettings,
+    files: tuple[SourceFile, ...],
+    found: Survey,
+) -> Source:
+    """A source from the survey of its files.
+
+    ``stated`` is what its ``source.yml`` says, ``settings`` the same with what its files say, such as the
+    protocol of a harness.
+    """
+    layout = found.layout
+    # What decides the numbers of a source and what is reported of them, of files that are left out, too.
+    contents = " ".join(f"{file.path} {file.sha256}" for file in files)
+    warnings = " ".join(map(str, found.warnings))
+    identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"
+    # Benchmarks on which a smaller total is better: as stated, otherwise as found.
+    lower = settings.lower_is_better if layout.totals else None
+    if isinstance(lower, bool):
+        lower = (layout.benchmarks or ("",)) if lower else ()
+    return Source(
+        name=location.name,
+        location=location.place,
+        settings=settings,
+        files=files,
+        metrics=tuple(layout.metrics),
+        columns=found.columns,
+        digest=hashlib.sha256(identity.encode()).hexdigest(),
+        warnings=found.warnings,
+        layout=layout,
+        kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",
+        benchmarks=layout.benchmarks,
+        lower_is_better=layout.lower_is_better if lower is None else lower,
+        slices=list_free_columns(layout),
+        score_range=settings.score_range,
+    )

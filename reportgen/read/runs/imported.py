@@ -1,20 +1,28 @@
-"""The runs of all units of a source: in the order of writing, with their names, scores and protocols."""
+"""The runs of all units of a source, named and in the order of writing, and how they are read as tables.
+
+A table is a Parquet file of a unit, with the names of series, runs and seeds as given columns.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.formats import sql
+from reportgen.formats.cells import Kind
 from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import suggest_names
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_value_names, shorten_paths
 from reportgen.read.runs.names import name_runs
-from reportgen.read.runs.write_parquet import CODE
+from reportgen.read.runs.stored import CODE, list_totals
+from reportgen.read.tables.columns import find_column, get_mapped_columns, select_metrics
+from reportgen.read.tables.layout import Layout, OutcomeRoles, Roles, Survey, TotalRoles
 from reportgen.settings.source import Protocol, make_protocol
 
 if TYPE_CHECKING:
@@ -26,8 +34,12 @@ if TYPE_CHECKING:
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.read.runs.names import Naming
-    from reportgen.read.runs.stored import StoredPart, StoredRun, StoredUnit
+    from reportgen.read.runs.stored import StoredRun, StoredUnit
     from reportgen.settings.source import SourceSettings
+
+
+_PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
+_NO_STEP_NAME: Final = frozenset(("", "_step"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +79,30 @@ def name_imported_runs(
     Raises:
         ReportError: the settings name something that no run has.
     """
-    source = settings.title or location.name
     candidates = _make_candidates(location, chosen, units)
-    problems = list(_report_unknown(location, settings, candidates))
+    series = settings.series_from or ()
+    requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
+    requested += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
+    problems = []
+    for key, name in requested:
+        if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
+            advice = suggest_names(name, list_value_names(candidates), "They have")
+            problems.append(Diagnostic(location.place, f'{key}: no run has "{name}"', advice, Stage.DATA))
     if problems:
         raise ReportError(*problems)
-    naming = name_runs(candidates, settings, source)
-    ordered = _order_units(units, naming)
-    if ordered != list(units):
-        candidates = _make_candidates(location, chosen, ordered)
-        naming = name_runs(candidates, settings, source)
-    return ImportedRuns(tuple(ordered), candidates, naming)
+    naming = name_runs(candidates, settings, settings.title or location.name)
+    # Units with parts of one run stand in the order of time.
+    owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
+    order = list(range(len(units)))
+    for group in naming.resumed:
+        parts = list(dict.fromkeys(owner[index] for index in group))
+        for slot, part in zip(sorted(map(order.index, parts)), parts, strict=True):
+            order[slot] = part
+    if order != sorted(order):
+        units = [units[index] for index in order]
+        candidates = _make_candidates(location, chosen, units)
+        naming = name_runs(candidates, settings, settings.title or location.name)
+    return ImportedRuns(tuple(units), candidates, naming)
 
 
 def _make_candidates(
@@ -87,7 +112,7 @@ def _make_candidates(
     top = PurePosixPath(locate_file(location.path, location.root).file)
     runs, paths = [], []
     for unit in units:
-        labels = next((found for file in unit.unit.files if (found := chosen.get_labels(file))), {})
+        labels = next((groups for file in unit.unit.files if (groups := chosen.get_labels(file))), {})
         for run in unit.stored.runs:
             path = PurePosixPath(run.path)
             below = path.is_relative_to(top) and path != top
@@ -96,52 +121,6 @@ def _make_candidates(
     return tuple(
         Candidate(run, labels, path, folder)
         for (run, labels), path, folder in zip(runs, paths, shorten_paths(paths), strict=True)
-    )
-
-
-def _report_unknown(
-    location: Location, settings: SourceSettings, candidates: Sequence[Candidate]
-) -> Iterator[Diagnostic]:
-    """What the settings want runs to be named by, and no run has."""
-    series = settings.series_from or ()
-    requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
-    requested += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
-    for key, name in requested:
-        if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
-            advice = suggest_names(name, list_value_names(candidates), "They have")
-            yield Diagnostic(location.place, f'{key}: no run has "{name}"', advice, Stage.DATA)
-
-
-def _order_units(units: Sequence[ImportedUnit], naming: Naming) -> list[ImportedUnit]:
-    """Units, those with parts of one run in the order of time."""
-    owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
-    order = list(range(len(units)))
-    for group in naming.resumed:
-        parts = list(dict.fromkeys(owner[index] for index in group))
-        slots = sorted(order.index(part) for part in parts)
-        for slot, part in zip(slots, parts, strict=True):
-            order[slot] = part
-    return [units[index] for index in order]
-
-
-def make_file(
-    location: Location,
-    unit: ImportedUnit,
-    part: StoredPart,
-    copy: str,
-    given: tuple[tuple[str, tuple[Text, ...]], ...],
-) -> FileLayout:
-    """A part of a unit, with columns that have one value for all of it or one for each code in it."""
-    own = [(name, kind) for name, kind in zip(part.columns, part.types, strict=True) if name != CODE]
-    return FileLayout(
-        path=locate_file(unit.unit.path, location.root).file,
-        format="parquet",
-        compression="",
-        columns=tuple(name for name, _ in own),
-        types=tuple(kind for _, kind in own),
-        copy=copy,
-        given=given,
-        code=CODE if part.run is None else "",
     )
 
 
@@ -172,11 +151,11 @@ def list_scores(run: StoredRun) -> tuple[str, ...]:
 
 def list_scored_runs(runs: ImportedRuns) -> list[StoredRun]:
     """The evaluations that are read: those with answers or, where none has any, those with totals."""
-    found = [one.run for one in runs.candidates if one.run.evaluated]
-    return [run for run in found if run.metrics] or [run for run in found if run.totals]
+    evaluated = [one.run for one in runs.candidates if one.run.evaluated]
+    return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
 
 
-def name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
+def _name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
     """What a benchmark is called by one of its scores; None where that score is not taken."""
     taken = chosen.get(run.benchmark, ())
     if metric not in taken:
@@ -184,20 +163,6 @@ def name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, 
     if len(taken) < 2:  # noqa: PLR2004 - the only one needs no name
         return run.benchmark
     return f"{run.benchmark} ({metric})" if run.benchmark else metric
-
-
-def list_benchmarks(files: Iterable[FileLayout], settings: SourceSettings) -> tuple[str, ...]:
-    """The benchmarks of evaluations, those that ``filter:`` leaves, in order of first appearance."""
-    cell = settings.filter.get("benchmark")
-    selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
-    named = dict.fromkeys(name for file in files for name in file.get_given("benchmark") or () if name)
-    return tuple(name for name in named if selected is None or name in selected)
-
-
-def map_score_names(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[str, str]:
-    """Benchmark to its score where one is taken; of several, each is in the name of its benchmark."""
-    chosen = choose_metrics(runs, settings)
-    return {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}
 
 
 def add_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSettings:
@@ -235,3 +200,140 @@ def _find_shared(protocols: Sequence[Mapping[str, object]]) -> dict[str, object]
 
 def _get_fields(protocol: Protocol) -> dict[str, object]:
     return protocol.model_dump(exclude_none=True)
+
+
+def survey_runs(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Survey:
+    """The survey of a source whose units were read.
+
+    Raises:
+        ReportError: the settings name columns that there are not, or there is nothing to read.
+    """
+    given = _collect_given(settings, runs)
+    files = tuple(_list_files(location, settings, runs, given))
+    if not files:
+        advice = "Wait for the first, or name other files with files:"
+        raise ReportError(Diagnostic(location.place, "the runs hold no values yet", advice, Stage.DATA))
+    kinds: dict[str, Kind] = {}
+    for name in dict.fromkeys([*given, *chain.from_iterable(file.names for file in files)]):
+        file = next(file for file in files if name in file.names)
+        kinds[name] = sql.get_kind(file.type_of(name)) or Kind.TEXT
+    mapped = get_mapped_columns(settings)
+    requested = [(f"columns: {part}", name) for part, name in mapped.items()]
+    problems = []
+    for key, name in (*requested, *(("filter", name) for name in settings.filter)):
+        if find_column(name, tuple(kinds)) is None:
+            message = f'{key} names the column "{name}", which the runs do not have'
+            advice = suggest_names(name, tuple(kinds), "They have")
+            problems.append(Diagnostic(location.place, message, advice, Stage.DATA))
+    if problems:
+        raise ReportError(*problems)
+    roles = Roles(series="series", run="run", seed="seed" if "seed" in kinds else None)
+    layout = Layout(
+        files=files,
+        labels=tuple(file.path for file in files),
+        kinds=kinds,
+        roles=replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__}),
+        long=False,
+        metrics={},
+        series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in runs.naming.names)),
+        exhaustive=True,
+        gapless=frozenset(("series", "run", "metric")),
+        # Loggers write steps again after a resume, harnesses answers after a retry; others write CSV logs.
+        repeat="" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last",
+    )
+    return _survey_kind(layout, settings, runs)
+
+
+def _collect_given(settings: SourceSettings, runs: ImportedRuns) -> dict[str, tuple[Text, ...]]:
+    """Columns with one value for each run: its names, and what ``files:`` and ``filter:`` ask for."""
+    names = runs.naming.names
+    given: dict[str, tuple[Text, ...]] = {
+        "series": tuple(name.series for name in names),
+        "run": tuple(name.run for name in names),
+    }
+    if any(name.seed is not None for name in names):
+        given["seed"] = tuple(name.seed for name in names)
+    groups = dict.fromkeys(name for candidate in runs.candidates for name in candidate.labels)
+    for name in (*groups, *settings.filter):
+        values = tuple(get_value(candidate, name) for candidate in runs.candidates)
+        if name not in given and any(value is not None for value in values):
+            given[name] = values
+    return given
+
+
+def _list_files(
+    location: Location, settings: SourceSettings, runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]
+) -> Iterator[FileLayout]:
+    """The parts of all units that are read: curves, otherwise answers or, where there are none, totals."""
+    evaluated = any(candidate.run.evaluated for candidate in runs.candidates)
+    answered = any(candidate.run.metrics for candidate in runs.candidates)
+    chosen = choose_metrics(list_scored_runs(runs), settings)
+    for unit, indices in runs.iterate_units():
+        stored = unit.stored.runs
+        for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
+            # The runs whose values the given columns have: of all codes in the part, or of all its rows.
+            owners = range(len(stored)) if part.run is None else [part.run]
+            benchmarks: tuple[str | None, ...] = ()
+            metrics: tuple[Text, ...] = ()
+            if evaluated and answered:
+                if part.run is None:
+                    continue
+                benchmarks = (_name_benchmark(stored[part.run], part.metric, chosen),)
+                if None in benchmarks:
+                    continue
+            elif evaluated:
+                totals = list_totals(stored)
+                owners = [run for run, _ in totals]
+                benchmarks = tuple(_name_benchmark(stored[run], one.metric, chosen) for run, one in totals)
+                # Those of metrics that were not chosen have no metric there.
+                pairs = zip(benchmarks, totals, strict=True)
+                metrics = tuple(None if name is None else total.metric for name, (_, total) in pairs)
+            columns = {name: tuple(column[indices[run]] for run in owners) for name, column in given.items()}
+            columns |= {"benchmark": benchmarks} if benchmarks and any(chosen) else {}
+            columns |= {"metric": metrics} if metrics else {}
+            own = {name: kind for name, kind in zip(part.columns, part.types, strict=True) if name != CODE}
+            path, code = locate_file(unit.unit.path, location.root).file, CODE if part.run is None else ""
+            names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
+            yield FileLayout(path, "parquet", "", names, kinds, copy=copy, given=values, code=code)
+
+
+def _survey_kind(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
+    """The survey with the columns of curves, a long table, or of answers or totals."""
+    metrics = tuple(dict.fromkeys(name for one in runs.candidates for name in one.run.metrics))
+    if not layout.kinds.keys() & {"problem", "score"}:
+        names = {one.run.step_name for one in runs.candidates if one.run.metrics}
+        layout = replace(
+            layout,
+            roles=replace(layout.roles, step=layout.roles.step or "step", metric="metric", value="value"),
+            long=True,
+            metrics=select_metrics(metrics, settings),
+            step_name=names.pop() if len(names) == 1 and not names & _NO_STEP_NAME else "",
+        )
+        return Survey(layout, tuple(layout.kinds), metrics, ())
+    scored = list_scored_runs(runs)
+    chosen = choose_metrics(scored, settings)
+    cell = settings.filter.get("benchmark")
+    selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
+    named = dict.fromkeys(name for file in layout.files for name in file.get_given("benchmark") or () if name)
+    benchmarks = tuple(name for name in named if selected is None or name in selected)
+    layout, column = replace(layout, benchmarks=benchmarks), "benchmark" if benchmarks else None
+    if "problem" in layout.kinds:
+        parts = {part: part for part in _PARTS if part in layout.kinds}
+        if cluster := find_column(settings.columns.cluster or "", tuple(layout.kinds)):
+            parts["cluster"] = cluster
+        # A single score is in no name of a benchmark.
+        scores = {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}
+        outcomes = OutcomeRoles("problem", "score", benchmark=column, **parts)
+        layout = replace(layout, outcomes=outcomes, score_names=scores)
+        return Survey(layout, tuple(layout.kinds), metrics, ())
+    totals = TotalRoles("score", "stderr", "n", benchmark=column, metric="metric")
+    lower = set()
+    for run, total in ((one, total) for one in scored for total in one.totals):
+        # As the harness says or, where it says nothing, the name of the metric.
+        is_lower = guess_direction(total.metric) is Direction.LOWER
+        is_lower = is_lower if total.higher_is_better is None else not total.higher_is_better
+        if is_lower and (benchmark := _name_benchmark(run, total.metric, chosen)) is not None:
+            lower.add(benchmark)
+    metrics = tuple(dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals))
+    layout = replace(layout, totals=totals, lower_is_better=tuple(sorted(lower)))
+    return Survey(layout, tuple(layout.kinds), metrics, ())

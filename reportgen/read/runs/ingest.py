@@ -8,19 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from reportgen.core.cache import get_stamp
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
 from reportgen.core.model import SourceFile
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import split_ending
 from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import UnreadableError
+from reportgen.read.choose import count_endings, report_unread
 from reportgen.read.find import locate_file
-from reportgen.read.runs.imported import ImportedUnit, add_protocols, name_imported_runs
+from reportgen.read.runs.imported import ImportedUnit, add_protocols, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
-from reportgen.read.runs.stored import get_temporary_cache, load_unit, store_unit
-from reportgen.read.runs.survey import survey_runs
-from reportgen.read.runs.write_parquet import UnitWriter
-from reportgen.read.unread import count_endings, report_unread
+from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, store_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -80,31 +79,34 @@ def read_units(
     Raises:
         ReportError: everything that cannot be read, or that the settings name in vain.
     """
-    form = find_format(settings.format)
-    if settings.format and not form:
+    named = find_format(settings.format)
+    if settings.format and not named:
         return None
     found = _find_readable_units(location, settings, chosen)
-    if form and not found.units:
-        raise ReportError(_explain_format(location, settings, chosen, form))
+    if named and not found.units:
+        raise ReportError(_explain_format(location, settings, chosen, named))
     if not found.units:
         return None
-    reading = _ReadContext(location.root, hashes, cache or get_temporary_cache())
-    units, unreadable = _read_metrics(found.units, settings, reading)
+    context = _ReadContext(location.root, hashes, cache or get_temporary_cache())
+    # The metrics that ``metrics:`` names are read, or all of them where one of these is not there.
+    requested = frozenset(settings.metrics or ())
+    metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
+    form = found.units[0].format
+    selective = bool(metrics) and form in {logger.name for logger in LOGGERS}
+    units, unreadable = _read_all(found.units, metrics if selective else None, context)
+    known = {name for unit in units for run in unit.stored.runs for name in run.metrics}
+    if selective and not known | {settings.rename_metrics.get(name, name) for name in known} >= requested:
+        units, unreadable = _read_all(found.units, None, context)
     runs = name_imported_runs(location, settings, chosen, units)
-    settings = _set_score_range(add_protocols(settings, runs), found.units[0].format)
+    settings = add_protocols(settings, runs)
+    reader = find_format(form)
+    score_range = getattr(load_reader(reader), "SCORE_RANGE", None) if reader else None
+    if score_range is not None and "score_range" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"score_range": score_range})
     survey = survey_runs(location, settings, runs)
     warnings = (*unreadable, *report_imports(location, settings, chosen, found, runs))
     files = dict.fromkeys(file for unit in units for file in unit.files)
     return ImportedSource(found, runs, tuple(files), replace(survey, warnings=warnings), settings)
-
-
-def _set_score_range(settings: SourceSettings, name: str) -> SourceSettings:
-    """Settings with the scores that a format allows, where they do not say it themselves."""
-    form = find_format(name)
-    ends = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
-    if ends is None or "score_range" in settings.model_fields_set:
-        return settings
-    return settings.model_copy(update={"score_range": ends})
 
 
 def _explain_format(
@@ -136,86 +138,62 @@ def _find_readable_units(location: Location, settings: SourceSettings, chosen: C
                 return found
         return find_units(readable, settings.format, named=chosen.named)
     except OSError as error:
-        raise ReportError(_report_unread(error, location.path, location.root)) from None
+        raise ReportError(_diagnose_os_error(error, location.path, location.root)) from None
 
 
-def _report_unread(error: OSError, path: Path, root: Path) -> Diagnostic:
+def _diagnose_os_error(error: OSError, path: Path, root: Path) -> Diagnostic:
     message = f"the file cannot be read: {error.strerror or error}"
     place = locate_file(Path(error.filename) if error.filename else path, root)
     return Diagnostic(place, message, "Check that it exists and may be read", Stage.DATA)
 
 
-def _read_metrics(
-    units: tuple[Unit, ...], settings: SourceSettings, reading: _ReadContext
-) -> tuple[list[ImportedUnit], tuple[Diagnostic, ...]]:
-    """Units with the metrics that ``metrics:`` names, or with all of them where one of these is not there."""
-    requested = frozenset(settings.metrics or ())
-    metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
-    if not metrics or units[0].format not in {form.name for form in LOGGERS}:
-        return _read_all(units, None, reading)
-    found = _read_all(units, metrics, reading)
-    known = {name for unit in found[0] for run in unit.stored.runs for name in run.metrics}
-    there = known | {settings.rename_metrics.get(name, name) for name in known}
-    return found if there >= requested else _read_all(units, None, reading)
-
-
 def _read_all(
-    units: tuple[Unit, ...], metrics: Collection[str] | None, reading: _ReadContext
+    units: tuple[Unit, ...], metrics: Collection[str] | None, context: _ReadContext
 ) -> tuple[list[ImportedUnit], tuple[Diagnostic, ...]]:
     """What can be read, and warnings of what cannot: one damaged run does not take the others with it."""
+    # Units of many files are read without those that may not be read.
+    files = (file for unit in units if unit.format in _OF_MANY_FILES for file in unit.files)
+    lost = dict.fromkeys(file for file in files if not os.access(file, os.R_OK) and file.exists())
     problems = Diagnostics()
     read, unreadable = [], []
-    units, lost = _drop_unreadable(units, reading.root)
     for unit in units:
+        readable = tuple(file for file in unit.files if file not in lost)
         with problems.collecting():
             try:
-                read.append(_read_unit(unit, metrics, reading))
+                read.append(_read_unit(replace(unit, files=readable), metrics, context))
             except UnreadableError as error:
-                place = locate_file(error.path, reading.root, error.line)
+                place = locate_file(error.path, context.root, error.line)
                 problem = Diagnostic(place, error.message, error.next_step, Stage.DATA)
                 unreadable.append((problem, unit))
             except OSError as error:
-                unreadable.append((_report_unread(error, unit.path, reading.root), unit))
+                unreadable.append((_diagnose_os_error(error, unit.path, context.root), unit))
     if not read:
         problems.add(problem for problem, _ in unreadable)
     problems.raise_errors()
-    return read, (*lost, *(_warn_left_out(problem, unit) for problem, unit in unreadable))
-
-
-def _drop_unreadable(units: tuple[Unit, ...], root: Path) -> tuple[tuple[Unit, ...], tuple[Diagnostic, ...]]:
-    """Units of many files without those that may not be read, and warnings of these."""
-    files = (file for unit in units if unit.format in _OF_MANY_FILES for file in unit.files)
-    lost = {file: None for file in files if not os.access(file, os.R_OK) and file.exists()}
-    if not lost:
-        return units, ()
-    remaining = (
-        replace(unit, files=tuple(file for file in unit.files if file not in lost)) for unit in units
-    )
     # Of what says something of a run, the reader reports it itself.
-    return tuple(remaining), tuple(report_unread({}, [file for file in lost if file.name != _META], root))
+    warnings = [*report_unread({}, [file for file in lost if file.name != _META], context.root)]
+    for problem, unit in unreadable:
+        what = "its runs are" if unit.format in _STORES else "this run is"
+        message = f"{problem.message}; {what} left out"
+        warnings.append(replace(problem, message=message, severity=Severity.WARNING))
+    return read, tuple(warnings)
 
 
-def _warn_left_out(problem: Diagnostic, unit: Unit) -> Diagnostic:
-    """A warning of a unit that cannot be read, where others can."""
-    what = "its runs are" if unit.format in _STORES else "this run is"
-    return replace(problem, message=f"{problem.message}; {what} left out", severity=Severity.WARNING)
-
-
-def _read_unit(unit: Unit, metrics: Collection[str] | None, reading: _ReadContext) -> ImportedUnit:
+def _read_unit(unit: Unit, metrics: Collection[str] | None, context: _ReadContext) -> ImportedUnit:
     """A unit as it is stored, or else read now.
 
     Raises:
         UnreadableError: it is damaged, or goes beyond a limit.
         OSError: its files cannot be read.
     """
-    cache, root = reading.cache, reading.root
-    marks = [_mark(path) for path in unit.files]
+    cache, root = context.cache, context.root
+    stamps = [get_stamp(path) for path in unit.files]
     files = tuple(
-        SourceFile(locate_file(path, root).file, size, reading.hashes(path))
-        for path, (size, _) in zip(unit.files, marks, strict=True)
+        SourceFile(locate_file(path, root).file, size, context.hashes(path))
+        for path, (size, _) in zip(unit.files, stamps, strict=True)
     )
     identity = [unit.format, locate_file(unit.path, root).file]
-    identity += [f"{one.path} {one.sha256}" for one in files]
+    identity += [f"{file.path} {file.sha256}" for file in files]
     selected = "all" if metrics is None else "\n".join(sorted(metrics))
     key = cache.make_key("unit", "\n".join(identity), selected)
     stored = load_unit(cache, key)
@@ -225,12 +203,7 @@ def _read_unit(unit: Unit, metrics: Collection[str] | None, reading: _ReadContex
             raise LookupError(unit.format)
         stored = UnitWriter(cache, key, root).write(load_reader(form).read(unit, metrics))
         # What grew while it was read is read again next time.
-        if [_mark(path) for path in unit.files] == marks:
+        if [get_stamp(path) for path in unit.files] == stamps:
             store_unit(cache, key, stored)
     paths = [Path(cache.get_text_path(key, part.name)) for part in stored.parts]
     return ImportedUnit(unit, files, stored, tuple(locate_file(path, root).file for path in paths))
-
-
-def _mark(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns

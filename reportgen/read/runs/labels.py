@@ -31,6 +31,33 @@ _BEFORE: Final = re.compile(r"^[\s/_\-.,;:=+]+")
 _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
 # What nobody chose: W&B's folder of a run, when it began and its id, and the id of an experiment of MLflow.
 _MADE: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+|\d{15,}")
+# Keys of a seed, the best first; in a nested configuration a name may stand behind dots.
+_SEEDS: Final = (
+    *("seed", "random_seed", "rng_seed", "manual_seed", "global_seed", "seed_everything"),
+    *("train_seed", "training_seed"),
+)
+# Texts that say that there is nothing, or yes or no.
+_BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
+_NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
+# What a run has beside its configuration, where no setting has such a name.
+_RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
+_MOST_KEYS: Final = 3
+_LONGEST: Final = 60
+# What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
+_INCIDENTAL: Final = re.compile(
+    r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
+    r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)|(checkpoints?|ckpt)_dir"
+    r"|(default_)?(root|local)_dir|(rollout|validation)_data_dir|(log|logging|save)_(every|steps|interval|freq)"
+    r"|(run|exp|experiment|trial|job|display|project|group|host|node|user|hub|hub_model)_?(name|id)"
+    r"|(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?|use_wandb|report_to|u?uid|host"
+    r"|(master_|server_|main_process_)?(port|addr)"
+    r"|url|uri|(local|global|node)_rank|pid|(start_?|end_?|created?_?|run_?)?(time|timestamp|date|datetime)"
+    r"|(created|started)_at|devices?|cuda|gpus?|(gpu|device)_ids?|(cuda_)?visible_devices|num_workers|notes"
+    r"|comment|tags|resume\w*|verbose|track|capture_video|commit",
+    re.IGNORECASE,
+)
+_PARTS: Final = re.compile(r"[./]")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{8}[-_]\d{6}")
 
 
 def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
@@ -50,17 +77,17 @@ def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
 def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
     """Labels without ``s3``, and these seeds.
 
-    Returns:
-        None unless some labels differ in it alone and, where others have no seed, all that have one do.
+    None unless some labels differ in it alone and, where others have no seed, all that have one do.
     """
-    found = [split_seed(label, short=True) for label in labels]
+    split = [split_seed(label, short=True) for label in labels]
     seeds: dict[str, list[str]] = defaultdict(list)
-    for rest, seed in found:
+    for rest, seed in split:
         if seed is not None:
             seeds[rest].append(seed)
-    several = (all if any(seed is None for _, seed in found) else any)(len(one) > 1 for one in seeds.values())
-    clear = all(len(set(one)) == len(one) for one in seeds.values())
-    return found if seeds and several and clear else None
+    quantify = all if any(seed is None for _, seed in split) else any
+    several = quantify(len(group) > 1 for group in seeds.values())
+    clear = all(len(set(group)) == len(group) for group in seeds.values())
+    return split if seeds and several and clear else None
 
 
 def shorten_paths(paths: Iterable[str]) -> list[str]:
@@ -80,18 +107,6 @@ def shorten_paths(paths: Iterable[str]) -> list[str]:
         columns = [column for column in zip(*parts, strict=True) if len(set(column)) > 1]
         parts = list(zip(*columns, strict=True))
     return ["/".join(path) for path in parts]
-
-
-# The best first; in a nested configuration a name may stand behind dots.
-_SEEDS: Final = (
-    *("seed", "random_seed", "rng_seed", "manual_seed", "global_seed", "seed_everything"),
-    *("train_seed", "training_seed"),
-)
-# Texts that say that there is nothing, or yes or no.
-_BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
-_NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
-# What a run has beside its configuration, where no setting has such a name.
-RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +132,12 @@ class Candidate:
 
 def find_config_seed(config: Mapping[str, Setting]) -> str | None:
     """The seed that a configuration tells; None where it tells none or several that differ."""
+    names = [key.casefold() for key in config]
     for known in _SEEDS:
-        values = [value for key, value in config.items() if key.casefold() == known]
-        values = values or [
-            value for key, value in config.items() if key.casefold().rpartition(".")[2] == known
-        ]
-        seeds = {parse_seed(format_setting(value)) for value in values} - {None}
+        matching = [name == known for name in names]
+        if not any(matching):
+            matching = [name.rpartition(".")[2] == known for name in names]
+        seeds = {parse_seed(format_setting(value)) for value in compress(config.values(), matching)} - {None}
         if seeds:
             return seeds.pop() if len(seeds) == 1 else None
     return None
@@ -143,12 +158,14 @@ def _look_up(candidate: Candidate, name: str) -> tuple[str | None, bool]:
     run = candidate.run
     if name in candidate.labels:
         return candidate.labels[name], True
-    key = _find_key(name, run.config)
-    if key is not None:
-        setting = run.config[key]
-        text = setting if isinstance(setting, str) else format_setting(setting)
+    keys = [name] if name in run.config else []
+    if not keys and name not in _RUN_FIELDS:
+        keys = [key for key in run.config if key.endswith(f".{name}")]
+    if len(keys) == 1:
+        setting = run.config[keys[0]]
+        text = format_setting(setting)
         return text, isinstance(setting, str) and text.casefold() not in _BARE
-    if name in RUN_FIELDS:
+    if name in _RUN_FIELDS:
         return (candidate.folder if name == "folder" else getattr(run, name)) or None, True
     text = run.protocol.get(name, "")
     return run.protocol.get(name), text.casefold() not in _BARE and not _NUMBER.fullmatch(text)
@@ -158,18 +175,10 @@ def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
     """What runs can be named by: what differs between them first."""
     values: dict[str, set[str | None]] = {}
     for candidate in candidates:
-        for name in (*candidate.labels, *RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
+        for name in (*candidate.labels, *_RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
             values.setdefault(name, set()).add(get_value(candidate, name))
     known = [name for name, found in values.items() if found != {None}]
     return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all equal
-
-
-def _find_key(name: str, config: Mapping[str, Setting]) -> str | None:
-    """The setting of this name or, where no other ends so, one that has it behind dots."""
-    if name in config or name in RUN_FIELDS:
-        return name if name in config else None
-    found = [key for key in config if key.endswith(f".{name}")]
-    return found[0] if len(found) == 1 else None
 
 
 def format_setting(value: Setting) -> str:
@@ -181,34 +190,12 @@ def format_setting(value: Setting) -> str:
     return str(value)
 
 
-_MOST_KEYS: Final = 3
-_LONGEST: Final = 60
-# What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
-_INCIDENTAL: Final = re.compile(
-    r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
-    r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)|(checkpoints?|ckpt)_dir"
-    r"|(default_)?(root|local)_dir|(rollout|validation)_data_dir|(log|logging|save)_(every|steps|interval|freq)"
-    r"|(run|exp|experiment|trial|job|display|project|group|host|node|user|hub|hub_model)_?(name|id)"
-    r"|(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?|use_wandb|report_to|u?uid|host"
-    r"|(master_|server_|main_process_)?(port|addr)"
-    r"|url|uri|(local|global|node)_rank|pid|(start_?|end_?|created?_?|run_?)?(time|timestamp|date|datetime)"
-    r"|(created|started)_at|devices?|cuda|gpus?|(gpu|device)_ids?|(cuda_)?visible_devices|num_workers|notes"
-    r"|comment|tags|resume\w*|verbose|track|capture_video|commit",
-    re.IGNORECASE,
-)
-_PARTS: Final = re.compile(r"[./]")
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{8}[-_]\d{6}")
-# The day does not change what was measured.
-_DAY: Final = "date"
-
-
 @dataclass(frozen=True, slots=True)
 class Differences:
     """The settings that differ between runs, but for seeds, paths and names.
 
-    Attributes:
-        keys: their names; of evaluations also what their protocols tell.
-        values: of each run, in the order of ``keys``; None of a run of which no setting is known.
+    ``keys`` are their names, of evaluations also those of their protocols; ``values`` has those of each run,
+    in the order of the keys, and None for a run of which no setting is known.
     """
 
     keys: tuple[str, ...]
@@ -226,11 +213,8 @@ class Differences:
     def choose_keys(self, labels: Sequence[str] = ()) -> tuple[str, ...]:
         """The fewest settings that tell apart all runs of one label that are not one experiment.
 
-        Args:
-            labels: of each run; without any, all runs have the same.
-
-        Returns:
-            Three at most, of which none is a long text; none where these do not do.
+        They are three at most, none of them a long text; none where these do not do. Without ``labels``, one
+        a run, all runs have the same.
         """
         labels = labels or [""] * len(self.values)
         rows = [values or (None,) * len(self.keys) for values in self.values]
@@ -240,9 +224,7 @@ class Differences:
             return len({(label, *(row[index] for index in indices)) for label, row in pairs})
 
         free = [
-            index
-            for index in range(len(self.keys))
-            if all(len(values[index] or "") <= _LONGEST for values in self.values if values)
+            index for index in range(len(self.keys)) if all(len(row[index] or "") <= _LONGEST for row in rows)
         ]
         target = count_classes(range(len(self.keys)))
         chosen: list[int] = []
@@ -257,23 +239,20 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
 
     A text may hold the seed, a time, or the name or id of the run: with them taken out it has to be the same.
     """
+    # The day of an evaluation does not change what was measured.
     settings = [
-        {**{key: value for key, value in one.run.protocol.items() if key != _DAY}, **one.run.config}
+        {**{key: value for key, value in one.run.protocol.items() if key != "date"}, **one.run.config}
         for one in candidates
     ]
-    known = [one for one in settings if one]
-    keys = [key for key in dict.fromkeys(key for one in known for key in one) if is_experiment_setting(key)]
-    keys = [key for key in keys if len({one.get(key) for one in known}) > 1]
-    columns = {
-        key: [
-            _clean_setting(candidate, one.get(key))
-            for candidate, one in zip(candidates, settings, strict=True)
-        ]
-        for key in keys
-    }
     is_known = [bool(one) for one in settings]
-    columns = {key: column for key, column in columns.items() if len(set(compress(column, is_known))) > 1}
-    rows = [tuple(column[index] for column in columns.values()) for index in range(len(candidates))]
+    columns = {}
+    for key in dict.fromkeys(key for one in settings for key in one):
+        cells = [one.get(key) for one in settings]
+        if is_experiment_setting(key) and len(set(compress(cells, is_known))) > 1:
+            cleaned = [_clean_setting(one, cell) for one, cell in zip(candidates, cells, strict=True)]
+            if len(set(compress(cleaned, is_known))) > 1:
+                columns[key] = cleaned
+    rows = (tuple(column[index] for column in columns.values()) for index in range(len(candidates)))
     return Differences(
         tuple(columns), tuple(row if known else None for row, known in zip(rows, is_known, strict=True))
     )
@@ -321,15 +300,15 @@ def list_schemes(candidates: Sequence[Candidate]) -> list[Labels]:
     by_name = tuple(name or folder for name, folder in zip(names, folders, strict=True))
     by_folder = tuple(folder or name for folder, name in zip(plain, names, strict=True))
     by_both = tuple(f"{folder} {name}".strip() for folder, name in zip(plain, names, strict=True))
-    found = [
+    schemes = [
         Labels(by_name, "their names", keys=("name",)),
         Labels(by_folder, "their folders", keys=("folder",)),
         Labels(by_both, "folders and names", keys=("folder", "name")),
     ]
     if len(groups := {one.run.group for one in candidates}) > 1 and all(groups):
         grouped = tuple(f"{one.run.group} {one.run.name}".strip() for one in candidates)
-        found.append(Labels(grouped, "groups and names", keys=("group", "name")))
-    return found
+        schemes.append(Labels(grouped, "groups and names", keys=("group", "name")))
+    return schemes
 
 
 def join_labels(candidates: Sequence[Candidate], keys: Sequence[str], source: str) -> tuple[str | None, ...]:

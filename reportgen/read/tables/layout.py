@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored surveys needs it at run time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from reportgen.core.errors import Diagnostic  # noqa: TC001 - as above
+from reportgen.formats.cells import Kind  # noqa: TC001 - as above
+from reportgen.formats.layout import FileLayout  # noqa: TC001 - as above
 
-    from reportgen.core.errors import Diagnostic
-    from reportgen.formats.cells import Kind, Text
+if TYPE_CHECKING:
+    from reportgen.formats.cells import Text
     from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
 

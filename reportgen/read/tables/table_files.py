@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from reportgen.core.errors import Diagnostics, ReportError, Severity
 from reportgen.core.model import SourceFile
 from reportgen.formats.files import COMPRESSIONS, Content, split_ending
+from reportgen.read.choose import check_unknown_files, explain_unknown_format, report_no_data, report_unread
 from reportgen.read.find import locate_file
 from reportgen.read.tables.layout import DataFile
-from reportgen.read.unread import check_unknown_files, explain_unknown_format, report_no_data, report_unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

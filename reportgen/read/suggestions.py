@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from reportgen.core.description import Description
     from reportgen.core.errors import SourceLocation
-    from reportgen.read.runs.file_names import NumberedRuns
     from reportgen.read.runs.ingest import ImportedSource
     from reportgen.read.tables.layout import Layout
     from reportgen.read.tables.rows import Rows
@@ -58,6 +57,11 @@ WITH rows AS ({rows}), ahead AS (
 )
 SELECT {sums} FROM runs
 """
+# What can name runs, the plainest first.
+_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
+_SEEDS: Final = (None, "seed", "name", "folder")
+# How series are found where only names or paths tell them.
+_PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
 
 
 def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
@@ -75,17 +79,15 @@ def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
         for name, parts in words.items()
         if any(re.fullmatch(part, word) for word in parts)
     ]
-    called += times
-    fitting = [name for name in dict.fromkeys(called) if not any(map(_OTHERS.fullmatch, words[name]))]
+    fitting = dict.fromkeys((*called, *times))
+    names = [name for name in fitting if not any(map(_OTHERS.fullmatch, words[name]))]
     with Diagnostics().collecting():
-        return _keep_rising(root, source, layout, fitting[:_MOST])
+        return _find_rising(root, source, layout, names[:_MOST]) if names else []
     return []
 
 
-def _keep_rising(root: Path, source: Source, layout: Layout, names: Sequence[str]) -> list[str]:
+def _find_rising(root: Path, source: Source, layout: Layout, names: Sequence[str]) -> list[str]:
     """Those of the columns that go up within every run."""
-    if not names:
-        return []
 
     def list_cells(rows: Rows) -> dict[str, str]:
         cells = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
@@ -100,9 +102,7 @@ def _keep_rising(root: Path, source: Source, layout: Layout, names: Sequence[str
     statement = _STATEMENT.format(
         rows=select_files(root, layout, list_cells),
         gaps=join("c{0}, c{0} - lag(c{0}) OVER (PARTITION BY series, run ORDER BY place) AS g{0}"),
-        counts=join(
-            "count(DISTINCT c{0}) AS d{0}, count(c{0}) AS n{0}, count_if(g{0} < 0) AS b{0}",
-        ),
+        counts=join("count(DISTINCT c{0}) AS d{0}, count(c{0}) AS n{0}, count_if(g{0} < 0) AS b{0}"),
         sums=join(
             f"bool_and(d{{0}} > 1 AND d{{0}} >= {_LEAST_DIFFERENT} * n{{0}}) FILTER (n{{0}} > 1), "
             f"sum(b{{0}}) <= {_MOST_BACK} * sum(n{{0}})"
@@ -114,21 +114,28 @@ def _keep_rising(root: Path, source: Source, layout: Layout, names: Sequence[str
     return [name for name, differing, forward in pairs if differing and forward]
 
 
-# What can name runs, the plainest first.
-_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
-_SEEDS: Final = (None, "seed", "name", "folder")
-# How series are found where only names or paths tell them.
-_PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
-
-
 def suggest_for_runs(settings: SourceSettings, imported: ImportedSource) -> dict[str, object]:
     """Keys that say of runs and evaluations what was guessed."""
     suggested: dict[str, object] = {}
     if imported.found.left_out and settings.format is None:
         suggested["format"] = imported.found.units[0].format
-    if imported.runs.naming.guessed:
-        suggested |= _suggest_naming(settings, imported)
-    return suggested | _suggest_metrics(settings, imported)
+    # Keys by which all runs have the names that they have now, without a guess.
+    candidates, naming = imported.runs.candidates, imported.runs.naming
+    schemes = product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS)
+    for series, seed in schemes if naming.guessed else ():
+        tried = settings.model_copy(update={"series_from": series, "seed_from": seed})
+        new = name_runs(candidates, tried, "")
+        if new.names == naming.names and not new.guessed:
+            suggested |= {"series_from": series, **({"seed_from": seed} if seed else {})}
+            break
+    # The key that says which of several scores is taken.
+    scored = list_scored_runs(imported.runs)
+    if not settings.metrics and any(len(list_scores(run)) > 1 for run in scored):
+        chosen = choose_metrics(scored, settings)
+        taken = tuple(dict.fromkeys(chain.from_iterable(chosen.values())))
+        if choose_metrics(scored, settings.model_copy(update={"metrics": taken})) == chosen:
+            suggested["metrics"] = list(taken)
+    return suggested
 
 
 def suggest_for_table(
@@ -154,14 +161,14 @@ def suggest_for_table(
         found = detect_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None
         if found and found.benchmark and layout.kinds.get(found.score) in NUMERIC:
             return {"form": "totals"}
-    taken = {name: one for name, one in settings.columns.model_dump().items() if one is not None}
-    return {"columns": {**taken, "step": steps[0]}} if steps else {}
+    return {"columns": {**settings.columns.model_dump(exclude_none=True), "step": steps[0]}} if steps else {}
 
 
 def suggest_repetitions(settings: SourceSettings, description: Description) -> dict[str, object]:
     """Keys that make series that only a number in their paths tells apart runs of fewer series.
 
-    There are none unless the series are called as its runs, files or folders.
+    There are none unless the series are called as its runs, files or folders, or settings differ between the
+    runs that would be one series.
     """
     chosen = settings.files or settings.series_from or description.seed_by
     if chosen or description.kind != "measurements" or description.series_by not in _PATHS:
@@ -172,38 +179,15 @@ def suggest_repetitions(settings: SourceSettings, description: Description) -> d
         return {}
     below = [path.removeprefix(f"{description.path}/") for path in paths]
     found = detect_numbered_runs(below, settings.title or description.name)
-    if not found or found.series >= len(description.series) or not _is_repeated(found, below, description):
+    if not found or found.series >= len(description.series):
+        return {}
+    stored = [StoredRun(run.path, run.run, config=run.config) for run in runs]
+    known = find_differences(
+        [Candidate(run, {}, path, path) for run, path in zip(stored, below, strict=True)]
+    )
+    together: dict[str, list[int]] = defaultdict(list)
+    for index, path in enumerate(below):
+        together[match["series"] if (match := re.fullmatch(found.files, path)) else ""].append(index)
+    if not all(map(known.is_repeated, together.values())):
         return {}
     return {"files": found.files, **({"rename": found.rename} if found.rename else {})}
-
-
-def _is_repeated(found: NumberedRuns, paths: Sequence[str], description: Description) -> bool:
-    """Whether no settings differ between the runs that would be one series."""
-    runs = [StoredRun(run.path, run.run, config=run.config) for run in description.counts.runs]
-    known = find_differences([Candidate(run, {}, path, path) for run, path in zip(runs, paths, strict=True)])
-    together: dict[str, list[int]] = defaultdict(list)
-    for index, path in enumerate(paths):
-        together[match["series"] if (match := re.fullmatch(found.files, path)) else ""].append(index)
-    return all(map(known.is_repeated, together.values()))
-
-
-def _suggest_naming(settings: SourceSettings, imported: ImportedSource) -> dict[str, object]:
-    """Keys by which all runs have the names that they have now, without a guess; none where none are."""
-    candidates, naming = imported.runs.candidates, imported.runs.naming
-    for series, seed in product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS):
-        settled = settings.model_copy(update={"series_from": series, "seed_from": seed})
-        tried = name_runs(candidates, settled, "")
-        if tried.names == naming.names and not tried.guessed:
-            return {"series_from": series, **({"seed_from": seed} if seed else {})}
-    return {}
-
-
-def _suggest_metrics(settings: SourceSettings, imported: ImportedSource) -> dict[str, object]:
-    """The key that says which of several scores is taken."""
-    runs = list_scored_runs(imported.runs)
-    if settings.metrics or not any(len(list_scores(run)) > 1 for run in runs):
-        return {}
-    chosen = choose_metrics(runs, settings)
-    taken = tuple(dict.fromkeys(chain.from_iterable(chosen.values())))
-    tried = settings.model_copy(update={"metrics": taken})
-    return {"metrics": list(taken)} if choose_metrics(runs, tried) == chosen else {}

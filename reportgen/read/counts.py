@@ -1,0 +1,204 @@
+"""The runs, metrics, answers and totals of a source, counted by the database or as files report them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
+from reportgen.formats import sql
+from reportgen.formats.cells import Kind
+from reportgen.read.measurements import read_measurements
+from reportgen.read.outcomes import read_outcomes
+from reportgen.read.tables.layout import get_layout
+from reportgen.read.totals import TotalsTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from reportgen.core.model import Measurements
+    from reportgen.core.outcomes import Outcomes
+    from reportgen.settings.inputs import Source
+
+
+# A run keeps to a distance if more than so many of its steps do.
+_REGULAR: Final = 0.5
+# Steps are held in memory: of a large source some metrics at a time, by the bytes of its files.
+_BYTES_OF_A_PASS: Final = 200_000_000
+# Lists of steps cost a third of what grouping by step does.
+_CURVES_SQL: Final = """
+WITH runs AS (
+    SELECT series, run, any_value(seed) AS seed, metric, min(row) AS row, count(*) AS written,
+        count(*) - count(value) AS missing, count(*) FILTER (isnan(value)) AS nan,
+        count(*) FILTER (isinf(value)) AS infinite,
+        min(value) FILTER (isfinite(value)) AS low, max(value) FILTER (isfinite(value)) AS high,
+        coalesce(list_sort(list(step) FILTER (isfinite(step))), []) AS steps
+    FROM measured GROUP BY series, run, metric
+), spaced AS (
+    SELECT *, list_transform(range(2, len(steps) + 1), lambda place: steps[place] - steps[place - 1]) AS gaps
+    FROM runs
+), apart AS (
+    SELECT *, list_transform(list_filter(gaps, lambda gap: gap > 0), lambda gap: round(gap, 9)) AS wide,
+        list_aggregate(wide, 'mode') AS every
+    FROM spaced
+)
+SELECT series, run, seed, metric, written, steps[1] AS begin, steps[-1] AS finish,
+    every, len(list_filter(wide, lambda gap: gap = every)) / len(wide) AS share,
+    list_sum(list_transform(list_filter(wide, lambda gap: gap > 1.5 * every),
+        lambda gap: round(gap / every) - 1)) AS holes,
+    len(gaps) - len(wide) AS repeated, missing, nan, infinite, written - len(steps) AS without_step, low, high
+FROM apart ORDER BY row, series, run, metric
+"""
+_TIME: Final = "time"
+_SPAN_SQL: Final = """
+SELECT series, run, min(step) AS begins, max(step) AS ends FROM measured GROUP BY series, run
+"""
+# As ``statistics.problem_scores``: the last score of a sample, the mean of samples, then that of problems.
+_ANSWERS_SQL: Final = """
+WITH answers AS (
+    SELECT series, run, {benchmark} AS benchmark, problem, sample, count(*) AS written, min(row) AS row,
+        any_value(seed) AS seed, count(*) FILTER (score IS NULL OR isnan(score)) AS missing,
+        arg_max(score, row) FILTER (isfinite(score)) AS score, max(isfinite(score)::INTEGER) AS scored
+    FROM measured GROUP BY ALL
+), problems AS (
+    SELECT series, run, benchmark, problem, count(*) AS samples, sum(written) AS written, min(row) AS row,
+        any_value(seed) AS seed, sum(missing) AS missing, sum(score) / nullif(sum(scored), 0) AS score
+    FROM answers GROUP BY ALL
+)
+SELECT series, run, any_value(seed) AS seed, benchmark, count(*) AS problems, sum(written) AS answers,
+    min(samples) AS fewest, max(samples) AS most, sum(missing) AS missing,
+    sum(written) - sum(samples) AS repeated, avg(score) AS mean
+FROM problems GROUP BY series, run, benchmark ORDER BY min(row)
+"""
+# What questions may have in common, by the last word of a column's name.
+_GROUP: Final = re.compile(
+    r"(?:.*[^a-z])?(?:clusters?|groups?|categor(?:y|ies)|topics?|subjects?|domains?|passages?|contexts?"
+    r"|documents?|articles?|stor(?:y|ies)|chapters?|repos?|repositor(?:y|ies)|templates?)(?:[^a-z]?id)?",
+    re.IGNORECASE,
+)
+_GROUPED_SQL: Final = """
+SELECT count(DISTINCT (benchmark, problem)) AS problems, count(DISTINCT groups) AS groups,
+    count(DISTINCT (benchmark, problem, groups)) AS pairs, count(*) FILTER (groups IS NULL) AS incomplete
+FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured)
+"""
+
+
+def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], tuple[DescribedMetric, ...]]:
+    """The runs and metrics of a source, each in order of first appearance.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    by_run: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    by_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in source.metrics}
+    size = sum(file.size for file in source.files)
+    count = max(1, min(len(source.metrics), len(source.metrics) * _BYTES_OF_A_PASS // max(1, size)))
+    for begin in range(0, len(source.metrics), count):
+        table = read_measurements(root, source, source.metrics[begin : begin + count])
+        for line in _query(table, _CURVES_SQL):
+            by_run[line["series"], line["run"]].append(line)
+            by_metric[line["metric"]].append(line)
+    # When each run wrote its first and last value, where that is written.
+    layout, spans = get_layout(source), []
+    if layout.kinds.get(_TIME) is Kind.TIME and layout.roles.step != _TIME:
+        spans = _query(read_measurements(root, source, source.metrics, x=_TIME), _SPAN_SQL)
+    times = {(span.pop("series"), span.pop("run")): span for span in spans}
+    runs = (
+        DescribedRun(
+            series=series,
+            run=run,
+            seed=next((line["seed"] for line in lines if line["seed"] is not None), None),
+            path="",
+            metrics=len(lines),
+            values=sum(line["written"] for line in lines),
+            first=min(_list_known(lines, "begin"), default=None),
+            last=max(_list_known(lines, "finish"), default=None),
+            **times.get((series, run), {}),
+        )
+        for (series, run), lines in by_run.items()
+    )
+    return tuple(runs), tuple(_describe_metric(name, lines) for name, lines in by_metric.items())
+
+
+def _describe_metric(name: str, lines: Sequence[dict[str, Any]]) -> DescribedMetric:
+    regular = [line for line in lines if line["every"] and (line["share"] or 0) > _REGULAR]
+    paces = Counter(line["every"] for line in regular).most_common(1)
+    irregular = ("repeated", "missing", "nan", "infinite", "without_step")
+    return DescribedMetric(
+        name,
+        runs=len(lines),
+        values=sum(line["written"] for line in lines),
+        first=min(_list_known(lines, "begin"), default=None),
+        last=max(_list_known(lines, "finish"), default=None),
+        every=paces[0][0] if paces and 2 * paces[0][1] > len(lines) else None,
+        holes=int(sum(_list_known(regular, "holes"))),
+        low=min(_list_known(lines, "low"), default=None),
+        high=max(_list_known(lines, "high"), default=None),
+        **{key: int(sum(_list_known(lines, key))) for key in irregular},
+    )
+
+
+def _list_known(lines: Sequence[dict[str, Any]], key: str) -> list[float]:
+    return [line[key] for line in lines if line[key] is not None]
+
+
+def _query(table: Measurements | Outcomes, statement: str) -> list[dict[str, Any]]:
+    """The rows of a statement about the table ``measured``, by the names of its columns."""
+    with table.reading():
+        relation: Any = table.frame.to_native()
+        result = relation.query("measured", statement)
+        return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+
+
+def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]:
+    """The evaluations of a source, in order of first appearance.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    table = read_outcomes(root, source)
+    rows = _query(table, _ANSWERS_SQL.format(benchmark=_select_benchmark(table)))
+    return tuple(DescribedEvaluation(**row) for row in rows)
+
+
+def _select_benchmark(table: Outcomes) -> str:
+    return "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
+
+
+def likely_clusters(root: Path, source: Source) -> str | None:
+    """The column that groups problems, by its name, and has each of them in one group of several.
+
+    Where there are several such columns, the one with the most groups.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    table = read_outcomes(root, source)
+    if "cluster" in table.has:
+        return None
+    groups: dict[str, int] = {}
+    for name in filter(_GROUP.fullmatch, table.slices):
+        column = sql.quote_name(name)
+        statement = _GROUPED_SQL.format(benchmark=_select_benchmark(table), column=column)
+        (row,) = _query(table, statement)
+        if 1 < row["groups"] < row["problems"] == row["pairs"] and not row["incomplete"]:
+            groups[name] = row["groups"]
+    return max(groups, key=groups.__getitem__, default=None)
+
+
+def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
+    """The totals of a source, benchmark by benchmark.
+
+    Raises:
+        ReportError: everything that is wrong in the files.
+    """
+    totals = TotalsTable(root, source)
+    return tuple(
+        DescribedTotal(
+            one.series, one.run, one.seed, benchmark or "", one.metric, one.value, one.stderr, one.problems
+        )
+        for benchmark in source.benchmarks or (None,)
+        for one in totals.get_scores(benchmark)
+    )
