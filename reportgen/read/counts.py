@@ -7,11 +7,15 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
+from reportgen.core.errors import Diagnostics
 from reportgen.formats import sql
-from reportgen.formats.cells import Kind
+from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.engine import get_engine
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import read_outcomes
+from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.rows import select_files, select_run, select_series
 from reportgen.read.totals import TotalsTable
 
 if TYPE_CHECKING:
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import Measurements
     from reportgen.core.outcomes import Outcomes
+    from reportgen.read.tables.layout import Layout
+    from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
 
 
@@ -82,6 +88,31 @@ _GROUPED_SQL: Final = """
 SELECT count(DISTINCT (benchmark, problem)) AS problems, count(DISTINCT groups) AS groups,
     count(DISTINCT (benchmark, problem, groups)) AS pairs, count(*) FILTER (groups IS NULL) AS incomplete
 FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured)
+"""
+# What a step is called more often than other columns are, the likeliest first.
+_STEPS: Final = (
+    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?|timestamps?", "dates?|days?"),
+    *("tokens?", "samples?|examples?", "rounds?", "generations?|gens?"),
+)
+# Settings, and what tells when a run was made: neither goes on within a run.
+_NO_STEPS: Final = re.compile(
+    r"max|min|warmup|save|log|logging|eval|every|per|interval|freq|limit|patience|budget|size|horizon"
+    r"|cfg|config|args|hparams|params|settings?|created?|creation|started?|start|begin|end|ended|finish(ed)?"
+    r"|modified|updated|submitted|queued|launched|runtime|duration|latency",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])")
+_MOST_STEPS: Final = 12
+# A step may have a row for training and one for validation, and runs in one file begin anew now and then.
+_RISING: Final = "bool_and(d{0} > 1 AND d{0} >= 0.25 * n{0}) FILTER (n{0} > 1), sum(b{0}) <= 0.05 * sum(n{0})"
+# Of each column whether its values differ within each run, and go up.
+_RISING_SQL: Final = """
+WITH rows AS ({rows}), ahead AS (
+    SELECT series, run, {gaps} FROM rows
+), runs AS (
+    SELECT series, run, {counts} FROM ahead GROUP BY series, run
+)
+SELECT {sums} FROM runs
 """
 
 
@@ -202,3 +233,45 @@ def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
         for benchmark in source.benchmarks or (None,)
         for one in totals.get_scores(benchmark)
     )
+
+
+def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
+    """Columns of a table without a step that may be it, the likeliest first; none where nothing says so.
+
+    A column counts only if it is called as steps are, not as settings or as dates of runs are, and its values
+    differ and go up within every run that has several rows.
+    """
+    times = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
+    numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
+    words = {name: [word.casefold() for word in _WORD.findall(name)] for name in (*times, *numbers)}
+    called = [
+        name
+        for part in _STEPS
+        for name, parts in words.items()
+        if any(re.fullmatch(part, word) for word in parts)
+    ]
+    fitting = dict.fromkeys((*called, *times))
+    names = [name for name in fitting if not any(map(_NO_STEPS.fullmatch, words[name]))][:_MOST_STEPS]
+    if not names:
+        return []
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        for index, name in enumerate(names):
+            cells[f"c{index}"] = rows.as_time(name) if name in times else rows.as_number(name)
+        return {**cells, "place": rows.get_position()}
+
+    def join(template: str) -> str:
+        return ", ".join(template.format(index) for index in range(len(names)))
+
+    with Diagnostics().collecting():
+        statement = _RISING_SQL.format(
+            rows=select_files(root, layout, list_cells),
+            gaps=join("c{0}, c{0} - lag(c{0}) OVER (PARTITION BY series, run ORDER BY place) AS g{0}"),
+            counts=join("count(DISTINCT c{0}) AS d{0}, count(c{0}) AS n{0}, count_if(g{0} < 0) AS b{0}"),
+            sums=join(_RISING),
+        )
+        with explain_errors(root, source.location, list):
+            (found,) = get_engine().fetch_rows(statement)
+        return [name for name, *rising in zip(names, found[::2], found[1::2], strict=True) if all(rising)]
+    return []

@@ -11,37 +11,35 @@ from typing import TYPE_CHECKING, Final
 from reportgen.core.description import Counts, DescribedEvaluation, DescribedRun, DescribedTotal, Description
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
 from reportgen.core.words import join_names
+from reportgen.formats.cells import NUMERIC
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.read.choose import choose_files
-from reportgen.read.counts import count_answers, count_curves, likely_clusters, list_totals
+from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import read_outcomes
-from reportgen.read.runs.file_names import is_named_by_files, suggest_files
+from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
+from reportgen.read.runs.imported import suggest_for_runs
+from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.problems import find_method
 from reportgen.read.runs.stored import dump_json
-from reportgen.read.sources import load_source_settings, open_files
-from reportgen.read.suggestions import (
-    find_likely_steps,
-    suggest_for_runs,
-    suggest_for_table,
-    suggest_repetitions,
-)
+from reportgen.read.sources import SourceRequest, load_source_settings, open_files
+from reportgen.read.tables.columns import detect_totals
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from reportgen.core.cache import Cache
+    from reportgen.core.errors import SourceLocation
     from reportgen.core.repository import Boundary
     from reportgen.formats.runs import Unit
-    from reportgen.read.choose import ChosenFiles
-    from reportgen.read.find import Location
-    from reportgen.read.runs.ingest import ImportedSource
+    from reportgen.read.sources import ImportedSource
+    from reportgen.read.tables.layout import Layout
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
 
@@ -79,16 +77,6 @@ class DescribeContext:
     boundary: Boundary | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A source that is described: where it is, its settings and files, and what it is looked at with."""
-
-    location: Location
-    settings: SourceSettings
-    chosen: ChosenFiles
-    context: DescribeContext
-
-
 def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Description:
     """Describe a file or folder; what is wrong with it is among its problems.
 
@@ -107,7 +95,9 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
     )
     with problems.collecting():
         settings = load_source_settings(location, context.load_settings)
-        request = _Request(location, settings, choose_files(location, settings), context)
+        request = SourceRequest(
+            location, settings, choose_files(location, settings), context.hashes, context.cache
+        )
         description = _describe_source(description, request, problems)
         read = set(description.read)
         paths = (path for path in request.chosen.paths if locate_file(path, root).file not in read)
@@ -127,13 +117,11 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
     return replace(description, problems=tuple(problems.found))
 
 
-def _describe_source(description: Description, request: _Request, problems: Diagnostics) -> Description:
+def _describe_source(description: Description, request: SourceRequest, problems: Diagnostics) -> Description:
     """What can be read of a source; what cannot is among the problems."""
-    context, root = request.context, request.location.root
+    cache, root = request.cache, request.location.root
     with problems.collecting():
-        source, imported = open_files(
-            request.location, request.settings, request.chosen, context.hashes, context.cache
-        )
+        source, imported = open_files(request)
         problems.add(source.warnings)
         description = _describe_layout(description, source, root)
         columns = description.settings.get("columns")
@@ -146,14 +134,14 @@ def _describe_source(description: Description, request: _Request, problems: Diag
         if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
             description = replace(description, settings={"columns": {**stated, "series": series}})
         # What was counted before is not counted again.
-        key = context.cache.make_key("described source", source.digest) if context.cache else ""
-        stored = context.cache.load(key, Description) if context.cache else None
+        key = cache.make_key("described source", source.digest) if cache else ""
+        stored = cache.load(key, Description) if cache else None
         if stored:
             description = replace(description, **{name: getattr(stored, name) for name in _STORED_FIELDS})
         else:
             description = _add_counts(description, source, imported, request)
-            if context.cache:
-                context.cache.put(key, dump_json(description))
+            if cache:
+                cache.put(key, dump_json(description))
         # Refuse rows that repeat a step or a problem, as whoever draws them does.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
         if repeated:
@@ -202,12 +190,12 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         step_name="step" if step == "_step" else step,
         step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
         settings=suggest_files(layout, settings, description.path)
-        | suggest_for_table(layout, settings, source.location, steps),
+        | _suggest_for_table(layout, settings, source.location, steps),
     )
 
 
 def _add_counts(
-    description: Description, source: Source, imported: ImportedSource | None, request: _Request
+    description: Description, source: Source, imported: ImportedSource | None, request: SourceRequest
 ) -> Description:
     """What the rows hold and the loggers say.
 
@@ -279,13 +267,13 @@ def _add_imported(
         series_by=naming.series_by,
         seed_by=naming.seed_by,
         counts=replace(description.counts, runs=tuple(described), totals=tuple(totals)),
-        settings=suggest_for_runs(settings, imported),
-        repetitions={"series_from": method} if (method := find_method(settings, runs)) else {},
+        settings=suggest_for_runs(runs, imported.found),
+        repetitions={"series_from": method} if (method := find_method(runs)) else {},
     )
 
 
 def _describe_empty(
-    description: Description, request: _Request
+    description: Description, request: SourceRequest
 ) -> tuple[Description, tuple[Diagnostic, ...]]:
     """The runs of what cannot be read, if they hold no values, and what was found in them.
 
@@ -319,3 +307,29 @@ def _describe_empty(
             )
             return description, tuple(findings)
     return description, ()
+
+
+def _suggest_for_table(
+    layout: Layout, settings: SourceSettings, place: SourceLocation, steps: Sequence[str]
+) -> dict[str, object]:
+    """Keys that say of a table of measurements what its names do not tell: that it holds totals, or its step.
+
+    ``steps`` are columns that may be the step, the likeliest first; ``place`` is that of the settings.
+    """
+    if layout.spread:
+        # Keys that settle series and seeds which the names of a chart's runs tell.
+        runs = layout.spread.values()
+        if settings.series_from or all(one.series == one.run for one in runs):
+            return {}
+        if all(split_seed(one.run) != (one.series, one.seed) for one in runs):
+            return {}
+        seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
+        return {"series_from": "name", **seeds}
+    if layout.outcomes or layout.totals or layout.roles.step is not None:
+        return {}
+    with Diagnostics().collecting():
+        totals = settings.model_copy(update={"form": "totals"})
+        found = detect_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None
+        if found and found.benchmark and layout.kinds.get(found.score) in NUMERIC:
+            return {"form": "totals"}
+    return {"columns": {**settings.columns.model_dump(exclude_none=True), "step": steps[0]}} if steps else {}

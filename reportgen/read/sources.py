@@ -1,24 +1,34 @@
-"""Opens a source: its settings, its files, what they hold, and their hashes."""
+"""Opens a source: its settings, its files, what they hold, and their hashes.
+
+What loggers and harnesses wrote is read once into Parquet, and from there like a table.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
+from reportgen.core.cache import get_stamp
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.model import SourceFile
 from reportgen.core.repository import find_data_boundary
+from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import hash_file, split_ending
 from reportgen.formats.messages import list_names, merge_problems
-from reportgen.formats.registry import is_unit_name
+from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_unit_name, load_reader
+from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series, set_series
-from reportgen.read.choose import choose_files, refuse_outward_source, report_unread
+from reportgen.read.choose import choose_files, count_endings, refuse_outward_source, report_unread
 from reportgen.read.find import locate, locate_file, make_location
 from reportgen.read.runs.file_names import report_file_names
-from reportgen.read.runs.ingest import ImportedSource, read_units
-from reportgen.read.runs.stored import dump_json, get_temporary_cache
+from reportgen.read.runs.imported import ImportedUnit, add_protocols, name_imported_runs, survey_runs
+from reportgen.read.runs.problems import report_imports
+from reportgen.read.runs.stored import UnitWriter, dump_json, get_temporary_cache, load_unit, store_unit
 from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
 from reportgen.read.tables.columns import list_free_columns
 from reportgen.read.tables.layout import Survey
@@ -29,13 +39,51 @@ from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from reportgen.core.cache import Cache
-    from reportgen.core.model import SourceFile
+    from reportgen.formats.registry import FoundUnits
+    from reportgen.formats.runs import Unit
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
+    from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.tables.layout import DataFile
+
+
+# A unit of these holds many runs.
+_STORES: Final = frozenset(("mlflow_sqlite", "trackio"))
+# One of these, too, each metric in a file of its own.
+_OF_MANY_FILES: Final = frozenset(("mlflow_files",))
+_META: Final = "meta.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRequest:
+    """A source to open: where it is, what its ``source.yml`` says, and its files.
+
+    ``hashes`` gives the SHA-256 of a file in hex. Without a cache, as in a notebook, rows that are read lie
+    below the temporary folder of the process.
+    """
+
+    location: Location
+    settings: SourceSettings
+    chosen: ChosenFiles
+    hashes: Callable[[Path], str]
+    cache: Cache | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSource:
+    """A source of runs or evaluations: its units, their runs with names, and every file behind them.
+
+    ``survey`` says how it is read, and ``settings`` are those of the source with what its files say.
+    """
+
+    found: FoundUnits
+    runs: ImportedRuns
+    files: tuple[SourceFile, ...]
+    survey: Survey
+    settings: SourceSettings
 
 
 def open_source(
@@ -100,7 +148,8 @@ def open_location(
 ) -> Source:
     """Open a source whose file or folder is known; see ``open_source``."""
     settings = load_source_settings(location, load_settings)
-    return open_files(location, settings, choose_files(location, settings), hashes, cache)[0]
+    request = SourceRequest(location, settings, choose_files(location, settings), hashes, cache)
+    return open_files(request)[0]
 
 
 def load_source_settings(
@@ -117,26 +166,21 @@ def load_source_settings(
     return SourceSettings()
 
 
-def open_files(
-    location: Location,
-    settings: SourceSettings,
-    chosen: ChosenFiles,
-    hashes: Callable[[Path], str],
-    cache: Cache | None = None,
-) -> tuple[Source, ImportedSource | None]:
+def open_files(request: SourceRequest) -> tuple[Source, ImportedSource | None]:
     """Open a source whose settings and files are known, and what loggers or harnesses wrote if it is that.
 
     Raises:
         ReportError: everything that is wrong with its files.
     """
+    location, settings, chosen = request.location, request.settings, request.chosen
     problems = Diagnostics()
     with problems.collecting():
-        imported = read_units(location, settings, chosen, hashes, cache)
+        imported = _read_units(request)
         if imported:
             found = check_setting_names(imported.survey, imported.settings, location.place)
             source = _make_source(location, settings, imported.settings, imported.files, found)
         else:
-            source = _open_tables(location, settings, chosen, hashes, cache)
+            source = _open_tables(request)
         taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
         lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), location.root)
         return replace(source, warnings=(*lost, *source.warnings)), imported
@@ -147,16 +191,145 @@ def open_files(
     )
 
 
-def _open_tables(
-    location: Location,
-    settings: SourceSettings,
-    chosen: ChosenFiles,
-    hashes: Callable[[Path], str],
-    cache: Cache | None,
-) -> Source:
+def _read_units(request: SourceRequest) -> ImportedSource | None:
+    """Read what loggers or harnesses wrote among the files of a source; None where there is none of it.
+
+    A unit is not read again while its files stand.
+    """
+    location, settings, chosen = request.location, request.settings, request.chosen
+    if settings.format and not find_format(settings.format):
+        return None
+    found = _find_readable_units(request)
+    if settings.format and not found.units:
+        raise ReportError(_explain_format(request, settings.format))
+    if not found.units:
+        return None
+    # The metrics that ``metrics:`` names are read, or all of them where one of these is not there.
+    requested = frozenset(settings.metrics or ())
+    metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
+    form = find_format(found.units[0].format)
+    selective = bool(metrics) and form in LOGGERS
+    units, unreadable = _read_all(found.units, metrics if selective else None, request)
+    known = {name for unit in units for run in unit.stored.runs for name in run.metrics}
+    if selective and not known | {settings.rename_metrics.get(name, name) for name in known} >= requested:
+        units, unreadable = _read_all(found.units, None, request)
+    runs = name_imported_runs(location, settings, chosen, units)
+    warnings = (*unreadable, *report_imports(runs, chosen, found))
+    survey = replace(survey_runs(runs), warnings=warnings)
+    settings = add_protocols(runs)
+    score_range = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
+    if score_range is not None and "score_range" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"score_range": score_range})
+    files = dict.fromkeys(file for unit in units for file in unit.files)
+    return ImportedSource(found, runs, tuple(files), survey, settings)
+
+
+def _explain_format(request: SourceRequest, name: str) -> Diagnostic:
+    """The problem that no file is of the format that ``format:`` names, and what the files are instead."""
+    form, paths = find_format(name), request.chosen.paths
+    message = f"format: {name}, but no file is of it; it reads {get_title(name)}"
+    settings = request.settings.model_copy(update={"format": None})
+    if other := _find_readable_units(replace(request, settings=settings)).units:
+        name = other[0].format
+        advice = f"It has files of {get_title(name)}: say format: {name}, or leave format: out"
+    elif tables := sum(1 for path in paths if split_ending(path)[1]):
+        advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
+    else:
+        message += f", called {join_names(form.patterns if form else ())}"
+        held = count_endings(paths) or "no file"
+        advice = f"It has {held}; if some of these are of it all the same, name them with files:"
+    return Diagnostic(request.location.place, message, advice, Stage.DATA)
+
+
+def _find_readable_units(request: SourceRequest) -> FoundUnits:
+    """The units among the files of a source."""
+    chosen, form = request.chosen, request.settings.format
+    paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
+    readable = [path for path in paths if path not in chosen.unreadable]
+    try:
+        # A unit that lacks a file is another one, so all files are tried first.
+        with suppress(OSError):
+            found = find_units(paths, form, named=chosen.named)
+            if found.units or readable == paths:
+                return found
+        return find_units(readable, form, named=chosen.named)
+    except OSError as error:
+        raise ReportError(_diagnose_os_error(error, request.location.path, request.location.root)) from None
+
+
+def _diagnose_os_error(error: OSError, path: Path, root: Path) -> Diagnostic:
+    message = f"the file cannot be read: {error.strerror or error}"
+    place = locate_file(Path(error.filename) if error.filename else path, root)
+    return Diagnostic(place, message, "Check that it exists and may be read", Stage.DATA)
+
+
+def _read_all(
+    units: tuple[Unit, ...], metrics: Collection[str] | None, request: SourceRequest
+) -> tuple[list[ImportedUnit], list[Diagnostic]]:
+    """What can be read, and warnings of what cannot: one damaged run does not take the others with it."""
+    root = request.location.root
+    # Units of many files are read without those that may not be read.
+    files = (file for unit in units if unit.format in _OF_MANY_FILES for file in unit.files)
+    lost = dict.fromkeys(file for file in files if not os.access(file, os.R_OK) and file.exists())
+    problems = Diagnostics()
+    read, unreadable = [], []
+    for unit in units:
+        readable = tuple(file for file in unit.files if file not in lost)
+        with problems.collecting():
+            try:
+                read.append(_read_unit(replace(unit, files=readable), metrics, request))
+            except UnreadableError as error:
+                place = locate_file(error.path, root, error.line)
+                unreadable.append((Diagnostic(place, error.message, error.next_step, Stage.DATA), unit))
+            except OSError as error:
+                unreadable.append((_diagnose_os_error(error, unit.path, root), unit))
+    if not read:
+        problems.add(problem for problem, _ in unreadable)
+    problems.raise_errors()
+    # Of what says something of a run, the reader reports it itself.
+    warnings = [*report_unread({}, [file for file in lost if file.name != _META], root)]
+    for problem, unit in unreadable:
+        what = "its runs are" if unit.format in _STORES else "this run is"
+        message = f"{problem.message}; {what} left out"
+        warnings.append(replace(problem, message=message, severity=Severity.WARNING))
+    return read, warnings
+
+
+def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceRequest) -> ImportedUnit:
+    """A unit as it is stored, or else read now.
+
+    Raises:
+        UnreadableError: it is damaged, or goes beyond a limit.
+        OSError: its files cannot be read.
+    """
+    cache, root = request.cache or get_temporary_cache(), request.location.root
+    stamps = [get_stamp(path) for path in unit.files]
+    files = tuple(
+        SourceFile(locate_file(path, root).file, size, request.hashes(path))
+        for path, (size, _) in zip(unit.files, stamps, strict=True)
+    )
+    identity = [unit.format, locate_file(unit.path, root).file]
+    identity += [f"{file.path} {file.sha256}" for file in files]
+    selected = "all" if metrics is None else "\n".join(sorted(metrics))
+    key = cache.make_key("unit", "\n".join(identity), selected)
+    stored = load_unit(cache, key)
+    if stored is None:
+        form = find_format(unit.format)
+        if form is None:
+            raise LookupError(unit.format)
+        stored = UnitWriter(cache, key, root).write(load_reader(form).read(unit, metrics))
+        # What grew while it was read is read again next time.
+        if [get_stamp(path) for path in unit.files] == stamps:
+            store_unit(cache, key, stored)
+    paths = [Path(cache.get_text_path(key, part.name)) for part in stored.parts]
+    return ImportedUnit(unit, files, stored, tuple(locate_file(path, root).file for path in paths))
+
+
+def _open_tables(request: SourceRequest) -> Source:
     """The source of tables, or of JSON files whose rows and columns the settings map."""
-    files = list_tables(location, settings, chosen)
-    hashed = hash_files(files, hashes)
+    location, settings, cache = request.location, request.settings, request.cache
+    files = list_tables(location, settings, request.chosen)
+    hashed = hash_files(files, request.hashes)
     known = settings
     if settings.format == "mapped":
         _check_names(location, settings)
@@ -166,13 +339,10 @@ def _open_tables(
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     else:
         # The files' content, how they are read, and what ``source.yml`` says decide a survey.
-        read = [
-            (
-                *(one.content.name, file.sha256, one.format, one.content.compression, one.label, one.given),
-                one.copy,
-            )
-            for one, file in zip(files, hashed, strict=True)
-        ]
+        read = []
+        for table, file in zip(files, hashed, strict=True):
+            content = [table.content.name, file.sha256, table.format, table.content.compression]
+            read.append([*content, table.label, table.given, table.copy])
         key = cache.make_key("survey", json.dumps(read), settings.model_dump_json()) if cache else ""
         stored = cache.load(key, Survey) if cache else None
         found = stored or _survey_tables(location, files, settings)

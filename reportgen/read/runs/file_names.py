@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.formats.messages import list_names
 from reportgen.read.find import locate_file
-from reportgen.read.runs.labels import Candidate, shorten_paths
+from reportgen.read.runs.labels import Candidate, find_differences, shorten_paths
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
 from reportgen.settings.source import SourceSettings
@@ -19,6 +19,7 @@ from reportgen.settings.source import SourceSettings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from reportgen.core.description import Description
     from reportgen.read.find import Location
     from reportgen.read.tables.layout import DataFile, Layout, Survey
 
@@ -39,6 +40,10 @@ _RUN_GROUP, _SERIES_GROUP, _SEED_GROUP = "(?P<run>[0-9]+)", "(?P<series>.+)", "(
 _GIVEN: Final = ["series", "seed"]
 # A seed's number, with what says that it is one.
 _SEED: Final = re.compile(r"(?:seed|s)[\s_\-=:.#]*(\d+)", re.IGNORECASE)
+
+
+# How series are found where only names or paths tell them.
+_PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
 
 
 class NumberedRuns(NamedTuple):
@@ -199,3 +204,32 @@ def _build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
         matches = [re.fullmatch(pattern, path) for path in paths]
         return pattern if [match and match.groupdict() for match in matches] == given else ""
     return ""
+
+
+def suggest_repetitions(settings: SourceSettings, description: Description) -> dict[str, object]:
+    """Keys that make series that only a number in their paths tells apart runs of fewer series.
+
+    There are none unless the series are called as its runs, files or folders, or settings differ between the
+    runs that would be one series.
+    """
+    chosen = settings.files or settings.series_from or description.seed_by
+    if chosen or description.kind != "measurements" or description.series_by not in _PATHS:
+        return {}
+    runs = description.counts.runs
+    paths = list(dict.fromkeys(run.path for run in runs if run.path)) or list(description.read)
+    if len(paths) != len(runs):
+        return {}
+    below = [path.removeprefix(f"{description.path}/") for path in paths]
+    found = detect_numbered_runs(below, settings.title or description.name)
+    if not found or found.series >= len(description.series):
+        return {}
+    stored = [StoredRun(run.path, run.run, config=run.config) for run in runs]
+    known = find_differences(
+        [Candidate(run, {}, path, path) for run, path in zip(stored, below, strict=True)]
+    )
+    together: dict[str, list[int]] = defaultdict(list)
+    for index, path in enumerate(below):
+        together[match["series"] if (match := re.fullmatch(found.files, path)) else ""].append(index)
+    if not all(map(known.is_repeated, together.values())):
+        return {}
+    return {"files": found.files, **({"rename": found.rename} if found.rename else {})}

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import SourceFile
     from reportgen.formats.cells import Text
+    from reportgen.formats.registry import FoundUnits
     from reportgen.formats.runs import Unit
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
+# What can name runs, the plainest first.
+_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
+_SEEDS: Final = (None, "seed", "name", "folder")
 _PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
 _NO_STEP_NAME: Final = frozenset(("", "_step"))
 
@@ -59,6 +63,8 @@ class ImportedRuns:
     Units are in the order of writing: in natural order, but parts of one run in that of time.
     """
 
+    location: Location
+    settings: SourceSettings
     units: tuple[ImportedUnit, ...]
     candidates: tuple[Candidate, ...]
     naming: Naming
@@ -69,6 +75,12 @@ class ImportedRuns:
         for unit in self.units:
             yield unit, range(begin, begin + len(unit.stored.runs))
             begin += len(unit.stored.runs)
+
+    @property
+    def scored(self) -> list[StoredRun]:
+        """The evaluations that are read: those with answers or, where none has any, those with totals."""
+        evaluated = [one.run for one in self.candidates if one.run.evaluated]
+        return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
 
 
 def name_imported_runs(
@@ -102,7 +114,7 @@ def name_imported_runs(
         units = [units[index] for index in order]
         candidates = _make_candidates(location, chosen, units)
         naming = name_runs(candidates, settings, settings.title or location.name)
-    return ImportedRuns(tuple(units), candidates, naming)
+    return ImportedRuns(location, settings, tuple(units), candidates, naming)
 
 
 def _make_candidates(
@@ -149,12 +161,6 @@ def list_scores(run: StoredRun) -> tuple[str, ...]:
     return tuple(run.metrics) or tuple(dict.fromkeys(total.metric for total in run.totals))
 
 
-def list_scored_runs(runs: ImportedRuns) -> list[StoredRun]:
-    """The evaluations that are read: those with answers or, where none has any, those with totals."""
-    evaluated = [one.run for one in runs.candidates if one.run.evaluated]
-    return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
-
-
 def _name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
     """What a benchmark is called by one of its scores; None where that score is not taken."""
     taken = chosen.get(run.benchmark, ())
@@ -165,13 +171,14 @@ def _name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str,
     return f"{run.benchmark} ({metric})" if run.benchmark else metric
 
 
-def add_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSettings:
+def add_protocols(runs: ImportedRuns) -> SourceSettings:
     """Settings with the protocols that files tell: what all series share, and what one has of its own.
 
     What differs between the evaluations of one series is left out, and what the settings say stands.
     """
+    settings = runs.settings
     reported: dict[str, list[dict[str, object]]] = defaultdict(list)
-    read = {id(run) for run in list_scored_runs(runs)}
+    read = {id(run) for run in runs.scored}
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
             series = settings.rename.get(name.series, name.series)
@@ -202,21 +209,30 @@ def _get_fields(protocol: Protocol) -> dict[str, object]:
     return protocol.model_dump(exclude_none=True)
 
 
-def survey_runs(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Survey:
+def survey_runs(runs: ImportedRuns) -> Survey:
     """The survey of a source whose units were read.
 
     Raises:
         ReportError: the settings name columns that there are not, or there is nothing to read.
     """
-    given = _collect_given(settings, runs)
-    files = tuple(_list_files(location, settings, runs, given))
+    location, settings, names = runs.location, runs.settings, runs.naming.names
+    # Columns with one value for each run: its names, and what ``files:`` and ``filter:`` ask for.
+    given: dict[str, tuple[Text, ...]] = {
+        part: tuple(getattr(name, part) for name in names) for part in ("series", "run", "seed")
+    }
+    groups = dict.fromkeys(name for candidate in runs.candidates for name in candidate.labels)
+    for name in (*groups, *settings.filter):
+        if {*given.get(name, (None,))} == {None}:
+            given[name] = tuple(get_value(candidate, name) for candidate in runs.candidates)
+    given = {name: values for name, values in given.items() if {*values} != {None}}
+    files = tuple(_list_files(runs, given))
     if not files:
         advice = "Wait for the first, or name other files with files:"
         raise ReportError(Diagnostic(location.place, "the runs hold no values yet", advice, Stage.DATA))
-    kinds: dict[str, Kind] = {}
-    for name in dict.fromkeys([*given, *chain.from_iterable(file.names for file in files)]):
-        file = next(file for file in files if name in file.names)
-        kinds[name] = sql.get_kind(file.type_of(name)) or Kind.TEXT
+    kinds = dict.fromkeys(given, Kind.TEXT)
+    for file in files:
+        for name in file.names:
+            kinds.setdefault(name, sql.get_kind(file.type_of(name)) or Kind.TEXT)
     mapped = get_mapped_columns(settings)
     requested = [(f"columns: {part}", name) for part, name in mapped.items()]
     problems = []
@@ -228,46 +244,22 @@ def survey_runs(location: Location, settings: SourceSettings, runs: ImportedRuns
     if problems:
         raise ReportError(*problems)
     roles = Roles(series="series", run="run", seed="seed" if "seed" in kinds else None)
+    roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__})
+    labels, gapless = tuple(file.path for file in files), frozenset(("series", "run", "metric"))
+    series = tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in names))
+    # Loggers write steps again after a resume, harnesses answers after a retry; others write CSV logs.
+    repeat = "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
     layout = Layout(
-        files=files,
-        labels=tuple(file.path for file in files),
-        kinds=kinds,
-        roles=replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__}),
-        long=False,
-        metrics={},
-        series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in runs.naming.names)),
-        exhaustive=True,
-        gapless=frozenset(("series", "run", "metric")),
-        # Loggers write steps again after a resume, harnesses answers after a retry; others write CSV logs.
-        repeat="" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last",
+        files, labels, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat
     )
-    return _survey_kind(layout, settings, runs)
+    return _survey_kind(layout, runs)
 
 
-def _collect_given(settings: SourceSettings, runs: ImportedRuns) -> dict[str, tuple[Text, ...]]:
-    """Columns with one value for each run: its names, and what ``files:`` and ``filter:`` ask for."""
-    names = runs.naming.names
-    given: dict[str, tuple[Text, ...]] = {
-        "series": tuple(name.series for name in names),
-        "run": tuple(name.run for name in names),
-    }
-    if any(name.seed is not None for name in names):
-        given["seed"] = tuple(name.seed for name in names)
-    groups = dict.fromkeys(name for candidate in runs.candidates for name in candidate.labels)
-    for name in (*groups, *settings.filter):
-        values = tuple(get_value(candidate, name) for candidate in runs.candidates)
-        if name not in given and any(value is not None for value in values):
-            given[name] = values
-    return given
-
-
-def _list_files(
-    location: Location, settings: SourceSettings, runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]
-) -> Iterator[FileLayout]:
+def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> Iterator[FileLayout]:
     """The parts of all units that are read: curves, otherwise answers or, where there are none, totals."""
     evaluated = any(candidate.run.evaluated for candidate in runs.candidates)
     answered = any(candidate.run.metrics for candidate in runs.candidates)
-    chosen = choose_metrics(list_scored_runs(runs), settings)
+    chosen = choose_metrics(runs.scored, runs.settings)
     for unit, indices in runs.iterate_units():
         stored = unit.stored.runs
         for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
@@ -292,13 +284,17 @@ def _list_files(
             columns |= {"benchmark": benchmarks} if benchmarks and any(chosen) else {}
             columns |= {"metric": metrics} if metrics else {}
             own = {name: kind for name, kind in zip(part.columns, part.types, strict=True) if name != CODE}
-            path, code = locate_file(unit.unit.path, location.root).file, CODE if part.run is None else ""
+            path, code = (
+                locate_file(unit.unit.path, runs.location.root).file,
+                CODE if part.run is None else "",
+            )
             names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
             yield FileLayout(path, "parquet", "", names, kinds, copy=copy, given=values, code=code)
 
 
-def _survey_kind(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -> Survey:
+def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     """The survey with the columns of curves, a long table, or of answers or totals."""
+    settings = runs.settings
     metrics = tuple(dict.fromkeys(name for one in runs.candidates for name in one.run.metrics))
     if not layout.kinds.keys() & {"problem", "score"}:
         names = {one.run.step_name for one in runs.candidates if one.run.metrics}
@@ -310,8 +306,7 @@ def _survey_kind(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -
             step_name=names.pop() if len(names) == 1 and not names & _NO_STEP_NAME else "",
         )
         return Survey(layout, tuple(layout.kinds), metrics, ())
-    scored = list_scored_runs(runs)
-    chosen = choose_metrics(scored, settings)
+    chosen = choose_metrics(runs.scored, settings)
     cell = settings.filter.get("benchmark")
     selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
     named = dict.fromkeys(name for file in layout.files for name in file.get_given("benchmark") or () if name)
@@ -328,7 +323,7 @@ def _survey_kind(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -
         return Survey(layout, tuple(layout.kinds), metrics, ())
     totals = TotalRoles("score", "stderr", "n", benchmark=column, metric="metric")
     lower = set()
-    for run, total in ((one, total) for one in scored for total in one.totals):
+    for run, total in ((one, total) for one in runs.scored for total in one.totals):
         # As the harness says or, where it says nothing, the name of the metric.
         is_lower = guess_direction(total.metric) is Direction.LOWER
         is_lower = is_lower if total.higher_is_better is None else not total.higher_is_better
@@ -337,3 +332,27 @@ def _survey_kind(layout: Layout, settings: SourceSettings, runs: ImportedRuns) -
     metrics = tuple(dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals))
     layout = replace(layout, totals=totals, lower_is_better=tuple(sorted(lower)))
     return Survey(layout, tuple(layout.kinds), metrics, ())
+
+
+def suggest_for_runs(runs: ImportedRuns, found: FoundUnits) -> dict[str, object]:
+    """Keys of ``source.yml`` that say of runs and evaluations what was guessed, and change nothing else."""
+    settings, suggested = runs.settings, dict[str, object]()
+    if found.left_out and settings.format is None:
+        suggested["format"] = found.units[0].format
+    # Keys by which all runs have the names that they have now, without a guess.
+    candidates, naming = runs.candidates, runs.naming
+    schemes = product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS)
+    for series, seed in schemes if naming.guessed else ():
+        tried = settings.model_copy(update={"series_from": series, "seed_from": seed})
+        new = name_runs(candidates, tried, "")
+        if new.names == naming.names and not new.guessed:
+            suggested |= {"series_from": series, **({"seed_from": seed} if seed else {})}
+            break
+    # The key that says which of several scores is taken.
+    scored = runs.scored
+    if not settings.metrics and any(len(list_scores(run)) > 1 for run in scored):
+        chosen = choose_metrics(scored, settings)
+        taken = tuple(dict.fromkeys(chain.from_iterable(chosen.values())))
+        if choose_metrics(scored, settings.model_copy(update={"metrics": taken})) == chosen:
+            suggested["metrics"] = list(taken)
+    return suggested

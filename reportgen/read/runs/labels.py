@@ -245,17 +245,25 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
         for one in candidates
     ]
     is_known = [bool(one) for one in settings]
-    columns = {}
-    for key in dict.fromkeys(key for one in settings for key in one):
+    columns: dict[str, list[str | None]] = {}
+    for key in filter(is_experiment_setting, dict.fromkeys(key for one in settings for key in one)):
         cells = [one.get(key) for one in settings]
-        if is_experiment_setting(key) and len(set(compress(cells, is_known))) > 1:
-            cleaned = [_clean_setting(one, cell) for one, cell in zip(candidates, cells, strict=True)]
-            if len(set(compress(cleaned, is_known))) > 1:
-                columns[key] = cleaned
-    rows = (tuple(column[index] for column in columns.values()) for index in range(len(candidates)))
-    return Differences(
-        tuple(columns), tuple(row if known else None for row, known in zip(rows, is_known, strict=True))
-    )
+        if len(set(compress(cells, is_known))) > 1:
+            texts = [None if cell is None else format_setting(cell) for cell in cells]
+            for index, candidate in enumerate(candidates):
+                text = texts[index]
+                if text is None or not isinstance(cells[index], str):
+                    continue
+                for own in (candidate.run.id, candidate.run.name):
+                    # A name alone may be that of a method; an id may be ``1``, which is no part of ``v12``.
+                    if own and own != cells[index] and own in text:
+                        text = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", text)
+                texts[index] = split_seed(_TIME.sub("", text))[0]
+            if len(set(compress(texts, is_known))) > 1:
+                columns[key] = texts
+    rows = [tuple(column[index] for column in columns.values()) for index in range(len(candidates))]
+    values = tuple(row if known else None for row, known in zip(rows, is_known, strict=True))
+    return Differences(tuple(columns), values)
 
 
 def is_experiment_setting(key: str) -> bool:
@@ -263,18 +271,6 @@ def is_experiment_setting(key: str) -> bool:
     if "seed" in key.casefold() or key.casefold() == "name":
         return False
     return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))
-
-
-def _clean_setting(candidate: Candidate, value: Setting | None) -> str | None:
-    """A setting without what may name the run in it; a name alone may be that of a method."""
-    if not isinstance(value, str):
-        return None if value is None else format_setting(value)
-    plain = value
-    for own in (candidate.run.id, candidate.run.name):
-        if own and own != value and own in plain:
-            # An id may be ``1``, which is no part of ``v12``.
-            plain = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", plain)
-    return split_seed(_TIME.sub("", plain))[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from reportgen.formats.files import split_ending
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.registry import get_title
 from reportgen.read.find import locate_file
-from reportgen.read.runs.imported import choose_metrics, list_scored_runs, list_scores
+from reportgen.read.runs.imported import choose_metrics, list_scores
 from reportgen.read.runs.labels import find_differences
 from reportgen.read.runs.names import UNNAMED
 
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
     from reportgen.formats.registry import FoundUnits
     from reportgen.read.choose import ChosenFiles
-    from reportgen.read.find import Location
     from reportgen.read.runs.imported import ImportedRuns
+    from reportgen.read.runs.labels import Candidate
     from reportgen.read.runs.stored import StoredFinding
-    from reportgen.settings.source import SourceSettings
 
 
 _MOST_MESSAGES: Final = 20
@@ -46,7 +45,7 @@ _SERIES_KEYS: Final = {
 }
 
 
-def find_method(settings: SourceSettings, runs: ImportedRuns) -> str | None:
+def find_method(runs: ImportedRuns) -> str | None:
     """The setting whose values may be the series of all runs, and the seeds their repetitions.
 
     None where names or ``source.yml`` bring runs together already, or nothing says that they belong so: of
@@ -59,7 +58,7 @@ def find_method(settings: SourceSettings, runs: ImportedRuns) -> str | None:
         if candidate.run.metrics and (candidate.run.config or name.seed is not None)
     ]
     alone = len({name.series for _, name in logged}) == len(logged)
-    named = settings.series_from or any("series" in candidate.labels for candidate, _ in logged)
+    named = runs.settings.series_from or any("series" in candidate.labels for candidate, _ in logged)
     if named or not alone or runs.naming.resumed or any(one.run.evaluated for one, _ in logged):
         return None
     known = find_differences([candidate for candidate, _ in logged])
@@ -73,29 +72,38 @@ def find_method(settings: SourceSettings, runs: ImportedRuns) -> str | None:
     return keys[0] if repeated else None
 
 
-def report_imports(
-    location: Location, settings: SourceSettings, chosen: ChosenFiles, found: FoundUnits, runs: ImportedRuns
-) -> tuple[Diagnostic, ...]:
-    """Warnings about what was read, in the order of their locations."""
-    left_out: list[tuple[str, str]] = []
+def report_imports(runs: ImportedRuns, chosen: ChosenFiles, found: FoundUnits) -> tuple[Diagnostic, ...]:
+    """Warnings about what was read: irregular, guessed, indistinguishable or left out."""
+    place, problems = runs.location.place, [*_report_findings(runs)]
     read = f"the source is read as {get_title(found.units[0].format)}"
     for name, count in found.left_out:
         message = f"{read}, and {count} of {get_title(name)} left out: one format a source"
-        left_out.append((message, f"Say format: {name} to read these"))
+        problems.append(Diagnostic(place, message, f"Say format: {name} to read these", Stage.DATA))
     taken = chosen.unreadable.union(*(unit.files for unit in found.units))
     tables = [path for path in chosen.paths if path not in taken and split_ending(path)[1] in _TABLES]
     if tables and not found.left_out:
-        shown = list_names(locate_file(path, location.path).file for path in tables)
+        shown = list_names(locate_file(path, runs.location.path).file for path in tables)
         message = f"{read}, and {format_count(len(tables), 'table')} beside left out: {shown}"
         advice = "Name what is to be read with files:, or make the others a source of their own"
-        left_out.append((message, advice))
-    problems = chain(
-        _report_findings(runs),
-        (Diagnostic(location.place, *texts, Stage.DATA) for texts in left_out),
-        _report_names(location, settings, runs),
-        _report_missing_settings(location, settings, runs),
-        _report_evaluations(location, settings, runs),
-    )
+        problems.append(Diagnostic(place, message, advice, Stage.DATA))
+    problems += _report_names(runs)
+    # Runs whose settings or seed nothing tells, where those of the others bring them together.
+    indices = runs.naming.seedless or (_find_bare_runs(runs) if find_method(runs) else ())
+    others = format_count(len(runs.candidates) - len(indices), "run")
+    for file, missing in _find_missing_files(runs, indices) if indices else ():
+        shown = list_names(runs.candidates[index].run.path for index in missing)
+        series = dict.fromkeys(runs.naming.names[index].series for index in missing)
+        named = list_names(f'"{name}"' for name in series)
+        has, repeats = ("has", "it repeats") if len(missing) == 1 else ("have", "they repeat")
+        message, advice = f"no settings tell the seed of {shown}", "Add it to them, as in seed: 1"
+        if file:
+            message = f"{shown} {has} no {file}"
+            advice = f"Write {file} there, with the settings and the seed of the run, as in seed: 1"
+        message += f", unlike the other {others}: nothing tells which of these {repeats}, if any"
+        message += f"; read as the series {named}"
+        advice += ", or leave it out with files: in source.yml"
+        problems.append(Diagnostic(place, message, advice, Stage.DATA))
+    problems += _report_evaluations(runs)
     return tuple(replace(problem, severity=Severity.WARNING) for problem in problems)
 
 
@@ -128,29 +136,29 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
         yield replace(rest[0][0], message=f"something irregular was found in {count} like this")
 
 
-def _report_names(location: Location, settings: SourceSettings, runs: ImportedRuns) -> Iterator[Diagnostic]:
+def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
     """How series and seeds were guessed, which runs are not told apart, and which may be repetitions."""
-    naming, place = runs.naming, location.place
+    naming, place = runs.naming, runs.location.place
     series = dict.fromkeys(name.series for name in naming.names)
     if naming.guessed:
         seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
         message = f"series were told apart by {naming.series_by}{seeds}: {list_names(series)}"
         advice = "Settle it with series_from: and seed_from:, or with files: and groups, in source.yml"
         yield Diagnostic(place, message, advice, Stage.DATA)
-    yield from _report_indistinct(location, settings, runs)
+    yield from _report_indistinct(runs)
     if naming.resumed:
         shown = list_names(naming.names[indices[0]].run for indices in naming.resumed)
         count = format_count(len(naming.resumed), "run")
         message = f"{count} resumed under the same id: {shown}; where its parts overlap, the later one counts"
         yield Diagnostic(place, message, "", Stage.DATA)
     unnamed = [index for index, name in enumerate(naming.names) if name.series == UNNAMED]
-    if unnamed and settings.series_from:
+    if unnamed and runs.settings.series_from:
         shown = list_names(dict.fromkeys(runs.candidates[index].run.path for index in unnamed))
         message = f"series_from: {len(unnamed)} of {len(naming.names)} runs have no such thing: {shown}"
         files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
         advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
         yield Diagnostic(place, message, advice, Stage.DATA)
-    if key := find_method(settings, runs):
+    if key := find_method(runs):
         bare = len(_find_bare_runs(runs))
         them = format_count(len(series) - bare, "of them", "of them") if bare else "them"
         alone = f"each of {len(series)} runs is a series of its own"
@@ -160,71 +168,45 @@ def _report_names(location: Location, settings: SourceSettings, runs: ImportedRu
         yield Diagnostic(place, f"{alone}, though {key} and the seed tell {them} apart", advice, Stage.DATA)
 
 
-def _report_indistinct(
-    location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Diagnostic]:
+def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
-    naming, chosen = runs.naming, choose_metrics(list_scored_runs(runs), settings)
-    groups: dict[tuple[bool, str, str | None], list[list[int]]] = defaultdict(list)
+    naming, chosen, place = runs.naming, choose_metrics(runs.scored, runs.settings), runs.location.place
+    # Without evaluations of which no score is taken.
+    read = [
+        not (run.evaluated and (taken := chosen.get(run.benchmark)))
+        or not set(taken).isdisjoint(list_scores(run))
+        for run in (candidate.run for candidate in runs.candidates)
+    ]
+    groups: dict[tuple[bool, str, str | None], list[list[Candidate]]] = defaultdict(list)
     flagged = [*((False, group) for group in naming.indistinct), *((True, group) for group in naming.mixed)]
     for mixed, group in flagged:
-        # Without evaluations of which no score is taken.
-        runs_of_group = [(index, runs.candidates[index].run) for index in group]
-        read = [
-            index
-            for index, run in runs_of_group
-            if not (run.evaluated and (taken := chosen.get(run.benchmark)))
-            or not set(taken).isdisjoint(list_scores(run))
-        ]
-        if len(read) > 1:
-            name = naming.names[read[0]]
-            groups[mixed, name.series, None if mixed else name.seed].append(read)
-    for (mixed, series, seed), (first, *others) in list(groups.items())[:_MOST_MESSAGES]:
-        candidates = [runs.candidates[index] for index in first]
-        seed_text = f"seed {seed}" if seed is not None else "no seed"
-        message = f'{len(first)} runs have the series "{series}" and {seed_text}'
-        if mixed:
-            message = f'{len(first)} runs of the series "{series}" differ in more than seeds'
+        indices = [index for index in group if read[index]]
+        if len(indices) > 1:
+            name = naming.names[indices[0]]
+            key = (mixed, name.series, None if mixed else name.seed)
+            groups[key].append([runs.candidates[index] for index in indices])
+    for (mixed, series, seed), (candidates, *others) in list(groups.items())[:_MOST_MESSAGES]:
+        count, seed_text = len(candidates), "no seed" if seed is None else f"seed {seed}"
+        message = f'{count} runs have the series "{series}" and {seed_text}'
+        message = f'{count} runs of the series "{series}" differ in more than seeds' if mixed else message
         paths = [one.run.path for one in candidates]
         # What they are called says more where they lie in one place.
-        shown = list_names(
-            paths if len(set(paths)) > 1 else [one.run.name or one.run.id for one in candidates]
-        )
+        names = [one.run.name or one.run.id for one in candidates]
+        shown = list_names(paths if len(set(paths)) > 1 else names)
         same = f"; likewise on {format_count(len(others), 'more benchmark')}" if others else ""
         known = find_differences(candidates)
         advice = "They are read as different runs of one series"
         if differing := known.list_differing():
-            key = (known.choose_keys() or differing)[0]
-            key = f"[model, {key}]" if all(one.run.model for one in candidates) else key
+            key_name = (known.choose_keys() or differing)[0]
+            key_name = f"[model, {key_name}]" if all(one.run.model for one in candidates) else key_name
             advice += f", but differ in {join_names(differing, most=_MOST_KEYS)}: "
-            advice += f"tell them apart with series_from: {key}, if that matters"
+            advice += f"tell them apart with series_from: {key_name}, if that matters"
         else:
             advice += ". If they are not, tell them apart with series_from: or seed_from:"
-        yield Diagnostic(location.place, f"{message}: {shown}{same}", advice, Stage.DATA)
+        yield Diagnostic(place, f"{message}: {shown}{same}", advice, Stage.DATA)
     if (rest := len(groups) - _MOST_MESSAGES) > 0:
         message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
-        yield Diagnostic(location.place, message, "", Stage.DATA)
-
-
-def _report_missing_settings(
-    location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Diagnostic]:
-    """Runs whose settings or seed nothing tells, where those of the others bring them together."""
-    indices = runs.naming.seedless or (_find_bare_runs(runs) if find_method(settings, runs) else ())
-    others = format_count(len(runs.candidates) - len(indices), "run")
-    for file, missing in _find_missing_files(runs, indices) if indices else ():
-        shown = list_names(runs.candidates[index].run.path for index in missing)
-        series = dict.fromkeys(runs.naming.names[index].series for index in missing)
-        named = list_names(f'"{name}"' for name in series)
-        has, repeats = ("has", "it repeats") if len(missing) == 1 else ("have", "they repeat")
-        message, advice = f"no settings tell the seed of {shown}", "Add it to them, as in seed: 1"
-        if file:
-            message = f"{shown} {has} no {file}"
-            advice = f"Write {file} there, with the settings and the seed of the run, as in seed: 1"
-        message += f", unlike the other {others}: nothing tells which of these {repeats}, if any"
-        message += f"; read as the series {named}"
-        advice += ", or leave it out with files: in source.yml"
-        yield Diagnostic(location.place, message, advice, Stage.DATA)
+        yield Diagnostic(place, message, "", Stage.DATA)
 
 
 def _find_missing_files(runs: ImportedRuns, indices: Sequence[int]) -> list[tuple[str, list[int]]]:
@@ -248,11 +230,9 @@ def _find_bare_runs(runs: ImportedRuns) -> tuple[int, ...]:
     )
 
 
-def _report_evaluations(
-    location: Location, settings: SourceSettings, runs: ImportedRuns
-) -> Iterator[Diagnostic]:
+def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
     """Evaluations of which not everything is read, and scores that are there and not taken."""
-    scored = list_scored_runs(runs)
+    scored = runs.scored
     answered = any(run.metrics for run in scored)
     evaluations = [candidate.run for candidate in runs.candidates if candidate.run.evaluated]
     # What is evaluated on what; of an evaluation that says neither, its file.
@@ -271,7 +251,7 @@ def _report_evaluations(
             message = f"{totals}; they are not read, since others here have answers"
             advice = "Let the harness write its samples, too, or make these a source of their own"
             yield Diagnostic(place, message, advice, Stage.DATA)
-    chosen = choose_metrics(scored, settings)
+    chosen = choose_metrics(scored, runs.settings)
     several: Counter[tuple[tuple[str, ...], str]] = Counter()
     for run in scored:
         taken, there, name = chosen[run.benchmark], list_scores(run), names[id(run)]
@@ -282,10 +262,10 @@ def _report_evaluations(
                 message = f"the answers of {name} are not graded: they are left out, since others on it are"
                 advice = "Grade them, or leave the file out with files:"
             yield Diagnostic(SourceLocation(run.path), message, advice, Stage.DATA)
-        if len(there) > 1 and not settings.metrics:
+        if len(there) > 1 and not runs.settings.metrics:
             several[there, taken[0]] += 1
     for (there, first), count in several.items():
         has = f"{format_count(count, 'evaluation')} {'has' if count == 1 else 'have'}"
         other = next(name for name in there if name != first)
         message, advice = f"{has} scores by {list_names(there)}; {first} is taken", f"[{other}]"
-        yield Diagnostic(location.place, message, f"Choose others with metrics: {advice}", Stage.DATA)
+        yield Diagnostic(runs.location.place, message, f"Choose others with metrics: {advice}", Stage.DATA)

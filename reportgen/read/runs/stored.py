@@ -25,7 +25,7 @@ from reportgen.formats.runs import Evaluation, LoggedRun, Points, Setting, Total
 from reportgen.read.find import locate_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from reportgen.formats.cells import Text
@@ -293,9 +293,24 @@ class UnitWriter:
         for answer in evaluation.answers:
             by_metric[_clean_name(answer.metric)].append(answer)
         for metric, answers in by_metric.items():
-            columns, types = _make_answer_columns(answers)
-            cells = {name: f"CAST({sql.quote_name(name)} AS {kind})" for name, kind in types.items()}
-            self._write(columns, cells, types, len(self._runs), metric)
+            cells: dict[str, list[str | float | None]] = {
+                name: [getattr(answer, name) for answer in answers] for name in _ANSWERS
+            }
+            # A slice with the name of another column is left out, as is a column that says nothing.
+            taken = {*_ANSWERS, *_GIVEN}
+            for name in dict.fromkeys(name for answer in answers for name in answer.slices):
+                column = _clean_name(name)
+                if column.casefold() not in taken:
+                    taken.add(column.casefold())
+                    cells[column] = [answer.slices.get(name) for answer in answers]
+            types, columns = {}, {}
+            for name, values in cells.items():
+                cleaned = [clean_text(value) if isinstance(value, str) else value for value in values]
+                if name in {"problem", "score"} or any(value not in {None, ""} for value in cleaned):
+                    types[name] = _ANSWERS.get(name, sql.TEXT)
+                    columns[name] = np.array(cleaned, float if types[name] == "DOUBLE" else object)
+            casts = {name: f"CAST({sql.quote_name(name)} AS {kind})" for name, kind in types.items()}
+            self._write(columns, casts, types, len(self._runs), metric)
         return StoredRun(
             path=self._get_path(evaluation.path),
             name=_clean_name(evaluation.run),
@@ -323,26 +338,6 @@ class UnitWriter:
 
     def _get_path(self, path: Path) -> str:
         return locate_file(path, self._root).file
-
-
-def _make_answer_columns(answers: Sequence[ScoredAnswer]) -> tuple[Columns, dict[str, str]]:
-    """The columns that say anything, and their types; a slice with the name of another column is left out."""
-    cells: dict[str, list[str | float | None]] = {
-        name: [getattr(answer, name) for answer in answers] for name in _ANSWERS
-    }
-    taken = {*_ANSWERS, *_GIVEN}
-    for name in dict.fromkeys(name for answer in answers for name in answer.slices):
-        column = _clean_name(name)
-        if column.casefold() not in taken:
-            taken.add(column.casefold())
-            cells[column] = [answer.slices.get(name) for answer in answers]
-    types, columns = {}, {}
-    for name, column_cells in cells.items():
-        cleaned = [clean_text(cell) if isinstance(cell, str) else cell for cell in column_cells]
-        if name in {"problem", "score"} or any(cell not in {None, ""} for cell in cleaned):
-            types[name] = _ANSWERS.get(name, sql.TEXT)
-            columns[name] = np.array(cleaned, float if types[name] == "DOUBLE" else object)
-    return columns, types
 
 
 def _clean_times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
