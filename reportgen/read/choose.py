@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _NAMED_GROUP: Final = "(?P<"
 _TWICE: Final = ("**", "**")
 _MOST_ANY_DEPTHS: Final = 2
-_NO_LABELS: Final[dict[str, Text]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +49,13 @@ class ChosenFiles:
 
     def get_labels(self, path: Path) -> Mapping[str, Text]:
         """What the pattern tells of a file."""
-        return self.labels.get(path, _NO_LABELS)
+        return self.labels.get(path, {})
 
 
 def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
     """The files of a source, whatever they hold, in reading order.
 
-    Raises:
-        ReportError: a pattern of ``files:`` fits nothing or is not a pattern, there are too many files, or
-            links lead out of the repository.
+    Patterns of ``files:`` that fit nothing, too many files, and links out of the repository are errors.
     """
     if not location.path.is_dir():
         refuse_outward_links(_find_outward_files([location.path], location), location)
@@ -139,10 +136,7 @@ _IN_A_CLASS: Final = {"w": r"\p{L}\p{N}_", "d": r"\p{Nd}", "D": r"\P{Nd}"}
 def _match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]]:
     """The paths that a pattern fits as a whole, each with its groups that have a name.
 
-    A group that took no part, or is empty, is None.
-
-    Raises:
-        ValueError: RE2 knows no such pattern; the text is its own.
+    A group that took no part, or is empty, is None. Raises ``ValueError`` where RE2 knows no such pattern.
     """
     import duckdb  # noqa: PLC0415 - most sources have no such pattern
 
@@ -187,20 +181,12 @@ _DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
 
 
 def refuse_outward_source(location: Location) -> None:
-    """Refuse a source whose file or folder, or ``source.yml``, is a link out of the repository.
-
-    Raises:
-        ReportError: it is one.
-    """
+    """Refuse a source whose file or folder, or ``source.yml``, is a link out of the repository."""
     refuse_outward_links(_find_outward([location.path, location.settings], location), location)
 
 
 def refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
-    """Refuse links of a source that lead out of the repository, given with where they lead.
-
-    Raises:
-        ReportError: there are some.
-    """
+    """Refuse links of a source that lead out of the repository, given with where they lead."""
     for link, target in found.items():
         if location.path.parent not in link.parents:
             # What concerns the whole data folder is reported at the page that uses something of it.

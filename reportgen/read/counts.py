@@ -119,8 +119,7 @@ SELECT {sums} FROM runs
 def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], tuple[DescribedMetric, ...]]:
     """The runs and metrics of a source, each in order of first appearance.
 
-    Raises:
-        ReportError: everything that is wrong in the files.
+    This and the functions below raise ``ReportError`` for everything that is wrong in the files.
     """
     by_run: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     by_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in source.metrics}
@@ -184,11 +183,7 @@ def _query(table: Measurements | Outcomes, statement: str) -> list[dict[str, Any
 
 
 def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]:
-    """The evaluations of a source, in order of first appearance.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """The evaluations of a source, in order of first appearance."""
     table = read_outcomes(root, source)
     rows = _query(table, _ANSWERS_SQL.format(benchmark=_select_benchmark(table)))
     return tuple(DescribedEvaluation(**row) for row in rows)
@@ -202,9 +197,6 @@ def likely_clusters(root: Path, source: Source) -> str | None:
     """The column that groups problems, by its name, and has each of them in one group of several.
 
     Where there are several such columns, the one with the most groups.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
     """
     table = read_outcomes(root, source)
     if "cluster" in table.has:
@@ -220,18 +212,12 @@ def likely_clusters(root: Path, source: Source) -> str | None:
 
 
 def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
-    """The totals of a source, benchmark by benchmark.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """The totals of a source, benchmark by benchmark."""
     totals = TotalsTable(root, source)
+    scores = ((name or "", one) for name in source.benchmarks or (None,) for one in totals.get_scores(name))
     return tuple(
-        DescribedTotal(
-            one.series, one.run, one.seed, benchmark or "", one.metric, one.value, one.stderr, one.problems
-        )
-        for benchmark in source.benchmarks or (None,)
-        for one in totals.get_scores(benchmark)
+        DescribedTotal(one.series, one.run, one.seed, name, one.metric, one.value, one.stderr, one.problems)
+        for name, one in scores
     )
 
 

@@ -62,45 +62,35 @@ _STORED_FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class DescribeContext:
-    """What a source is described with.
+    """What a source is described with; links may lead anywhere where there is no boundary."""
 
-    Attributes:
-        load_settings: reads a ``source.yml``, given its path and its name for messages.
-        hashes: SHA-256 of a file in hex, remembered from one call to the next.
-        cache: what was counted before; None to count everything again.
-        boundary: where links may lead; anywhere if None.
-    """
-
+    # Reads a ``source.yml``, given its path and its name for messages.
     load_settings: Callable[[Path, str], SourceSettings]
+    # SHA-256 of a file in hex, and what was counted before.
     hashes: Callable[[Path], str]
     cache: Cache | None
     boundary: Boundary | None = None
 
 
 def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Description:
-    """Describe a file or folder; what is wrong with it is among its problems.
+    """Describe a file or folder that is there; what is wrong with it is among its problems.
 
-    Args:
-        path: the file or folder, which is there.
-        root: what its paths are relative to.
-        name: what blocks call it; empty for the name of the file or folder.
-        context: what it is read with.
+    Paths are relative to ``root``; ``name`` is what blocks call it, empty for that of the file or folder.
     """
     location = make_location(path, name, root, context.boundary)
     problems = Diagnostics()
     place = locate_file(path, root)
-    settings_file, has_settings = locate_file(location.settings, root).file, location.has_settings
+    own = locate_file(location.settings, root).file
     description = Description(
-        place.file, location.name, settings_file=settings_file, has_settings=has_settings
+        place.file, location.name, settings_file=own, has_settings=location.has_settings
     )
     with problems.collecting():
         settings = load_source_settings(location, context.load_settings)
-        request = SourceRequest(
-            location, settings, choose_files(location, settings), context.hashes, context.cache
-        )
+        chosen = choose_files(location, settings)
+        request = SourceRequest(location, settings, chosen, context.hashes, context.cache)
         description = _describe_source(description, request, problems)
         read = set(description.read)
-        paths = (path for path in request.chosen.paths if locate_file(path, root).file not in read)
+        paths = (path for path in chosen.paths if locate_file(path, root).file not in read)
         unread = Counter(path.suffix.lower() or "without an ending" for path in paths)
         ordered = sorted(unread.items(), key=lambda item: (-item[1], item[0]))
         description = replace(description, unread=tuple(ordered))
@@ -113,8 +103,12 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         if nested:
             message = f"the folder holds {len(nested)} sources of their own: {list_names(sorted(nested))}"
             advice = "Describe one of them"
-            problems.add([Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)])
+            problems.add([_warn(place, message, advice)])
     return replace(description, problems=tuple(problems.found))
+
+
+def _warn(place: SourceLocation, message: str, advice: str = "") -> Diagnostic:
+    return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
 
 
 def _describe_source(description: Description, request: SourceRequest, problems: Diagnostics) -> Description:
@@ -129,7 +123,7 @@ def _describe_source(description: Description, request: SourceRequest, problems:
             step = f'"{columns["step"]}" goes up within each run and may be it'
             message = f"no column is called as a step is; {step}"
             advice = "Write it into source.yml as below if so, otherwise name another column there"
-            problems.add([Diagnostic(source.location, message, advice, Stage.DATA, Severity.WARNING)])
+            problems.add([_warn(source.location, message, advice)])
         stated = request.settings.columns.model_dump(exclude_none=True)
         if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
             description = replace(description, settings={"columns": {**stated, "series": series}})
@@ -197,11 +191,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
 def _add_counts(
     description: Description, source: Source, imported: ImportedSource | None, request: SourceRequest
 ) -> Description:
-    """What the rows hold and the loggers say.
-
-    Raises:
-        ReportError: everything that is wrong in the files.
-    """
+    """What the rows hold and the loggers say."""
     settings, root = request.settings, request.location.root
     layout = complete_layout(root, source) if get_layout(source).long else get_layout(source)
     source = replace(source, layout=layout, metrics=tuple(layout.metrics))
@@ -294,7 +284,7 @@ def _describe_empty(
                 runs.append(DescribedRun(name, name, None, path, 0, 0, None, None, config=dict(run.config)))
                 for one in run.findings:
                     place = locate_file(one.path, root, one.line)
-                    findings[Diagnostic(place, one.message, "", Stage.DATA, Severity.WARNING)] = None
+                    findings[_warn(place, one.message)] = None
         if runs:
             files = dict.fromkeys(file for unit in units for file in unit.files)
             description = replace(

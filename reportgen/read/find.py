@@ -67,10 +67,8 @@ def find_sources(
 ) -> tuple[str, ...]:
     """Names of all sources below the data folder, in natural order; none if there is no such folder.
 
-    Links that leave the boundary are not followed, and ``outward`` gets them and where they lead.
-
-    Raises:
-        ReportError: two files, or a file and a folder, have the same name.
+    Links that leave the boundary are not followed, and ``outward`` gets them and where they lead. Two files,
+    or a file and a folder, of the same name are an error.
     """
     data = project_root / data_dir
     if not data.is_dir():
@@ -94,11 +92,7 @@ def find_sources(
 
 
 def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | None = None) -> Location:
-    """The file or folder that a source's name means.
-
-    Raises:
-        ReportError: there is none, or more than one.
-    """
+    """The file or folder that a source's name means; raises where there is none, or more than one."""
     data = project_root / data_dir
     parts = PurePosixPath(name).parts
     found: list[Path] = []
@@ -166,11 +160,7 @@ class FolderWalk:
     outward: dict[Path, str] = field(default_factory=dict)
 
     def list_files(self, folder: Path) -> Iterator[Path]:
-        """Every file below a folder but hidden ones, in natural order, each once whatever links lead to it.
-
-        Raises:
-            ReportError: there are more than ``MOST_FILES``, or folders deeper than ``DEEPEST``.
-        """
+        """Every file below a folder but hidden ones, in natural order, each once though links lead to it."""
         seen: set[str] = set()
         place = locate_file(folder, self.root)
         for path, real in self._walk(folder, (os.path.realpath(folder),), set(), place):

@@ -98,14 +98,10 @@ def open_source(
 ) -> Source:
     """Find and understand a source; of its data only a bounded sample and the benchmarks are looked at.
 
-    Args:
-        project_root: the folder of ``mkdocs.yml``; locations of problems are relative to it.
-        data_dir: the folder with the data, relative to the root.
-        name: the source's name: a file or folder below the data folder, without ending.
-        load_settings: reads a ``source.yml``, given its path and its name for messages.
-        hashes: SHA-256 of a file in hex; computed here if left out.
-        cache: what was seen in unchanged files before; they are looked at afresh if left out.
-        follow_links: whether links may lead out of the repository that holds the root.
+    Locations of problems, and ``data_dir``, are relative to the folder of ``mkdocs.yml``; ``name`` is that of
+    a file or folder below the data folder, without ending. ``load_settings`` reads a ``source.yml``, given
+    its path and its name for messages. ``hashes`` gives the SHA-256 of a file in hex, ``cache`` has what was
+    seen in unchanged files before, and ``follow_links`` lets links lead out of the repository.
 
     Raises:
         ReportError: there is no such source, or everything that is wrong with its settings or files.
@@ -155,11 +151,7 @@ def open_location(
 def load_source_settings(
     location: Location, load_settings: Callable[[Path, str], SourceSettings]
 ) -> SourceSettings:
-    """What the ``source.yml`` of a source says, if there is one.
-
-    Raises:
-        ReportError: everything that is wrong with it, or it or the source is a link out of the repository.
-    """
+    """What the ``source.yml`` of a source says, if any; neither may be a link out of the repository."""
     refuse_outward_source(location)
     if location.has_settings:
         return load_settings(location.settings, locate_file(location.settings, location.root).file)
@@ -192,10 +184,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedSource | None]:
 
 
 def _read_units(request: SourceRequest) -> ImportedSource | None:
-    """Read what loggers or harnesses wrote among the files of a source; None where there is none of it.
-
-    A unit is not read again while its files stand.
-    """
+    """What loggers or harnesses wrote among the files; a unit is not read again while its files stand."""
     location, settings, chosen = request.location, request.settings, request.chosen
     if settings.format and not find_format(settings.format):
         return None
@@ -296,12 +285,7 @@ def _read_all(
 
 
 def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceRequest) -> ImportedUnit:
-    """A unit as it is stored, or else read now.
-
-    Raises:
-        UnreadableError: it is damaged, or goes beyond a limit.
-        OSError: its files cannot be read.
-    """
+    """A unit as it is stored, or else read now; may raise ``UnreadableError`` or ``OSError``."""
     cache, root = request.cache or get_temporary_cache(), request.location.root
     stamps = [get_stamp(path) for path in unit.files]
     files = tuple(
@@ -387,11 +371,7 @@ def _make_source(
     files: tuple[SourceFile, ...],
     found: Survey,
 ) -> Source:
-    """A source from the survey of its files.
-
-    ``stated`` is what its ``source.yml`` says, ``settings`` the same with what its files say, such as the
-    protocol of a harness.
-    """
+    """A source; ``settings`` is what its ``source.yml`` states, with what files say, such as a protocol."""
     layout = found.layout
     # What decides the numbers of a source and what is reported of them, of files that are left out, too.
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)

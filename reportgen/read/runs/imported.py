@@ -86,11 +86,7 @@ class ImportedRuns:
 def name_imported_runs(
     location: Location, settings: SourceSettings, chosen: ChosenFiles, units: Sequence[ImportedUnit]
 ) -> ImportedRuns:
-    """Find the names of all runs of units, which are in natural order.
-
-    Raises:
-        ReportError: the settings name something that no run has.
-    """
+    """Find the names of all runs of units, which are in natural order; raises where settings name in vain."""
     candidates = _make_candidates(location, chosen, units)
     series = settings.series_from or ()
     requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
@@ -177,44 +173,31 @@ def add_protocols(runs: ImportedRuns) -> SourceSettings:
     What differs between the evaluations of one series is left out, and what the settings say stands.
     """
     settings = runs.settings
-    reported: dict[str, list[dict[str, object]]] = defaultdict(list)
-    read = {id(run) for run in runs.scored}
+    read, reported = {id(run) for run in runs.scored}, defaultdict(list)
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
             series = settings.rename.get(name.series, name.series)
-            reported[series].append(_get_fields(make_protocol(candidate.run.protocol)))
+            reported[series].append(_list_fields(make_protocol(candidate.run.protocol)))
     if not reported:
         return settings
-    by_series = {series: _find_shared(protocols) for series, protocols in reported.items()}
-    common, general = _find_shared(list(by_series.values())), _get_fields(settings.protocol)
+    by_series = {series: set.intersection(*protocols) for series, protocols in reported.items()}
+    # A key that the settings give for all series stands for each of them.
+    common = dict(set.intersection(*by_series.values())) | dict(_list_fields(settings.protocol))
     protocols = dict(settings.protocols)
     for series, shared in by_series.items():
-        stated = _get_fields(protocols[series]) if series in protocols else {}
-        # A key that the settings give for all series stands for each of them.
-        own = {key: value for key, value in shared.items() if key not in {*common, *general}} | stated
+        stated = _list_fields(protocols[series]) if series in protocols else ()
+        own = {key: value for key, value in shared if key not in common} | dict(stated)
         if own:
             protocols[series] = Protocol.model_validate(own)
-    protocol = Protocol.model_validate({**common, **general})
-    return settings.model_copy(update={"protocol": protocol, "protocols": protocols})
+    return settings.model_copy(update={"protocol": Protocol.model_validate(common), "protocols": protocols})
 
 
-def _find_shared(protocols: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """The fields that are the same in several protocols."""
-    return {
-        key: value for key, value in protocols[0].items() if all(one.get(key) == value for one in protocols)
-    }
-
-
-def _get_fields(protocol: Protocol) -> dict[str, object]:
-    return protocol.model_dump(exclude_none=True)
+def _list_fields(protocol: Protocol) -> set[tuple[str, object]]:
+    return set(protocol.model_dump(exclude_none=True).items())
 
 
 def survey_runs(runs: ImportedRuns) -> Survey:
-    """The survey of a source whose units were read.
-
-    Raises:
-        ReportError: the settings name columns that there are not, or there is nothing to read.
-    """
+    """The survey of units that were read; raises where columns are named in vain, or there are no values."""
     location, settings, names = runs.location, runs.settings, runs.naming.names
     # Columns with one value for each run: its names, and what ``files:`` and ``filter:`` ask for.
     given: dict[str, tuple[Text, ...]] = {

@@ -118,22 +118,22 @@ def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
         equal = all(one.message == first.message for one in others)
         same = "the same" if equal else "the same with other numbers"
         paths = join_names([one.path for one in others], most=2)
-        message = f"{first.message}; {same} in {len(others):,} more: {paths}"
-        yield Diagnostic(SourceLocation(first.path, first.line), message, "", Stage.DATA)
-    by_unit = [
-        [
-            Diagnostic(SourceLocation(one.path, one.line), one.message, "", Stage.DATA)
-            for one in unit.stored.findings
-            if _NUMBERS.sub("#", one.message) not in many
-        ]
+        yield _diagnose(first, f"{first.message}; {same} in {len(others):,} more: {paths}")
+    few = [
+        [one for one in unit.stored.findings if _NUMBERS.sub("#", one.message) not in many]
         for unit in runs.units
     ]
-    by_unit = [problems for problems in by_unit if problems]
-    for problems in by_unit[:_MOST_UNITS]:
-        yield from (replace(problem, next_step="") for problem in limit_problems(problems))
-    if rest := by_unit[_MOST_UNITS:]:
+    few = [findings for findings in few if findings]
+    for findings in few[:_MOST_UNITS]:
+        problems = limit_problems(_diagnose(one, one.message) for one in findings)
+        yield from (replace(problem, next_step="") for problem in problems)
+    if rest := few[_MOST_UNITS:]:
         count = format_count(len(rest), "more run")
-        yield replace(rest[0][0], message=f"something irregular was found in {count} like this")
+        yield _diagnose(rest[0][0], f"something irregular was found in {count} like this")
+
+
+def _diagnose(finding: StoredFinding, message: str) -> Diagnostic:
+    return Diagnostic(SourceLocation(finding.path, finding.line), message, "", Stage.DATA)
 
 
 def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:

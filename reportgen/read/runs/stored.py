@@ -165,10 +165,8 @@ def name_part(number: int) -> str:
 def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mapping[str, str]) -> int:
     """Write a part of a unit, by its key and name, into the cache, and return its size in bytes.
 
-    ``cells`` holds the columns of the part, and each one's cell as SQL over the names of ``columns``.
-
-    Raises:
-        ReportError: the disk is full or read-only.
+    ``cells`` holds the columns of the part, and each one's cell as SQL over the names of ``columns``. A disk
+    that is full or read-only is a ``ReportError``.
     """
     listed = ", ".join(f"{cell} AS {sql.quote_name(column)}" for column, cell in cells.items())
     cursor = get_engine().open_cursor()
@@ -206,11 +204,7 @@ class UnitWriter:
         self._rows = 0
 
     def write(self, runs: Iterable[LoggedRun | Evaluation]) -> StoredUnit:
-        """Write everything that a reader hands over.
-
-        Raises:
-            UnreadableError: what the reader raises.
-        """
+        """Write everything that a reader hands over."""
         findings: list[StoredFinding] = []
         for run in runs:
             own = run.findings
@@ -229,7 +223,7 @@ class UnitWriter:
                 "stderr": np.array([one.stderr for one in totals], float),
                 "n": np.array([one.n for one in totals], float),
             }
-            self._write(columns, {name: sql.quote_name(name) for name in _TOTALS}, _TOTALS)
+            self._write(columns, {name: (sql.quote_name(name), kind) for name, kind in _TOTALS.items()})
         return StoredUnit(tuple(self._runs), tuple(self._parts), tuple(findings))
 
     def _add_logged(self, logged: LoggedRun) -> StoredRun:
@@ -275,25 +269,24 @@ class UnitWriter:
             "lost": np.isnan(values),
         }
         cells = {
-            CODE: CODE,
-            "metric": f"[{sql.quote_all(names)}][metric + 1]",
-            "step": "step",
+            CODE: (CODE, "INTEGER"),
+            "metric": (f"[{sql.quote_all(names)}][metric + 1]", sql.TEXT),
+            "step": ("step", "DOUBLE"),
             # The database takes NaN for an empty cell, but what was logged as NaN is no gap.
-            "value": "CASE WHEN lost THEN CAST('nan' AS DOUBLE) ELSE value END",
+            "value": ("CASE WHEN lost THEN CAST('nan' AS DOUBLE) ELSE value END", "DOUBLE"),
         }
-        types = {CODE: "INTEGER", "metric": sql.TEXT, "step": "DOUBLE", "value": "DOUBLE"}
         if any(one.times is not None for one in points):
             columns["time"] = np.concatenate([_clean_times(one) for one in points])
-            cells["time"], types["time"] = "epoch_ms(CAST(time AS BIGINT))", "TIMESTAMP"
+            cells["time"] = ("epoch_ms(CAST(time AS BIGINT))", "TIMESTAMP")
         self._points, self._rows = [], 0
-        self._write(columns, cells, types)
+        self._write(columns, cells)
 
     def _add_evaluated(self, evaluation: Evaluation) -> StoredRun:
         by_metric: dict[str, list[ScoredAnswer]] = defaultdict(list)
         for answer in evaluation.answers:
             by_metric[_clean_name(answer.metric)].append(answer)
         for metric, answers in by_metric.items():
-            cells: dict[str, list[str | float | None]] = {
+            values: dict[str, list[str | float | None]] = {
                 name: [getattr(answer, name) for answer in answers] for name in _ANSWERS
             }
             # A slice with the name of another column is left out, as is a column that says nothing.
@@ -302,15 +295,15 @@ class UnitWriter:
                 column = _clean_name(name)
                 if column.casefold() not in taken:
                     taken.add(column.casefold())
-                    cells[column] = [answer.slices.get(name) for answer in answers]
-            types, columns = {}, {}
-            for name, values in cells.items():
-                cleaned = [clean_text(value) if isinstance(value, str) else value for value in values]
+                    values[column] = [answer.slices.get(name) for answer in answers]
+            cells, columns = {}, {}
+            for name, own in values.items():
+                cleaned = [clean_text(value) if isinstance(value, str) else value for value in own]
                 if name in {"problem", "score"} or any(value not in {None, ""} for value in cleaned):
-                    types[name] = _ANSWERS.get(name, sql.TEXT)
-                    columns[name] = np.array(cleaned, float if types[name] == "DOUBLE" else object)
-            casts = {name: f"CAST({sql.quote_name(name)} AS {kind})" for name, kind in types.items()}
-            self._write(columns, casts, types, len(self._runs), metric)
+                    kind = _ANSWERS.get(name, sql.TEXT)
+                    columns[name] = np.array(cleaned, float if kind == "DOUBLE" else object)
+                    cells[name] = (f"CAST({sql.quote_name(name)} AS {kind})", kind)
+            self._write(columns, cells, len(self._runs), metric)
         return StoredRun(
             path=self._get_path(evaluation.path),
             name=_clean_name(evaluation.run),
@@ -325,16 +318,13 @@ class UnitWriter:
         )
 
     def _write(
-        self,
-        columns: Columns,
-        cells: Mapping[str, str],
-        types: Mapping[str, str],
-        run: int | None = None,
-        metric: str = "",
+        self, columns: Columns, cells: Mapping[str, tuple[str, str]], run: int | None = None, metric: str = ""
     ) -> None:
-        name = name_part(len(self._parts))
-        size = write_part(self._cache, self._key, name, columns, cells)
-        self._parts.append(StoredPart(name, size, tuple(types), tuple(types.values()), run, metric))
+        """Write a part from arrays by name, and the cell of each column as SQL with its type."""
+        name, types = name_part(len(self._parts)), tuple(kind for _, kind in cells.values())
+        selected = {column: cell for column, (cell, _) in cells.items()}
+        size = write_part(self._cache, self._key, name, columns, selected)
+        self._parts.append(StoredPart(name, size, tuple(cells), types, run, metric))
 
     def _get_path(self, path: Path) -> str:
         return locate_file(path, self._root).file
