@@ -38,14 +38,10 @@ class ChosenFiles:
     """The files of a source in reading order."""
 
     paths: tuple[Path, ...]
-    # For each the named groups of the pattern that chose it; a group that took no part is None.
-    labels: Mapping[Path, Mapping[str, Text]]
-    # Whether ``files:`` names them, or the source is one file.
-    named: bool
-    # Folders that are not gone into, and why.
-    skipped: Mapping[Path, str] = field(default_factory=dict)
-    # Those of the paths that may not be read, where they may be data.
-    unreadable: frozenset[Path] = frozenset()
+    labels: Mapping[Path, Mapping[str, Text]]  # the named groups of the pattern that chose each
+    named: bool  # whether ``files:`` names them, or the source is one file
+    skipped: Mapping[Path, str] = field(default_factory=dict)  # folders that are not gone into, and why
+    unreadable: frozenset[Path] = frozenset()  # those that may not be read, where they may be data
 
     def get_labels(self, path: Path) -> Mapping[str, Text]:
         """What the pattern tells of a file."""
@@ -211,10 +207,7 @@ def _report_link(place: SourceLocation, name: str, target: str) -> Diagnostic:
 
 
 def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path, str]:
-    """Links on the way to files that were named, and next to these, and where they lead.
-
-    ``paths`` are files, or folders of such, of a source whose own file or folder is known to be within.
-    """
+    """Links on the way to files or folders that were named, and next to these, and where they lead."""
     linked = [path for path in paths if path.is_symlink()]
     folders = {
         folder

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from reportgen.core.errors import SourceLocation
     from reportgen.core.repository import Boundary
     from reportgen.formats.runs import Unit
-    from reportgen.read.sources import ImportedSource
+    from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.tables.layout import Layout
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -64,10 +64,8 @@ _STORED_FIELDS: Final = (
 class DescribeContext:
     """What a source is described with; links may lead anywhere where there is no boundary."""
 
-    # Reads a ``source.yml``, given its path and its name for messages.
-    load_settings: Callable[[Path, str], SourceSettings]
-    # SHA-256 of a file in hex, and what was counted before.
-    hashes: Callable[[Path], str]
+    load_settings: Callable[[Path, str], SourceSettings]  # given a path, and its name for messages
+    hashes: Callable[[Path], str]  # SHA-256 of a file in hex
     cache: Cache | None
     boundary: Boundary | None = None
 
@@ -115,7 +113,7 @@ def _describe_source(description: Description, request: SourceRequest, problems:
     """What can be read of a source; what cannot is among the problems."""
     cache, root = request.cache, request.location.root
     with problems.collecting():
-        source, imported = open_files(request)
+        source, runs = open_files(request)
         problems.add(source.warnings)
         description = _describe_layout(description, source, root)
         columns = description.settings.get("columns")
@@ -133,7 +131,7 @@ def _describe_source(description: Description, request: SourceRequest, problems:
         if stored:
             description = replace(description, **{name: getattr(stored, name) for name in _STORED_FIELDS})
         else:
-            description = _add_counts(description, source, imported, request)
+            description = _add_counts(description, source, runs, request)
             if cache:
                 cache.put(key, dump_json(description))
         # Refuse rows that repeat a step or a problem, as whoever draws them does.
@@ -189,7 +187,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
 
 
 def _add_counts(
-    description: Description, source: Source, imported: ImportedSource | None, request: SourceRequest
+    description: Description, source: Source, runs: ImportedRuns | None, request: SourceRequest
 ) -> Description:
     """What the rows hold and the loggers say."""
     settings, root = request.settings, request.location.root
@@ -216,8 +214,8 @@ def _add_counts(
         titles = dict.fromkeys("JSON Lines" if is_lines else "JSON" for is_lines in lines)
         title = f"{' and '.join(titles)} mapped by source.yml"
         description = replace(description, format="mapped", title=title)
-    if imported:
-        description = _add_imported(description, imported, settings)
+    if runs:
+        description = _add_imported(description, runs)
     repetitions = description.repetitions or suggest_repetitions(settings, description)
     description = replace(description, repetitions=repetitions)
     if source.kind == "outcomes" and (cluster := likely_clusters(root, source)):
@@ -226,15 +224,13 @@ def _add_counts(
     return description
 
 
-def _add_imported(
-    description: Description, imported: ImportedSource, settings: SourceSettings
-) -> Description:
+def _add_imported(description: Description, runs: ImportedRuns) -> Description:
     """What loggers and harnesses say besides their values; runs without values stand last."""
-    runs, naming = imported.runs, imported.runs.naming
+    naming, rename = runs.naming, runs.settings.rename
     totals: list[DescribedTotal] = []
     known = {}
     for candidate, name in zip(runs.candidates, naming.names, strict=True):
-        run, series = candidate.run, settings.rename.get(name.series, name.series)
+        run, series = candidate.run, rename.get(name.series, name.series)
         known[series, name.run] = (run, name.seed)
         for one in run.totals:
             score = (one.metric, one.value, one.stderr, one.n)
@@ -248,7 +244,7 @@ def _add_imported(
             DescribedRun(series, name, seed, run.path, 0, 0, None, None, config=run.config)
             for (series, name), (run, seed) in known.items()
         )
-    form = imported.found.units[0].format
+    form = runs.found.units[0].format
     return replace(
         description,
         format=form,
@@ -257,7 +253,7 @@ def _add_imported(
         series_by=naming.series_by,
         seed_by=naming.seed_by,
         counts=replace(description.counts, runs=tuple(described), totals=tuple(totals)),
-        settings=suggest_for_runs(runs, imported.found),
+        settings=suggest_for_runs(runs),
         repetitions={"series_from": method} if (method := find_method(runs)) else {},
     )
 
@@ -265,10 +261,7 @@ def _add_imported(
 def _describe_empty(
     description: Description, request: SourceRequest
 ) -> tuple[Description, tuple[Diagnostic, ...]]:
-    """The runs of what cannot be read, if they hold no values, and what was found in them.
-
-    Runs are called as their logger calls them, otherwise as their folders.
-    """
+    """The runs of what cannot be read, if they hold no values, and what was found in them."""
     root, chosen = request.location.root, request.chosen
     units: tuple[Unit, ...] = ()
     runs: list[DescribedRun] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -30,17 +31,13 @@ DEEPEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A source's file or folder, under the name that blocks use.
-
-    Problems are located relative to ``root``. ``settings`` is the ``source.yml``, whether there is one or
-    not. Links may lead anywhere if ``boundary`` is None.
-    """
+    """A source's file or folder, under the name that blocks use."""
 
     name: str
     path: Path
-    root: Path
-    settings: Path
-    boundary: Boundary | None = None
+    root: Path  # what the locations of problems are relative to
+    settings: Path  # the ``source.yml``, whether there is one or not
+    boundary: Boundary | None = None  # links may lead anywhere without one
 
     @property
     def place(self) -> SourceLocation:
@@ -149,15 +146,11 @@ def _report_clash(name: str, paths: list[Path], root: Path) -> Diagnostic:
 class FolderWalk:
     """A way through folders, and what is left out on it. Without a boundary all links are followed."""
 
-    # What the locations of problems are relative to.
-    root: Path
+    root: Path  # what the locations of problems are relative to
     boundary: Boundary | None = None
-    # Whether to go into folders with a ``source.yml``, which are sources of their own.
-    nested_sources: bool = False
-    # The folders that are not gone into, and why, as a sentence without full stop.
-    skipped: dict[Path, str] = field(default_factory=dict)
-    # The links that leave the boundary, and where they lead.
-    outward: dict[Path, str] = field(default_factory=dict)
+    nested_sources: bool = False  # whether to go into folders with a ``source.yml``, sources of their own
+    skipped: dict[Path, str] = field(default_factory=dict)  # folders that are not gone into, and why
+    outward: dict[Path, str] = field(default_factory=dict)  # links that leave the boundary, and where to
 
     def list_files(self, folder: Path) -> Iterator[Path]:
         """Every file below a folder but hidden ones, in natural order, each once though links lead to it."""
@@ -190,11 +183,15 @@ class FolderWalk:
             self.skipped[folder] = "the folder cannot be opened: Permission denied; it is left out"
             return
         # Files and folders themselves come before links to them, so that these are the ones left out.
-        for linked, _, entry in sorted(found, key=lambda one: one[:2]):
+        visible = (one for one in found if one[2].name != SETTINGS and not one[2].name.startswith("."))
+        for linked, _, entry in sorted(visible, key=lambda one: one[:2]):
             path = folder / entry.name
-            if entry.name.startswith(".") or entry.name == SETTINGS:
-                continue
-            real = _resolve_link(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
+            real = os.path.join(above[-1], entry.name)  # noqa: PTH118
+            if linked:
+                # Where it leads; where that may not be seen, as of another user's process, the link itself.
+                real = str(path)
+                with suppress(OSError):
+                    real = os.path.realpath(path)
             if os.path.isdir(path) if linked else entry.is_dir():  # noqa: PTH112 - pathlib raises at loops
                 if real not in walked and self._is_entered(path, real, above if linked else ()):
                     yield from self._walk(path, (*above, real), walked, top)
@@ -219,11 +216,3 @@ class FolderWalk:
             return False
         self.outward[link] = real
         return True
-
-
-def _resolve_link(link: Path) -> str:
-    """Where a link leads; the link itself where that may not be seen, as of another user's process."""
-    try:
-        return os.path.realpath(link)
-    except OSError:
-        return str(link)

@@ -26,7 +26,7 @@ from reportgen.read.check_repeats import find_series, set_series
 from reportgen.read.choose import choose_files, count_endings, refuse_outward_source, report_unread
 from reportgen.read.find import locate, locate_file, make_location
 from reportgen.read.runs.file_names import report_file_names
-from reportgen.read.runs.imported import ImportedUnit, add_protocols, name_imported_runs, survey_runs
+from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
 from reportgen.read.runs.stored import UnitWriter, dump_json, get_temporary_cache, load_unit, store_unit
 from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
@@ -70,20 +70,6 @@ class SourceRequest:
     chosen: ChosenFiles
     hashes: Callable[[Path], str]
     cache: Cache | None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedSource:
-    """A source of runs or evaluations: its units, their runs with names, and every file behind them.
-
-    ``survey`` says how it is read, and ``settings`` are those of the source with what its files say.
-    """
-
-    found: FoundUnits
-    runs: ImportedRuns
-    files: tuple[SourceFile, ...]
-    survey: Survey
-    settings: SourceSettings
 
 
 def open_source(
@@ -158,76 +144,61 @@ def load_source_settings(
     return SourceSettings()
 
 
-def open_files(request: SourceRequest) -> tuple[Source, ImportedSource | None]:
-    """Open a source whose settings and files are known, and what loggers or harnesses wrote if it is that.
+def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
+    """Open a source whose settings and files are known, with the runs that loggers or harnesses wrote.
 
     Raises:
         ReportError: everything that is wrong with its files.
     """
-    location, settings, chosen = request.location, request.settings, request.chosen
+    chosen, root = request.chosen, request.location.root
     problems = Diagnostics()
     with problems.collecting():
-        imported = _read_units(request)
-        if imported:
-            found = check_setting_names(imported.survey, imported.settings, location.place)
-            source = _make_source(location, settings, imported.settings, imported.files, found)
-        else:
-            source = _open_tables(request)
-        taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
-        lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), location.root)
-        return replace(source, warnings=(*lost, *source.warnings)), imported
+        source, runs = _read_units(request) or (_open_tables(request), None)
+        taken = {file for unit in runs.found.units for file in unit.files} if runs else ()
+        lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), root)
+        return replace(source, warnings=(*lost, *source.warnings)), runs
     known_places = {problem.location for problem in problems.found}
-    lost = report_unread(chosen.skipped, chosen.unreadable, location.root)
+    lost = report_unread(chosen.skipped, chosen.unreadable, root)
     raise ReportError(
         *(one for one in lost if one.location not in known_places), *merge_problems(problems.found)
     )
 
 
-def _read_units(request: SourceRequest) -> ImportedSource | None:
+def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
     """What loggers or harnesses wrote among the files; a unit is not read again while its files stand."""
     location, settings, chosen = request.location, request.settings, request.chosen
-    if settings.format and not find_format(settings.format):
+    named = find_format(settings.format)
+    if settings.format and not named:
         return None
     found = _find_readable_units(request)
-    if settings.format and not found.units:
-        raise ReportError(_explain_format(request, settings.format))
+    if named and not found.units:
+        message = f"format: {named.name}, but no file is of it; it reads {get_title(named.name)}"
+        unnamed = replace(request, settings=settings.model_copy(update={"format": None}))
+        if other := _find_readable_units(unnamed).units:
+            form = other[0].format
+            advice = f"It has files of {get_title(form)}: say format: {form}, or leave format: out"
+        elif tables := sum(1 for path in chosen.paths if split_ending(path)[1]):
+            advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
+        else:
+            message += f", called {join_names(named.patterns)}"
+            held = count_endings(chosen.paths) or "no file"
+            advice = f"It has {held}; if some of these are of it all the same, name them with files:"
+        raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
     if not found.units:
         return None
     # The metrics that ``metrics:`` names are read, or all of them where one of these is not there.
     requested = frozenset(settings.metrics or ())
     metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
-    form = find_format(found.units[0].format)
-    selective = bool(metrics) and form in LOGGERS
+    selective = bool(metrics) and find_format(found.units[0].format) in LOGGERS
     units, unreadable = _read_all(found.units, metrics if selective else None, request)
     known = {name for unit in units for run in unit.stored.runs for name in run.metrics}
     if selective and not known | {settings.rename_metrics.get(name, name) for name in known} >= requested:
         units, unreadable = _read_all(found.units, None, request)
-    runs = name_imported_runs(location, settings, chosen, units)
-    warnings = (*unreadable, *report_imports(runs, chosen, found))
-    survey = replace(survey_runs(runs), warnings=warnings)
-    settings = add_protocols(runs)
-    score_range = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
-    if score_range is not None and "score_range" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"score_range": score_range})
-    files = dict.fromkeys(file for unit in units for file in unit.files)
-    return ImportedSource(found, runs, tuple(files), survey, settings)
-
-
-def _explain_format(request: SourceRequest, name: str) -> Diagnostic:
-    """The problem that no file is of the format that ``format:`` names, and what the files are instead."""
-    form, paths = find_format(name), request.chosen.paths
-    message = f"format: {name}, but no file is of it; it reads {get_title(name)}"
-    settings = request.settings.model_copy(update={"format": None})
-    if other := _find_readable_units(replace(request, settings=settings)).units:
-        name = other[0].format
-        advice = f"It has files of {get_title(name)}: say format: {name}, or leave format: out"
-    elif tables := sum(1 for path in paths if split_ending(path)[1]):
-        advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
-    else:
-        message += f", called {join_names(form.patterns if form else ())}"
-        held = count_endings(paths) or "no file"
-        advice = f"It has {held}; if some of these are of it all the same, name them with files:"
-    return Diagnostic(request.location.place, message, advice, Stage.DATA)
+    runs = name_imported_runs(location, settings, chosen, found, units)
+    completed, warnings = complete_settings(runs), (*unreadable, *report_imports(runs, chosen))
+    surveyed = check_setting_names(replace(survey_runs(runs), warnings=warnings), completed, location.place)
+    files = tuple(dict.fromkeys(file for unit in units for file in unit.files))
+    return _make_source(location, settings, completed, files, surveyed), runs
 
 
 def _find_readable_units(request: SourceRequest) -> FoundUnits:

@@ -47,15 +47,11 @@ _PATHS: Final = frozenset(("their names", "their folders", "folders and names", 
 
 
 class NumberedRuns(NamedTuple):
-    """How runs become a few series of several runs: a pattern for ``files:`` of ``source.yml``.
+    """How runs become a few series of several runs."""
 
-    ``rename`` has series as the pattern gives them, and the names that they should have; ``series`` is how
-    many there are then.
-    """
-
-    files: str
-    rename: dict[str, str]
-    series: int
+    files: str  # a pattern for ``files:`` of ``source.yml``
+    rename: dict[str, str]  # series as the pattern gives them, and the names that they should have
+    series: int  # how many there are then
 
 
 def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | None:
@@ -186,10 +182,7 @@ def _list_paths(layout: Layout, top: str) -> list[str]:
 
 
 def _build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
-    """A pattern for ``files:`` by which all tables have the series and seeds that they have; empty for none.
-
-    ``paths`` are those of the files below the source.
-    """
+    """A pattern for ``files:`` by which tables have the series and seeds that they have; empty for none."""
     given_by_path = {file.path: {name: values[0] for name, values in file.given} for file in layout.files}
     given = list(given_by_path.values())
     for path, known in zip(paths, given, strict=True):

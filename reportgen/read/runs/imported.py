@@ -17,6 +17,7 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import suggest_names
+from reportgen.formats.registry import find_format, load_reader
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_value_names, shorten_paths
 from reportgen.read.runs.names import name_runs
@@ -58,13 +59,11 @@ class ImportedUnit:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRuns:
-    """Units with the names of their runs, which are candidates in the order of the units.
-
-    Units are in the order of writing: in natural order, but parts of one run in that of time.
-    """
+    """Units in the order of writing: in natural order, but parts of one run in that of time."""
 
     location: Location
-    settings: SourceSettings
+    settings: SourceSettings  # what ``source.yml`` says
+    found: FoundUnits  # with those that cannot be read
     units: tuple[ImportedUnit, ...]
     candidates: tuple[Candidate, ...]
     naming: Naming
@@ -84,7 +83,11 @@ class ImportedRuns:
 
 
 def name_imported_runs(
-    location: Location, settings: SourceSettings, chosen: ChosenFiles, units: Sequence[ImportedUnit]
+    location: Location,
+    settings: SourceSettings,
+    chosen: ChosenFiles,
+    found: FoundUnits,
+    units: Sequence[ImportedUnit],
 ) -> ImportedRuns:
     """Find the names of all runs of units, which are in natural order; raises where settings name in vain."""
     candidates = _make_candidates(location, chosen, units)
@@ -110,7 +113,7 @@ def name_imported_runs(
         units = [units[index] for index in order]
         candidates = _make_candidates(location, chosen, units)
         naming = name_runs(candidates, settings, settings.title or location.name)
-    return ImportedRuns(location, settings, tuple(units), candidates, naming)
+    return ImportedRuns(location, settings, found, tuple(units), candidates, naming)
 
 
 def _make_candidates(
@@ -167,12 +170,16 @@ def _name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str,
     return f"{run.benchmark} ({metric})" if run.benchmark else metric
 
 
-def add_protocols(runs: ImportedRuns) -> SourceSettings:
-    """Settings with the protocols that files tell: what all series share, and what one has of its own.
+def complete_settings(runs: ImportedRuns) -> SourceSettings:
+    """Settings with the scores that a format allows, and the protocols that files tell.
 
-    What differs between the evaluations of one series is left out, and what the settings say stands.
+    Protocols are what all series share, and what one has of its own. What differs between the evaluations of
+    one series is left out, and what the settings say stands.
     """
-    settings = runs.settings
+    settings, form = runs.settings, find_format(runs.found.units[0].format)
+    score_range = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
+    if score_range is not None and "score_range" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"score_range": score_range})
     read, reported = {id(run) for run in runs.scored}, defaultdict(list)
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
@@ -317,11 +324,11 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     return Survey(layout, tuple(layout.kinds), metrics, ())
 
 
-def suggest_for_runs(runs: ImportedRuns, found: FoundUnits) -> dict[str, object]:
+def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:
     """Keys of ``source.yml`` that say of runs and evaluations what was guessed, and change nothing else."""
     settings, suggested = runs.settings, dict[str, object]()
-    if found.left_out and settings.format is None:
-        suggested["format"] = found.units[0].format
+    if runs.found.left_out and settings.format is None:
+        suggested["format"] = runs.found.units[0].format
     # Keys by which all runs have the names that they have now, without a guess.
     candidates, naming = runs.candidates, runs.naming
     schemes = product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS)

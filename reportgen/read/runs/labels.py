@@ -75,15 +75,13 @@ def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
 
 
 def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
-    """Labels without ``s3``, and these seeds.
-
-    None unless some labels differ in it alone and, where others have no seed, all that have one do.
-    """
+    """Labels without ``s3``, and these seeds; None unless there are some that differ in it alone."""
     split = [split_seed(label, short=True) for label in labels]
     seeds: dict[str, list[str]] = defaultdict(list)
     for rest, seed in split:
         if seed is not None:
             seeds[rest].append(seed)
+    # Where others have no seed, every label that has one differs from another in it alone.
     quantify = all if any(seed is None for _, seed in split) else any
     several = quantify(len(group) > 1 for group in seeds.values())
     clear = all(len(set(group)) == len(group) for group in seeds.values())
@@ -91,10 +89,7 @@ def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | N
 
 
 def shorten_paths(paths: Iterable[str]) -> list[str]:
-    """Of each path what tells it from the others: without what all have at the same place.
-
-    A file's ending is left out. One path alone has nothing that tells it.
-    """
+    """Of each path what tells it from the others, without a file's ending; one path alone has nothing."""
     split = [PurePosixPath(path) for path in paths]
     parts = [(*path.parts[:-1], path.stem) if _FILE.fullmatch(path.suffix) else path.parts for path in split]
     if len(set(parts)) < 2:  # noqa: PLR2004 - one path
@@ -111,15 +106,12 @@ def shorten_paths(paths: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A run and what can name it: the named groups of ``files:`` and its path below the source.
-
-    ``folder`` is the part of the path that tells it from those of the other runs.
-    """
+    """A run and what can name it."""
 
     run: StoredRun
-    labels: Mapping[str, Text]
-    path: str
-    folder: str
+    labels: Mapping[str, Text]  # the named groups of ``files:``
+    path: str  # below the source
+    folder: str  # the part of the path that tells it from those of the other runs
 
     @property
     def plain_path(self) -> str:
@@ -192,14 +184,10 @@ def format_setting(value: Setting) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The settings that differ between runs, but for seeds, paths and names.
+    """The settings that differ between runs, but for seeds, paths and names."""
 
-    ``keys`` are their names, of evaluations also those of their protocols; ``values`` has those of each run,
-    in the order of the keys, and None for a run of which no setting is known.
-    """
-
-    keys: tuple[str, ...]
-    values: tuple[tuple[str | None, ...] | None, ...]
+    keys: tuple[str, ...]  # also those of protocols
+    values: tuple[tuple[str | None, ...] | None, ...]  # of each run; None where no setting of it is known
 
     def is_repeated(self, indices: Iterable[int]) -> bool:
         """Whether these runs have the same settings, as far as these are known."""
@@ -211,10 +199,9 @@ class Differences:
         return [key for key, *several in zip(self.keys, *known, strict=True) if len(set(several)) > 1]
 
     def choose_keys(self, labels: Sequence[str] = ()) -> tuple[str, ...]:
-        """The fewest settings that tell apart all runs of one label that are not one experiment.
+        """The fewest settings, three at most, that tell apart runs of one label that are not one experiment.
 
-        They are three at most, none of them a long text; none where these do not do. Without ``labels``, one
-        a run, all runs have the same.
+        None of them is a long text; there are none where these do not do. Without labels all have one.
         """
         labels = labels or [""] * len(self.values)
         rows = [values or (None,) * len(self.keys) for values in self.values]
@@ -275,15 +262,12 @@ def is_experiment_setting(key: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What may name the series, or the seeds, of all runs: one value a run, and what they are, after "by".
-
-    ``guessed`` if nobody said that they are it; ``keys`` are what ``series_from`` would call them.
-    """
+    """What may name the series, or the seeds, of all runs: one value a run."""
 
     values: tuple[str | None, ...]
-    by: str
-    guessed: bool = False
-    keys: tuple[str, ...] = ()
+    by: str  # what they are, after "by"
+    guessed: bool = False  # whether nobody said that they are it
+    keys: tuple[str, ...] = ()  # what ``series_from`` would call them
 
 
 def list_schemes(candidates: Sequence[Candidate]) -> list[Labels]:

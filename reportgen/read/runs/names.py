@@ -27,7 +27,7 @@ from reportgen.read.runs.labels import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from reportgen.read.runs.labels import Candidate, Differences
     from reportgen.settings.source import SourceSettings
@@ -54,46 +54,47 @@ class Naming:
     """The names of all runs, in the order of the runs."""
 
     names: tuple[RunName, ...]
-    # How series and seeds were found, as words after "by"; empty where there are no seeds.
-    series_by: str
-    seed_by: str
-    # Whether a name or folder was taken apart, or a group taken for a series.
-    guessed: bool = False
-    # Runs that have the same series and seed, and runs that are parts of one.
-    indistinct: Groups = ()
-    resumed: Groups = ()
-    # Runs of one series that differ in more than their seeds, though nobody chose it.
-    mixed: Groups = ()
-    # Runs that are series of their own for want of a seed, which the others have.
-    seedless: tuple[int, ...] = ()
-    # What ``series_from`` would call a guess that settings were taken for; empty otherwise.
-    keys: tuple[str, ...] = ()
+    series_by: str  # how series were found, as words after "by"
+    seed_by: str  # how seeds were found, the same; empty where there are none
+    guessed: bool = False  # whether a name or folder was taken apart, or a group taken for a series
+    indistinct: Groups = ()  # runs that have the same series and seed
+    resumed: Groups = ()  # runs that are parts of one
+    mixed: Groups = ()  # runs of one series that differ in more than their seeds, though nobody chose it
+    seedless: tuple[int, ...] = ()  # runs that are series of their own for want of a seed
+    keys: tuple[str, ...] = ()  # what ``series_from`` would call a guess that settings were taken for
 
 
 def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source: str) -> Naming:
-    """The names of all runs of a source, which are in the order of writing.
-
-    Of the settings ``series_from``, ``seed_from`` and ``run_from`` count; ``source`` is the name of a series
-    where nothing else names it.
-    """
+    """The names of all runs, which are in the order of writing; ``source`` is a series without a name."""
     # A run that was killed before it logged anything has no say in what the others are called.
     informative = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
     series, seeds, seedless = _find_names(informative, settings, source)
-    known = dict(zip(map(id, informative), zip(series.values, seeds.values, strict=True), strict=True))
-    begins = [candidate.run.begins or 0.0 for candidate in candidates]
-    groups = _group_equal(_make_id(candidate) or index for index, candidate in enumerate(candidates))
-    resumed = tuple(tuple(sorted(group, key=begins.__getitem__)) for group in groups if len(group) > 1)
+    logged = dict(zip(map(id, informative), zip(series.values, seeds.values, strict=True), strict=True))
+    times = [candidate.run.begins or 0.0 for candidate in candidates]
+    ids = _group_equal(_make_id(candidate) or index for index, candidate in enumerate(candidates))
+    resumed = tuple(tuple(sorted(group, key=times.__getitem__)) for group in ids if len(group) > 1)
     first = {index: group[0] for group in resumed for index in group}
-    names = _name_each(candidates, known, settings, [first.get(index, index) for index in range(len(begins))])
-    later = {index for index, begin in first.items() if index != begin}
-    indistinct, mixed = _find_doubtful(candidates, names, settings, later, known)
-    logged = (tuple(index for index in group if id(candidates[index]) in known) for group in indistinct)
+    begins = [first.get(index, index) for index in range(len(candidates))]
+    names = _name_each(candidates, logged, settings, begins)
+    # Runs with the same series and seed, without seeds only where nobody chose the series, and those of one
+    # series that differ in more than their seeds. Parts of a run after its beginning do not count.
+    chosen, known = settings.series_from is not None, find_differences(candidates)
+    equal: list[Hashable] = []
+    together: list[Hashable] = []
+    for index, (one, name) in enumerate(zip(candidates, names, strict=True)):
+        key, later = (name.series, one.run.benchmark), begins[index] != index
+        equal.append(index if later or (name.seed is None and chosen) else (*key, name.seed))
+        together.append(index if later or id(one) not in logged else key)
+    guided = chosen or any("series" in one.labels for one in candidates)
+    mixed = [group for group in _group_equal(together) if not (guided or known.is_repeated(group))]
+    indistinct = [group for group in _group_equal(equal) if len(group) > 1]
+    distinct = (tuple(index for index in group if id(candidates[index]) in logged) for group in indistinct)
     return Naming(
         names=names,
         series_by=series.by,
         seed_by=seeds.by if any(seeds.values) else "",
         guessed=series.guessed or (seeds.guessed and any(seeds.values)),
-        indistinct=tuple(group for group in logged if len(group) > 1),
+        indistinct=tuple(group for group in distinct if len(group) > 1),
         resumed=resumed,
         mixed=tuple(group for group in mixed if group not in indistinct),
         seedless=tuple(index for index, one in enumerate(candidates) if id(one) in seedless),
@@ -109,6 +110,10 @@ def _group_equal(keys: Iterable[Hashable]) -> Groups:
     return tuple(map(tuple, groups.values()))
 
 
+def _list_keys(settings: SourceSettings) -> tuple[str, ...]:
+    return (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from or ()
+
+
 def _make_id(candidate: Candidate) -> tuple[str, str, str] | None:
     """What parts of one run share: the id, and what it is called; None without an id."""
     run = candidate.run
@@ -121,11 +126,8 @@ def _name_each(
     settings: SourceSettings,
     begins: Sequence[int],
 ) -> tuple[RunName, ...]:
-    """Names with a run that no other of the series has; parts of one run are called as its beginning.
-
-    ``known`` has series and seed by the ``id`` of runs with values; ``begins`` are the indices of beginnings.
-    """
-    keys = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from or ()
+    """Names with a run that no other of the series has; parts of one run are called as its beginning."""
+    keys = _list_keys(settings)
     names: list[RunName] = []
     for one in candidates:
         series, seed = known.get(id(one), (None, None))
@@ -152,31 +154,6 @@ def _name_each(
         count = seen[name, benchmark, run]
         runs[index] = run if count == 1 else f"{run} ({count})"
     return tuple(replace(name, run=runs[begin]) for name, begin in zip(names, begins, strict=True))
-
-
-def _find_doubtful(
-    candidates: Sequence[Candidate],
-    names: Sequence[RunName],
-    settings: SourceSettings,
-    later: Container[int],
-    logged: Container[int],
-) -> tuple[Groups, Groups]:
-    """Runs with the same series and seed, and runs of one series that differ in more than their seeds.
-
-    Without seeds runs are equal only where nobody chose the series; ``later`` parts of runs do not count.
-    """
-    chosen = settings.series_from is not None
-    equal: list[Hashable] = []
-    together: list[Hashable] = []
-    for index, (one, name) in enumerate(zip(candidates, names, strict=True)):
-        key, alone = (name.series, one.run.benchmark), index in later
-        equal.append(index if alone or (name.seed is None and chosen) else (*key, name.seed))
-        together.append(index if alone or id(one) not in logged else key)
-    indistinct = tuple(group for group in _group_equal(equal) if len(group) > 1)
-    if chosen or any("series" in one.labels for one in candidates):
-        return indistinct, ()
-    known = find_differences(candidates)
-    return indistinct, tuple(group for group in _group_equal(together) if not known.is_repeated(group))
 
 
 def _find_names(
@@ -210,8 +187,7 @@ def _find_series(
 ) -> tuple[Labels, Labels]:
     """The series of all runs, and their seeds, which the labels of series may tell, too."""
     seeds = _find_seeds(candidates, settings)
-    if settings.series_from:
-        keys = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from
+    if keys := _list_keys(settings):
         by = " and ".join(f'"{name}"' for name in keys)
         return Labels(join_labels(candidates, keys, source), by), seeds
     if any("series" in one.labels for one in candidates):

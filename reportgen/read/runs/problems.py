@@ -22,7 +22,6 @@ from reportgen.read.runs.names import UNNAMED
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.formats.registry import FoundUnits
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
@@ -72,9 +71,9 @@ def find_method(runs: ImportedRuns) -> str | None:
     return keys[0] if repeated else None
 
 
-def report_imports(runs: ImportedRuns, chosen: ChosenFiles, found: FoundUnits) -> tuple[Diagnostic, ...]:
+def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic, ...]:
     """Warnings about what was read: irregular, guessed, indistinguishable or left out."""
-    place, problems = runs.location.place, [*_report_findings(runs)]
+    place, found, problems = runs.location.place, runs.found, [*_report_findings(runs)]
     read = f"the source is read as {get_title(found.units[0].format)}"
     for name, count in found.left_out:
         message = f"{read}, and {count} of {get_title(name)} left out: one format a source"
@@ -91,7 +90,7 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles, found: FoundUnits) -
     indices = runs.naming.seedless or (_find_bare_runs(runs) if find_method(runs) else ())
     others = format_count(len(runs.candidates) - len(indices), "run")
     for file, missing in _find_missing_files(runs, indices) if indices else ():
-        shown = list_names(runs.candidates[index].run.path for index in missing)
+        shown = list_names(_list_paths(runs, missing))
         series = dict.fromkeys(runs.naming.names[index].series for index in missing)
         named = list_names(f'"{name}"' for name in series)
         has, repeats = ("has", "it repeats") if len(missing) == 1 else ("have", "they repeat")
@@ -153,7 +152,7 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
         yield Diagnostic(place, message, "", Stage.DATA)
     unnamed = [index for index, name in enumerate(naming.names) if name.series == UNNAMED]
     if unnamed and runs.settings.series_from:
-        shown = list_names(dict.fromkeys(runs.candidates[index].run.path for index in unnamed))
+        shown = list_names(dict.fromkeys(_list_paths(runs, unnamed)))
         message = f"series_from: {len(unnamed)} of {len(naming.names)} runs have no such thing: {shown}"
         files = join_names([file for file, _ in _find_missing_files(runs, unnamed) if file])
         advice = f'They are the series "{UNNAMED}"{f"; write {files} there" if files else ""}'
@@ -207,6 +206,10 @@ def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
     if (rest := len(groups) - _MOST_MESSAGES) > 0:
         message = f"the same holds of {format_count(rest, 'more series or seed', 'more series and seeds')}"
         yield Diagnostic(place, message, "", Stage.DATA)
+
+
+def _list_paths(runs: ImportedRuns, indices: Sequence[int]) -> list[str]:
+    return [runs.candidates[index].run.path for index in indices]
 
 
 def _find_missing_files(runs: ImportedRuns, indices: Sequence[int]) -> list[tuple[str, list[int]]]:

@@ -45,11 +45,9 @@ class StoredRun:
     id: str = ""
     group: str = ""
     config: Mapping[str, Setting] = field(default_factory=dict)
-    # How many values each has, of an evaluation how many answers.
-    metrics: Mapping[str, int] = field(default_factory=dict)
+    metrics: Mapping[str, int] = field(default_factory=dict)  # how many values or answers each has
     step_name: str = "step"
-    # The earliest time of a value, milliseconds since 1970 UTC.
-    begins: float | None = None
+    begins: float | None = None  # the earliest time of a value, milliseconds since 1970 UTC
     evaluated: bool = False
     model: str = ""
     benchmark: str = ""
@@ -61,18 +59,14 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A piece of a unit's rows as a Parquet file of so many bytes, with names and SQL types of its columns.
+    """A piece of a unit's rows as a Parquet file of so many bytes, with its columns and their SQL types."""
 
-    ``run`` is the index of the only run in it, None where a column tells the run of each row; ``metric`` is
-    what scored a run's answers. The file is called ``name`` after the key of the unit.
-    """
-
-    name: str
+    name: str  # after the key of the unit
     size: int
     columns: tuple[str, ...]
     types: tuple[str, ...]
-    run: int | None = None
-    metric: str = ""
+    run: int | None = None  # the index of the only run in it; None where a column tells the run of each row
+    metric: str = ""  # what scored the answers of that run
 
 
 @dataclass(frozen=True, slots=True)
