@@ -54,7 +54,7 @@ def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
     Patterns of ``files:`` that fit nothing, too many files, and links out of the repository are errors.
     """
     if not location.path.is_dir():
-        refuse_outward_links(_find_outward_files([location.path], location), location)
+        _refuse_outward_links(_find_outward_files([location.path], location), location)
         return ChosenFiles((location.path,), {}, named=True)
     walk = FolderWalk(location.root, location.boundary)
     labels: dict[Path, dict[str, Text]] = {}
@@ -73,7 +73,7 @@ def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
     problems.raise_errors()
     named = bool(settings.files)
     paths = tuple(labels) if named else tuple(walk.list_files(location.path))
-    refuse_outward_links(walk.outward, location)
+    _refuse_outward_links(walk.outward, location)
     # Files that may not be read count where the user named them or their names may be of data.
     data = (path for path in paths if named or split_ending(path)[1] or is_unit_name(path.name))
     unreadable = frozenset(path for path in data if not os.access(path, os.R_OK) and path.exists())
@@ -178,10 +178,10 @@ _DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
 
 def refuse_outward_source(location: Location) -> None:
     """Refuse a source whose file or folder, or ``source.yml``, is a link out of the repository."""
-    refuse_outward_links(_find_outward([location.path, location.settings], location), location)
+    _refuse_outward_links(_find_outward([location.path, location.settings], location), location)
 
 
-def refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
+def _refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
     """Refuse links of a source that lead out of the repository, given with where they lead."""
     for link, target in found.items():
         if location.path.parent not in link.parents:

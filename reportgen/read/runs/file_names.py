@@ -40,8 +40,6 @@ _RUN_GROUP, _SERIES_GROUP, _SEED_GROUP = "(?P<run>[0-9]+)", "(?P<series>.+)", "(
 _GIVEN: Final = ["series", "seed"]
 # A seed's number, with what says that it is one.
 _SEED: Final = re.compile(r"(?:seed|s)[\s_\-=:.#]*(\d+)", re.IGNORECASE)
-
-
 # How series are found where only names or paths tell them.
 _PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
 

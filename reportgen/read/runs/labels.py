@@ -41,6 +41,13 @@ _BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
 # What a run has beside its configuration, where no setting has such a name.
 _RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
+# How runs may be told apart, the plainest first, and what ``series_from`` calls that.
+SCHEMES: Final = {
+    "their names": ("name",),
+    "their folders": ("folder",),
+    "folders and names": ("folder", "name"),
+    "groups and names": ("group", "name"),
+}
 _MOST_KEYS: Final = 3
 _LONGEST: Final = 60
 # What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
@@ -129,7 +136,7 @@ def find_config_seed(config: Mapping[str, Setting]) -> str | None:
         matching = [name == known for name in names]
         if not any(matching):
             matching = [name.rpartition(".")[2] == known for name in names]
-        seeds = {parse_seed(format_setting(value)) for value in compress(config.values(), matching)} - {None}
+        seeds = {parse_seed(_format_setting(value)) for value in compress(config.values(), matching)} - {None}
         if seeds:
             return seeds.pop() if len(seeds) == 1 else None
     return None
@@ -155,7 +162,7 @@ def _look_up(candidate: Candidate, name: str) -> tuple[str | None, bool]:
         keys = [key for key in run.config if key.endswith(f".{name}")]
     if len(keys) == 1:
         setting = run.config[keys[0]]
-        text = format_setting(setting)
+        text = _format_setting(setting)
         return text, isinstance(setting, str) and text.casefold() not in _BARE
     if name in _RUN_FIELDS:
         return (candidate.folder if name == "folder" else getattr(run, name)) or None, True
@@ -173,7 +180,7 @@ def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
     return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all equal
 
 
-def format_setting(value: Setting) -> str:
+def _format_setting(value: Setting) -> str:
     """A setting as a text: whole numbers without a point."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -236,7 +243,7 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
     for key in filter(is_experiment_setting, dict.fromkeys(key for one in settings for key in one)):
         cells = [one.get(key) for one in settings]
         if len(set(compress(cells, is_known))) > 1:
-            texts = [None if cell is None else format_setting(cell) for cell in cells]
+            texts = [None if cell is None else _format_setting(cell) for cell in cells]
             for index, candidate in enumerate(candidates):
                 text = texts[index]
                 if text is None or not isinstance(cells[index], str):
@@ -272,23 +279,19 @@ class Labels:
 
 def list_schemes(candidates: Sequence[Candidate]) -> list[Labels]:
     """What may name the series of all runs, the plainest first."""
-    names, folders = [one.run.name for one in candidates], [one.folder for one in candidates]
+    names, groups = [one.run.name for one in candidates], [one.run.group for one in candidates]
+    folders = [one.folder for one in candidates]
     if not any(names):
-        return [Labels(tuple(folders), "their folders", keys=("folder",))]
+        return [Labels(tuple(folders), "their folders", keys=SCHEMES["their folders"])]
     # Ids in folders say nothing of runs that have names.
     plain = shorten_paths(one.plain_path for one in candidates)
-    by_name = tuple(name or folder for name, folder in zip(names, folders, strict=True))
-    by_folder = tuple(folder or name for folder, name in zip(plain, names, strict=True))
-    by_both = tuple(f"{folder} {name}".strip() for folder, name in zip(plain, names, strict=True))
-    schemes = [
-        Labels(by_name, "their names", keys=("name",)),
-        Labels(by_folder, "their folders", keys=("folder",)),
-        Labels(by_both, "folders and names", keys=("folder", "name")),
+    rows = [
+        (name or folder, path or name, f"{path} {name}".strip(), f"{group} {name}".strip())
+        for name, folder, path, group in zip(names, folders, plain, groups, strict=True)
     ]
-    if len(groups := {one.run.group for one in candidates}) > 1 and all(groups):
-        grouped = tuple(f"{one.run.group} {one.run.name}".strip() for one in candidates)
-        schemes.append(Labels(grouped, "groups and names", keys=("group", "name")))
-    return schemes
+    pairs = zip(zip(*rows, strict=True), SCHEMES.items(), strict=True)
+    schemes = [Labels(values, by, keys=keys) for values, (by, keys) in pairs]
+    return schemes if len(set(groups)) > 1 and all(groups) else schemes[:-1]
 
 
 def join_labels(candidates: Sequence[Candidate], keys: Sequence[str], source: str) -> tuple[str | None, ...]:

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""Groups of runs, by their indices."""
-
+Groups: TypeAlias = tuple[tuple[int, ...], ...]  # of runs, by their indices
 UNNAMED: Final = "(unnamed)"
 _PATTERN: Final = "the pattern of files:"
 

@@ -16,7 +16,7 @@ from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.registry import get_title
 from reportgen.read.find import locate_file
 from reportgen.read.runs.imported import choose_metrics, list_scores
-from reportgen.read.runs.labels import find_differences
+from reportgen.read.runs.labels import SCHEMES, find_differences
 from reportgen.read.runs.names import UNNAMED
 
 if TYPE_CHECKING:
@@ -35,13 +35,6 @@ _MOST_UNITS: Final = 20
 _FEW_UNITS: Final = 3
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
-# The key that keeps the series as they were found.
-_SERIES_KEYS: Final = {
-    "their names": "name",
-    "their folders": "folder",
-    "folders and names": "[folder, name]",
-    "groups and names": "[group, name]",
-}
 
 
 def find_method(runs: ImportedRuns) -> str | None:
@@ -162,8 +155,10 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
         them = format_count(len(series) - bare, "of them", "of them") if bare else "them"
         alone = f"each of {len(series)} runs is a series of its own"
         advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
-        if own := _SERIES_KEYS.get(naming.series_by):
-            advice = f"{advice}; if not, say series_from: {own}"
+        if own := SCHEMES.get(naming.series_by):
+            # The key that keeps the series as they were found.
+            listed = ", ".join(own)
+            advice += f"; if not, say series_from: {listed if len(own) == 1 else f'[{listed}]'}"
         yield Diagnostic(place, f"{alone}, though {key} and the seed tell {them} apart", advice, Stage.DATA)
 
 

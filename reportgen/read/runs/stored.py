@@ -123,12 +123,8 @@ def dump_json(value: object) -> bytes:
 CODE: Final = "logged"
 _TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
 # What the table of answers has besides its slices, and columns that the source gives to all of them.
-_ANSWERS: Final = {
-    **dict.fromkeys(("problem", "sample"), sql.TEXT),
-    "score": "DOUBLE",
-    **dict.fromkeys(("answer", "gold"), sql.TEXT),
-    **dict.fromkeys(("tokens", "seconds"), "DOUBLE"),
-}
+_ANSWERS: Final = ("problem", "sample", "score", "answer", "gold", "tokens", "seconds")
+_NUMBERS: Final = frozenset(("score", "tokens", "seconds"))
 _GIVEN: Final = frozenset(("series", "run", "seed", "benchmark", "step", "metric", "value", "row", "cost"))
 _ROWS_OF_A_PART: Final = 1 << 20
 # Times that a timestamp can hold, which leaves out sentinels: 1 to 100,000 years after 1970.
@@ -294,8 +290,8 @@ class UnitWriter:
             for name, own in values.items():
                 cleaned = [clean_text(value) if isinstance(value, str) else value for value in own]
                 if name in {"problem", "score"} or any(value not in {None, ""} for value in cleaned):
-                    kind = _ANSWERS.get(name, sql.TEXT)
-                    columns[name] = np.array(cleaned, float if kind == "DOUBLE" else object)
+                    kind = "DOUBLE" if name in _NUMBERS else sql.TEXT
+                    columns[name] = np.array(cleaned, float if name in _NUMBERS else object)
                     cells[name] = (f"CAST({sql.quote_name(name)} AS {kind})", kind)
             self._write(columns, cells, len(self._runs), metric)
         return StoredRun(
