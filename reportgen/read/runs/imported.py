@@ -225,8 +225,9 @@ def survey_runs(runs: ImportedRuns) -> Survey:
             kinds.setdefault(name, sql.get_kind(file.type_of(name)) or Kind.TEXT)
     mapped = get_mapped_columns(settings)
     requested = [(f"columns: {part}", name) for part, name in mapped.items()]
+    requested += [("filter", name) for name in settings.filter]
     problems = []
-    for key, name in (*requested, *(("filter", name) for name in settings.filter)):
+    for key, name in requested:
         if find_column(name, tuple(kinds)) is None:
             message = f'{key} names the column "{name}", which the runs do not have'
             advice = suggest_names(name, tuple(kinds), "They have")
@@ -274,12 +275,9 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
             columns |= {"benchmark": benchmarks} if benchmarks and any(chosen) else {}
             columns |= {"metric": metrics} if metrics else {}
             own = {name: kind for name, kind in zip(part.columns, part.types, strict=True) if name != CODE}
-            path, code = (
-                locate_file(unit.unit.path, runs.location.root).file,
-                CODE if part.run is None else "",
-            )
             names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
-            yield FileLayout(path, "parquet", "", names, kinds, copy=copy, given=values, code=code)
+            path, code = locate_file(unit.unit.path, runs.location.root), CODE if part.run is None else ""
+            yield FileLayout(path.file, "parquet", "", names, kinds, copy=copy, given=values, code=code)
 
 
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
