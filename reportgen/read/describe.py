@@ -53,7 +53,7 @@ _TITLES: Final = {
     "wandb-csv": "a chart that W&B exported as CSV",
 }
 _LINES: Final = frozenset((".jsonl", ".ndjson"))
-# What only the rows and the loggers tell; the rest is at hand once a source is open.
+# What only rows and loggers say; the rest is at hand once a source is open.
 _STORED_FIELDS: Final = (
     *("series", "format", "title", "shape", "series_by", "seed_by", "counts"),
     *("settings", "repetitions", "clusters"),

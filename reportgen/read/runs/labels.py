@@ -39,7 +39,7 @@ _SEEDS: Final = (
 # Texts that say that there is nothing, or yes or no.
 _BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
-# What a run has beside its configuration, where no setting has such a name.
+# What a run has besides its configuration, where no setting has such a name.
 _RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
 # How runs may be told apart, the plainest first, and what ``series_from`` calls that.
 SCHEMES: Final = {

@@ -65,7 +65,7 @@ class StoredPart:
     size: int
     columns: tuple[str, ...]
     types: tuple[str, ...]
-    run: int | None = None  # the index of the only run in it; None where a column tells the run of each row
+    run: int | None = None  # the index of the only run in it; None where a column has that of each row
     metric: str = ""  # what scored the answers of that run
 
 
@@ -119,7 +119,7 @@ def dump_json(value: object) -> bytes:
     return json.dumps(value, default=list_fields).encode()
 
 
-# The column that tells a row's run by its index in the unit; of totals, their place among those of the unit.
+# The column with the index of a row's run in the unit; of totals, their place among those of the unit.
 CODE: Final = "logged"
 _TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
 # What the table of answers has besides its slices, and columns that the source gives to all of them.
