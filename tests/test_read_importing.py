@@ -28,7 +28,7 @@ from reportgen.read import (
     read_outcomes,
     read_raw_frame,
 )
-from reportgen.read.runs import write_parquet
+from reportgen.read.runs import stored
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.source import Format
 
@@ -191,7 +191,7 @@ def test_many_points_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.Mo
     source = open_source(
         tmp_path, "data", "s", load_settings=load_source_settings, cache=Cache(tmp_path / "cache")
     )
-    monkeypatch.setattr(write_parquet, "_ROWS_OF_A_PART", 7)
+    monkeypatch.setattr(stored, "_ROWS_OF_A_PART", 7)
     parted = open_source(
         tmp_path, "data", "s", load_settings=load_source_settings, cache=Cache(tmp_path / "other")
     )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored descriptions needs it at run time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reportgen.core.errors import Diagnostic
+from reportgen.core.errors import Diagnostic  # noqa: TC001 - as above
 
 
 @dataclass(frozen=True, slots=True)

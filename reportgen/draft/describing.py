@@ -57,7 +57,7 @@ def describe_path(
         cache: what was read and counted before; None where nothing is stored.
         boundary: where links in it may lead; anywhere if None.
     """
-    from reportgen.read.describe.describe import DescribeContext, describe  # noqa: PLC0415 - imports the database
+    from reportgen.read.describe import DescribeContext, describe  # noqa: PLC0415 - imports the database
 
     return describe(path, root, name, DescribeContext(load_source_settings, hashes, cache, boundary))
 
@@ -71,7 +71,7 @@ def describe_data_folder(
         ReportError: two sources have the same name.
     """
     from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
-    from reportgen.read.unread import report_links  # noqa: PLC0415 - as above
+    from reportgen.read.choose import report_links  # noqa: PLC0415 - as above
 
     outward: dict[Path, str] = {}
     found = find_sources(root, data_dir, boundary, outward)

@@ -31,7 +31,7 @@ def list_contents(root: Path, source: Source) -> tuple[str, ...]:
     Raises:
         ReportError: everything that is wrong in the files.
     """
-    from reportgen.read.describe.counts import count_answers, count_curves, list_totals  # noqa: PLC0415
+    from reportgen.read.counts import count_answers, count_curves, list_totals  # noqa: PLC0415
 
     if source.kind == "outcomes":
         return tuple(map(_describe_evaluation, count_answers(root, source)))

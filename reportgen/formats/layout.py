@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
+from reportgen.formats.cells import Text  # noqa: TC001 - the schema of stored surveys needs it at run time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reportgen.core.errors import Diagnostic
-    from reportgen.formats.cells import Text
 
 
 # Names by which a part is recognised, the best first; capital letters make no difference.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -30,17 +31,13 @@ DEEPEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A source's file or folder, under the name that blocks use.
-
-    Problems are located relative to ``root``. ``settings`` is the ``source.yml``, whether there is one or
-    not. Links may lead anywhere if ``boundary`` is None.
-    """
+    """A source's file or folder, under the name that blocks use."""
 
     name: str
     path: Path
-    root: Path
-    settings: Path
-    boundary: Boundary | None = None
+    root: Path  # what the locations of problems are relative to
+    settings: Path  # the ``source.yml``, whether there is one or not
+    boundary: Boundary | None = None  # links may lead anywhere without one
 
     @property
     def place(self) -> SourceLocation:
@@ -59,12 +56,6 @@ def locate_file(path: Path, root: Path, line: int | None = None) -> SourceLocati
     return SourceLocation((path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), line)
 
 
-def name_source(path: Path) -> str:
-    """The name of a source that is one file: without the endings of a table, otherwise without its ending."""
-    name, kind, _ = split_ending(path)
-    return name if kind or name.startswith(_EVENTS) else path.stem
-
-
 def find_sources(
     project_root: Path,
     data_dir: str,
@@ -73,10 +64,8 @@ def find_sources(
 ) -> tuple[str, ...]:
     """Names of all sources below the data folder, in natural order; none if there is no such folder.
 
-    Links that leave the boundary are not followed, and ``outward`` gets them and where they lead.
-
-    Raises:
-        ReportError: two files, or a file and a folder, have the same name.
+    Links that leave the boundary are not followed, and ``outward`` gets them and where they lead. Two files,
+    or a file and a folder, of the same name are an error.
     """
     data = project_root / data_dir
     if not data.is_dir():
@@ -84,11 +73,15 @@ def find_sources(
     names: dict[str, list[Path]] = {}
     for file in sorted(_list_files(data), key=natural_key):
         names.setdefault(split_ending(file)[0], []).append(file)
-    for folder in _list_folders(data, boundary, outward):
-        names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
+    # Every folder with data somewhere below it is a source.
+    walk = FolderWalk(data.parent, boundary, nested_sources=True, outward={} if outward is None else outward)
+    files = (file for file in walk.list_files(data) if split_ending(file)[1] or is_unit_name(file.name))
+    for folder in sorted({parent for file in files for parent in file.parents}, key=natural_key):
+        if folder != data and folder.is_relative_to(data):
+            names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
     for file in sorted(_list_files(data, of_units=True), key=natural_key):
         # A log next to a table of its name has been no source of its own.
-        names.setdefault(name_source(file), [file])
+        names.setdefault(_name_source(file), [file])
     problems = [_report_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
     if problems:
         raise ReportError(*problems)
@@ -96,11 +89,7 @@ def find_sources(
 
 
 def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | None = None) -> Location:
-    """The file or folder that a source's name means.
-
-    Raises:
-        ReportError: there is none, or more than one.
-    """
+    """The file or folder that a source's name means; raises where there is none, or more than one."""
     data = project_root / data_dir
     parts = PurePosixPath(name).parts
     found: list[Path] = []
@@ -109,9 +98,8 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
         found = [folder] if folder.is_dir() else []
         if len(parts) == 1 and data.is_dir():
             found += [path for path in _list_files(data, f"{name}.") if split_ending(path)[0] == name]
-            found = found or [
-                path for path in _list_files(data, name, of_units=True) if name_source(path) == name
-            ]
+            units = _list_files(data, name, of_units=True) if not found else ()
+            found += [path for path in units if _name_source(path) == name]
     if len(found) > 1:
         raise ReportError(_report_clash(name, found, project_root))
     if not found:
@@ -128,35 +116,44 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
 def make_location(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
     """A source whose file or folder is known; without a name it is called as that is."""
     is_folder = path.is_dir()
-    own_name = path.name if is_folder else name_source(path)
+    own_name = path.name if is_folder else _name_source(path)
     settings = path / SETTINGS if is_folder else path.with_name(f"{own_name}.{SETTINGS}")
     return Location(name or own_name, path, root, settings, boundary)
 
 
+def _name_source(path: Path) -> str:
+    """The name of a source that is one file: without the endings of a table, otherwise without its ending."""
+    name, kind, _ = split_ending(path)
+    return name if kind or name.startswith(_EVENTS) else path.stem
+
+
+def _list_files(data: Path, start: str = "", *, of_units: bool = False) -> Iterator[Path]:
+    """Tables directly in the data folder whose names begin so, or what loggers and harnesses wrote there."""
+    for path in data.iterdir():
+        if not path.name.startswith(start) or path.name.startswith(".") or path.name.endswith(SETTINGS):
+            continue
+        if (is_unit_name(path.name) if of_units else split_ending(path)[1]) and path.is_file():
+            yield path
+
+
+def _report_clash(name: str, paths: list[Path], root: Path) -> Diagnostic:
+    others = " and ".join(locate_file(path, root).file for path in paths[1:])
+    message = f'{others} would be the source "{name}" too'
+    return Diagnostic(locate_file(paths[0], root), message, "Rename one of them", Stage.DATA)
+
+
 @dataclass(frozen=True, slots=True)
 class FolderWalk:
-    """A way through folders, and what is left out on it. Without a boundary all links are followed.
+    """A way through folders, and what is left out on it. Without a boundary all links are followed."""
 
-    Attributes:
-        root: what the locations of problems are relative to.
-        boundary: links that leave it are not followed.
-        nested_sources: whether to go into folders with a ``source.yml``, which are sources of their own.
-        skipped: the folders that are not gone into, and why, as a sentence without full stop.
-        outward: the links that leave the boundary, and where they lead.
-    """
-
-    root: Path
+    root: Path  # what the locations of problems are relative to
     boundary: Boundary | None = None
-    nested_sources: bool = False
-    skipped: dict[Path, str] = field(default_factory=dict)
-    outward: dict[Path, str] = field(default_factory=dict)
+    nested_sources: bool = False  # whether to go into folders with a ``source.yml``, sources of their own
+    skipped: dict[Path, str] = field(default_factory=dict)  # folders that are not gone into, and why
+    outward: dict[Path, str] = field(default_factory=dict)  # links that leave the boundary, and where to
 
     def list_files(self, folder: Path) -> Iterator[Path]:
-        """Every file below a folder but hidden ones, in natural order, each once whatever links lead to it.
-
-        Raises:
-            ReportError: there are more than ``MOST_FILES``, or folders deeper than ``DEEPEST``.
-        """
+        """Every file below a folder but hidden ones, in natural order, each once though links lead to it."""
         seen: set[str] = set()
         place = locate_file(folder, self.root)
         for path, real in self._walk(folder, (os.path.realpath(folder),), set(), place):
@@ -186,11 +183,15 @@ class FolderWalk:
             self.skipped[folder] = "the folder cannot be opened: Permission denied; it is left out"
             return
         # Files and folders themselves come before links to them, so that these are the ones left out.
-        for linked, _, entry in sorted(found, key=lambda one: one[:2]):
+        visible = (one for one in found if one[2].name != SETTINGS and not one[2].name.startswith("."))
+        for linked, _, entry in sorted(visible, key=lambda one: one[:2]):
             path = folder / entry.name
-            if entry.name.startswith(".") or entry.name == SETTINGS:
-                continue
-            real = _resolve_link(path) if linked else os.path.join(above[-1], entry.name)  # noqa: PTH118
+            real = os.path.join(above[-1], entry.name)  # noqa: PTH118
+            if linked:
+                # Where it leads; where that may not be seen, as of another user's process, the link itself.
+                real = str(path)
+                with suppress(OSError):
+                    real = os.path.realpath(path)
             if os.path.isdir(path) if linked else entry.is_dir():  # noqa: PTH112 - pathlib raises at loops
                 if real not in walked and self._is_entered(path, real, above if linked else ()):
                     yield from self._walk(path, (*above, real), walked, top)
@@ -215,39 +216,3 @@ class FolderWalk:
             return False
         self.outward[link] = real
         return True
-
-
-def _resolve_link(link: Path) -> str:
-    """Where a link leads; the link itself where that may not be seen, as of another user's process."""
-    try:
-        return os.path.realpath(link)
-    except OSError:
-        return str(link)
-
-
-def _list_files(data: Path, start: str = "", *, of_units: bool = False) -> Iterator[Path]:
-    """Tables directly in the data folder whose names begin so, or what loggers and harnesses wrote there."""
-    for path in data.iterdir():
-        if not path.name.startswith(start) or path.name.startswith(".") or path.name.endswith(SETTINGS):
-            continue
-        if (is_unit_name(path.name) if of_units else split_ending(path)[1]) and path.is_file():
-            yield path
-
-
-def _list_folders(data: Path, boundary: Boundary | None, outward: dict[Path, str] | None) -> list[Path]:
-    """Every folder with data somewhere below it."""
-    walk = FolderWalk(data.parent, boundary, nested_sources=True, outward={} if outward is None else outward)
-    found = {
-        parent
-        for file in walk.list_files(data)
-        if split_ending(file)[1] or is_unit_name(file.name)
-        for parent in file.parents
-        if parent != data and parent.is_relative_to(data)
-    }
-    return sorted(found, key=natural_key)
-
-
-def _report_clash(name: str, paths: list[Path], root: Path) -> Diagnostic:
-    others = " and ".join(locate_file(path, root).file for path in paths[1:])
-    message = f'{others} would be the source "{name}" too'
-    return Diagnostic(locate_file(paths[0], root), message, "Rename one of them", Stage.DATA)

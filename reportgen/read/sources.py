@@ -1,144 +1,75 @@
-"""Opens a source: its settings, its files, what they hold, and their hashes."""
+"""Opens a source: its settings, its files, what they hold, and their hashes.
+
+What loggers and harnesses wrote is read once into Parquet, and from there like a table.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, replace
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
+from reportgen.core.cache import get_stamp
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.model import SourceFile
 from reportgen.core.repository import find_data_boundary
-from reportgen.formats.cells import Kind
+from reportgen.core.words import format_count, join_names
 from reportgen.formats.files import hash_file, split_ending
-from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import list_names, merge_problems
-from reportgen.formats.registry import is_unit_name
+from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_unit_name, load_reader
+from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series, set_series
-from reportgen.read.choose import choose_files
+from reportgen.read.choose import choose_files, count_endings, refuse_outward_source, report_unread
 from reportgen.read.find import locate, locate_file, make_location
 from reportgen.read.runs.file_names import report_file_names
-from reportgen.read.runs.ingest import ImportedSource, read_units
-from reportgen.read.runs.stored import get_temporary_cache
+from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
+from reportgen.read.runs.problems import report_imports
+from reportgen.read.runs.stored import UnitWriter, dump_json, get_temporary_cache, load_unit, store_unit
 from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
-from reportgen.read.tables.layout import (
-    Layout,
-    OutcomeRoles,
-    Roles,
-    RunColumn,
-    Survey,
-    TotalRoles,
-    list_free_columns,
-)
+from reportgen.read.tables.columns import list_free_columns
+from reportgen.read.tables.layout import Survey
 from reportgen.read.tables.mapped_json import map_tables
-from reportgen.read.tables.survey import hash_files, list_tables, survey
-from reportgen.read.unread import find_outward_source, refuse_outward_links, report_unread
+from reportgen.read.tables.survey import survey
+from reportgen.read.tables.table_files import hash_files, list_tables
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection
 
     from reportgen.core.cache import Cache
-    from reportgen.core.model import SourceFile
+    from reportgen.formats.registry import FoundUnits
+    from reportgen.formats.runs import Unit
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
+    from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.tables.layout import DataFile
 
 
-def make_survey_key(
-    cache: Cache, files: Sequence[DataFile], hashed: Sequence[SourceFile], settings: SourceSettings
-) -> str:
-    """The key of a survey: the files' content, how they are read, and what ``source.yml`` says."""
-    read = [
-        [
-            *(file.content.name, known.sha256, file.format, file.content.compression),
-            *(file.label, file.given, file.copy),
-        ]
-        for file, known in zip(files, hashed, strict=True)
-    ]
-    return cache.make_key("survey", json.dumps(read), settings.model_dump_json())
+# A unit of these holds many runs.
+_STORES: Final = frozenset(("mlflow_sqlite", "trackio"))
+# One of these, too, each metric in a file of its own.
+_OF_MANY_FILES: Final = frozenset(("mlflow_files",))
+_META: Final = "meta.yaml"
 
 
-def store_survey(cache: Cache, key: str, survey: Survey) -> None:
-    """Store a survey, unless it has warnings: these are reported of what was really looked at."""
-    if not survey.warnings:
-        layout = {**asdict(survey.layout), "gapless": sorted(survey.layout.gapless)}
-        cache.put(key, json.dumps([layout, survey.columns, survey.raw_metrics]).encode())
+@dataclass(frozen=True, slots=True)
+class SourceRequest:
+    """A source to open: where it is, what its ``source.yml`` says, and its files.
 
-
-def load_survey(cache: Cache, key: str) -> Survey | None:
-    """What ``store_survey`` wrote; None where there is nothing."""
-    data = cache.get(key)
-    if data is None:
-        return None
-    stored, columns, metrics = json.loads(data)
-    parts: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
-    }
-    parts |= {
-        "files": tuple(_load_file(file) for file in stored["files"]),
-        "kinds": {name: Kind(kind) for name, kind in stored["kinds"].items()},
-        "roles": Roles(**stored["roles"]),
-        "metrics": {name: tuple(raw) for name, raw in stored["metrics"].items()},
-        "gapless": frozenset(stored["gapless"]),
-        "outcomes": OutcomeRoles(**stored["outcomes"]) if stored["outcomes"] else None,
-        "totals": TotalRoles(**stored["totals"]) if stored["totals"] else None,
-        "spread": {column: RunColumn(**run) for column, run in stored["spread"].items()},
-    }
-    return Survey(Layout(**parts), tuple(columns), tuple(metrics), ())
-
-
-def _load_file(data: dict[str, Any]) -> FileLayout:
-    given = tuple((name, tuple(values)) for name, values in data["given"])
-    lists = {"columns": tuple(data["columns"]), "types": tuple(data["types"]), "given": given}
-    return FileLayout(**{**data, **lists})
-
-
-def make_source(
-    location: Location,
-    stated: SourceSettings,
-    settings: SourceSettings,
-    files: tuple[SourceFile, ...],
-    found: Survey,
-) -> Source:
-    """A source from the survey of its files.
-
-    ``stated`` is what its ``source.yml`` says, ``settings`` the same with what its files say, such as the
-    protocol of a harness.
+    ``hashes`` gives the SHA-256 of a file in hex. Without a cache, as in a notebook, rows that are read lie
+    below the temporary folder of the process.
     """
-    layout = found.layout
-    # What decides the numbers of a source and what is reported of them, of files that are left out, too.
-    contents = " ".join(f"{file.path} {file.sha256}" for file in files)
-    warnings = " ".join(map(str, found.warnings))
-    identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"
-    return Source(
-        name=location.name,
-        location=location.place,
-        settings=settings,
-        files=files,
-        metrics=tuple(layout.metrics),
-        columns=found.columns,
-        digest=hashlib.sha256(identity.encode()).hexdigest(),
-        warnings=found.warnings,
-        layout=layout,
-        kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",
-        benchmarks=layout.benchmarks,
-        lower_is_better=_choose_lower_is_better(settings, layout),
-        slices=list_free_columns(layout),
-        score_range=settings.score_range,
-    )
 
-
-def _choose_lower_is_better(settings: SourceSettings, layout: Layout) -> tuple[str, ...]:
-    """The benchmarks on which a smaller total is better: as stated, otherwise as found."""
-    stated = settings.lower_is_better
-    if stated is None or layout.totals is None:
-        return layout.lower_is_better
-    if isinstance(stated, bool):
-        return (layout.benchmarks or ("",)) if stated else ()
-    return stated
+    location: Location
+    settings: SourceSettings
+    chosen: ChosenFiles
+    hashes: Callable[[Path], str]
+    cache: Cache | None
 
 
 def open_source(
@@ -153,14 +84,10 @@ def open_source(
 ) -> Source:
     """Find and understand a source; of its data only a bounded sample and the benchmarks are looked at.
 
-    Args:
-        project_root: the folder of ``mkdocs.yml``; locations of problems are relative to it.
-        data_dir: the folder with the data, relative to the root.
-        name: the source's name: a file or folder below the data folder, without ending.
-        load_settings: reads a ``source.yml``, given its path and its name for messages.
-        hashes: SHA-256 of a file in hex; computed here if left out.
-        cache: what was seen in unchanged files before; they are looked at afresh if left out.
-        follow_links: whether links may lead out of the repository that holds the root.
+    Locations of problems, and ``data_dir``, are relative to the folder of ``mkdocs.yml``; ``name`` is that of
+    a file or folder below the data folder, without ending. ``load_settings`` reads a ``source.yml``, given
+    its path and its name for messages. ``hashes`` gives the SHA-256 of a file in hex, ``cache`` has what was
+    seen in unchanged files before, and ``follow_links`` lets links lead out of the repository.
 
     Raises:
         ReportError: there is no such source, or everything that is wrong with its settings or files.
@@ -178,9 +105,8 @@ def open_path(
 ) -> tuple[Path, Source]:
     """Open any file or folder as a source, as a notebook does.
 
-    Returns:
-        The root that the paths of the source are relative to (the working folder if the path is below
-        it, otherwise the folder around it), and the source.
+    Returns the root that the paths of the source are relative to (the working folder if the path is below
+    it, otherwise the folder around it), and the source.
 
     Raises:
         ReportError: there is no such file, or everything that is wrong with it.
@@ -204,66 +130,161 @@ def open_location(
 ) -> Source:
     """Open a source whose file or folder is known; see ``open_source``."""
     settings = load_source_settings(location, load_settings)
-    return open_files(location, settings, choose_files(location, settings), hashes, cache)[0]
+    request = SourceRequest(location, settings, choose_files(location, settings), hashes, cache)
+    return open_files(request)[0]
 
 
 def load_source_settings(
     location: Location, load_settings: Callable[[Path, str], SourceSettings]
 ) -> SourceSettings:
-    """What the ``source.yml`` of a source says, if there is one.
-
-    Raises:
-        ReportError: everything that is wrong with it, or it or the source is a link out of the repository.
-    """
-    refuse_outward_links(find_outward_source(location), location)
+    """What the ``source.yml`` of a source says, if any; neither may be a link out of the repository."""
+    refuse_outward_source(location)
     if location.has_settings:
         return load_settings(location.settings, locate_file(location.settings, location.root).file)
     return SourceSettings()
 
 
-def open_files(
-    location: Location,
-    settings: SourceSettings,
-    chosen: ChosenFiles,
-    hashes: Callable[[Path], str],
-    cache: Cache | None = None,
-) -> tuple[Source, ImportedSource | None]:
-    """Open a source whose settings and files are known; see ``open_source``.
-
-    Returns:
-        The source, and what loggers or harnesses wrote if it is that.
+def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
+    """Open a source whose settings and files are known, with the runs that loggers or harnesses wrote.
 
     Raises:
         ReportError: everything that is wrong with its files.
     """
+    chosen, root = request.chosen, request.location.root
     problems = Diagnostics()
     with problems.collecting():
-        imported = read_units(location, settings, chosen, hashes, cache)
-        if imported:
-            found = check_setting_names(imported.survey, imported.settings, location.place)
-            source = make_source(location, settings, imported.settings, imported.files, found)
-        else:
-            source = _open_tables(location, settings, chosen, hashes, cache)
-        taken = {file for unit in imported.found.units for file in unit.files} if imported else ()
-        lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), location.root)
-        return replace(source, warnings=(*lost, *source.warnings)), imported
+        source, runs = _read_units(request) or (_open_tables(request), None)
+        taken = {file for unit in runs.found.units for file in unit.files} if runs else ()
+        lost = report_unread(chosen.skipped, chosen.unreadable.difference(taken), root)
+        return replace(source, warnings=(*lost, *source.warnings)), runs
     known_places = {problem.location for problem in problems.found}
-    lost = report_unread(chosen.skipped, chosen.unreadable, location.root)
+    lost = report_unread(chosen.skipped, chosen.unreadable, root)
     raise ReportError(
         *(one for one in lost if one.location not in known_places), *merge_problems(problems.found)
     )
 
 
-def _open_tables(
-    location: Location,
-    settings: SourceSettings,
-    chosen: ChosenFiles,
-    hashes: Callable[[Path], str],
-    cache: Cache | None,
-) -> Source:
+def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
+    """What loggers or harnesses wrote among the files; a unit is not read again while its files stand."""
+    location, settings, chosen = request.location, request.settings, request.chosen
+    named = find_format(settings.format)
+    if settings.format and not named:
+        return None
+    found = _find_readable_units(request)
+    if named and not found.units:
+        message = f"format: {named.name}, but no file is of it; it reads {get_title(named.name)}"
+        unnamed = replace(request, settings=settings.model_copy(update={"format": None}))
+        if other := _find_readable_units(unnamed).units:
+            form = other[0].format
+            advice = f"It has files of {get_title(form)}: say format: {form}, or leave format: out"
+        elif tables := sum(1 for path in chosen.paths if split_ending(path)[1]):
+            advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
+        else:
+            message += f", called {join_names(named.patterns)}"
+            held = count_endings(chosen.paths) or "no file"
+            advice = f"It has {held}; if some of these are of it all the same, name them with files:"
+        raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
+    if not found.units:
+        return None
+    # The metrics that ``metrics:`` names are read, or all of them where one of these is not there.
+    requested = frozenset(settings.metrics or ())
+    metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
+    selective = bool(metrics) and find_format(found.units[0].format) in LOGGERS
+    units, unreadable = _read_all(found.units, metrics if selective else None, request)
+    known = {name for unit in units for run in unit.stored.runs for name in run.metrics}
+    if selective and not known | {settings.rename_metrics.get(name, name) for name in known} >= requested:
+        units, unreadable = _read_all(found.units, None, request)
+    runs = name_imported_runs(location, settings, chosen, found, units)
+    completed, warnings = complete_settings(runs), (*unreadable, *report_imports(runs, chosen))
+    surveyed = check_setting_names(replace(survey_runs(runs), warnings=warnings), completed, location.place)
+    files = tuple(dict.fromkeys(file for unit in units for file in unit.files))
+    return _make_source(location, settings, completed, files, surveyed), runs
+
+
+def _find_readable_units(request: SourceRequest) -> FoundUnits:
+    """The units among the files of a source."""
+    chosen, form = request.chosen, request.settings.format
+    paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
+    readable = [path for path in paths if path not in chosen.unreadable]
+    try:
+        # A unit that lacks a file is another one, so all files are tried first.
+        with suppress(OSError):
+            found = find_units(paths, form, named=chosen.named)
+            if found.units or readable == paths:
+                return found
+        return find_units(readable, form, named=chosen.named)
+    except OSError as error:
+        raise ReportError(_diagnose_os_error(error, request.location.path, request.location.root)) from None
+
+
+def _diagnose_os_error(error: OSError, path: Path, root: Path) -> Diagnostic:
+    message = f"the file cannot be read: {error.strerror or error}"
+    place = locate_file(Path(error.filename) if error.filename else path, root)
+    return Diagnostic(place, message, "Check that it exists and may be read", Stage.DATA)
+
+
+def _read_all(
+    units: tuple[Unit, ...], metrics: Collection[str] | None, request: SourceRequest
+) -> tuple[list[ImportedUnit], list[Diagnostic]]:
+    """What can be read, and warnings of what cannot: one damaged run does not take the others with it."""
+    root = request.location.root
+    # Units of many files are read without those that may not be read.
+    files = (file for unit in units if unit.format in _OF_MANY_FILES for file in unit.files)
+    lost = dict.fromkeys(file for file in files if not os.access(file, os.R_OK) and file.exists())
+    problems = Diagnostics()
+    read, unreadable = [], []
+    for unit in units:
+        readable = tuple(file for file in unit.files if file not in lost)
+        with problems.collecting():
+            try:
+                read.append(_read_unit(replace(unit, files=readable), metrics, request))
+            except UnreadableError as error:
+                place = locate_file(error.path, root, error.line)
+                unreadable.append((Diagnostic(place, error.message, error.next_step, Stage.DATA), unit))
+            except OSError as error:
+                unreadable.append((_diagnose_os_error(error, unit.path, root), unit))
+    if not read:
+        problems.add(problem for problem, _ in unreadable)
+    problems.raise_errors()
+    # Of what says something of a run, the reader reports it itself.
+    warnings = [*report_unread({}, [file for file in lost if file.name != _META], root)]
+    for problem, unit in unreadable:
+        what = "its runs are" if unit.format in _STORES else "this run is"
+        message = f"{problem.message}; {what} left out"
+        warnings.append(replace(problem, message=message, severity=Severity.WARNING))
+    return read, warnings
+
+
+def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceRequest) -> ImportedUnit:
+    """A unit as it is stored, or else read now; may raise ``UnreadableError`` or ``OSError``."""
+    cache, root = request.cache or get_temporary_cache(), request.location.root
+    stamps = [get_stamp(path) for path in unit.files]
+    files = tuple(
+        SourceFile(locate_file(path, root).file, size, request.hashes(path))
+        for path, (size, _) in zip(unit.files, stamps, strict=True)
+    )
+    identity = [unit.format, locate_file(unit.path, root).file]
+    identity += [f"{file.path} {file.sha256}" for file in files]
+    selected = "all" if metrics is None else "\n".join(sorted(metrics))
+    key = cache.make_key("unit", "\n".join(identity), selected)
+    stored = load_unit(cache, key)
+    if stored is None:
+        form = find_format(unit.format)
+        if form is None:
+            raise LookupError(unit.format)
+        stored = UnitWriter(cache, key, root).write(load_reader(form).read(unit, metrics))
+        # What grew while it was read is read again next time.
+        if [get_stamp(path) for path in unit.files] == stamps:
+            store_unit(cache, key, stored)
+    paths = [Path(cache.get_text_path(key, part.name)) for part in stored.parts]
+    return ImportedUnit(unit, files, stored, tuple(locate_file(path, root).file for path in paths))
+
+
+def _open_tables(request: SourceRequest) -> Source:
     """The source of tables, or of JSON files whose rows and columns the settings map."""
-    files = list_tables(location, settings, chosen)
-    hashed = hash_files(files, hashes)
+    location, settings, cache = request.location, request.settings, request.cache
+    files = list_tables(location, settings, request.chosen)
+    hashed = hash_files(files, request.hashes)
     known = settings
     if settings.format == "mapped":
         _check_names(location, settings)
@@ -272,30 +293,22 @@ def _open_tables(
         found = _survey_tables(location, tables.files, known)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     else:
-        found = _load_or_survey(location, settings, files, hashed, cache)
+        # The files' content, how they are read, and what ``source.yml`` says decide a survey.
+        read = []
+        for table, file in zip(files, hashed, strict=True):
+            content = [table.content.name, file.sha256, table.format, table.content.compression]
+            read.append([*content, table.label, table.given, table.copy])
+        key = cache.make_key("survey", json.dumps(read), settings.model_dump_json()) if cache else ""
+        stored = cache.load(key, Survey) if cache else None
+        found = stored or _survey_tables(location, files, settings)
+        # Warnings are reported of what was really looked at.
+        if cache and not stored and not found.warnings:
+            cache.put(key, dump_json(found))
         if not found.layout.spread:
             _check_names(location, settings)
     named = report_file_names(location, known, found)
     found = replace(found, warnings=(*found.warnings, *named))
-    return make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
-
-
-def _load_or_survey(
-    location: Location,
-    settings: SourceSettings,
-    files: tuple[DataFile, ...],
-    hashed: tuple[SourceFile, ...],
-    cache: Cache | None,
-) -> Survey:
-    """The survey of tables, from the cache where their files are as they were."""
-    if cache is None:
-        return _survey_tables(location, files, settings)
-    key = make_survey_key(cache, files, hashed, settings)
-    found = load_survey(cache, key)
-    if found is None:
-        found = _survey_tables(location, files, settings)
-        store_survey(cache, key, found)
-    return found
+    return _make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
@@ -310,12 +323,48 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
 
 def _survey_tables(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
-    found = survey(location.root, files, settings, location.place)
-    column, merged = find_series(location.root, found.layout, settings, location.place)
+    root, place = location.root, location.place
+    found = survey(root, files, settings, place)
+    column, merged = find_series(root, found.layout, settings, place)
     if column:
         settings = set_series(settings, column)
-        found = survey(location.root, files, settings, location.place)
-    if any(find_unmatched_names(found, settings, location.place)) and not found.layout.exhaustive:
-        found = survey(location.root, files, settings, location.place, whole=True)
-    found = check_setting_names(found, settings, location.place)
-    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, location.place)))
+        found = survey(root, files, settings, place)
+    if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
+        found = survey(root, files, settings, place, whole=True)
+    found = check_setting_names(found, settings, place)
+    return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, place)))
+
+
+def _make_source(
+    location: Location,
+    stated: SourceSettings,
+    settings: SourceSettings,
+    files: tuple[SourceFile, ...],
+    found: Survey,
+) -> Source:
+    """A source; ``settings`` is what its ``source.yml`` states, with what files say, such as a protocol."""
+    layout = found.layout
+    # What decides the numbers of a source and what is reported of them, of files that are left out, too.
+    contents = " ".join(f"{file.path} {file.sha256}" for file in files)
+    warnings = " ".join(map(str, found.warnings))
+    identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"
+    # Benchmarks on which a smaller total is better: as stated, otherwise as found.
+    lower = settings.lower_is_better if layout.totals else None
+    if isinstance(lower, bool):
+        lower = (layout.benchmarks or ("",)) if lower else ()
+    return Source(
+        name=location.name,
+        location=location.place,
+        settings=settings,
+        files=files,
+        metrics=tuple(layout.metrics),
+        columns=found.columns,
+        digest=hashlib.sha256(identity.encode()).hexdigest(),
+        warnings=found.warnings,
+        layout=layout,
+        kind="outcomes" if layout.outcomes else "totals" if layout.totals else "measurements",
+        benchmarks=layout.benchmarks,
+        lower_is_better=layout.lower_is_better if lower is None else lower,
+        slices=list_free_columns(layout),
+        score_range=settings.score_range,
+    )

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.formats.messages import list_names
 from reportgen.read.find import locate_file
-from reportgen.read.runs.labels import Candidate, shorten_paths
+from reportgen.read.runs.labels import Candidate, find_differences, shorten_paths
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from reportgen.core.description import Description
     from reportgen.read.find import Location
     from reportgen.read.tables.layout import DataFile, Layout, Survey
 
@@ -34,21 +35,21 @@ _WORD: Final = re.compile(rf"({_WORDS})(.*)", re.IGNORECASE)
 _PLAIN: Final = frozenset(("runs", "run", "logs", "log", "lightning_logs", "outputs", "output", "results"))
 # Written as a class of one, since YAML would double backslashes; where that is none, behind one.
 _SPECIAL: Final = re.compile(r"([.$*+?{}|()])|([\[\]^\\])")
-_RUN_GROUP: Final = "(?P<run>[0-9]+)"
+_RUN_GROUP, _SERIES_GROUP, _SEED_GROUP = "(?P<run>[0-9]+)", "(?P<series>.+)", "(?P<seed>[0-9]+)"
+# Runs of loggers have the run among these, too.
+_GIVEN: Final = ["series", "seed"]
+# A seed's number, with what says that it is one.
+_SEED: Final = re.compile(r"(?:seed|s)[\s_\-=:.#]*(\d+)", re.IGNORECASE)
+# How series are found where only names or paths tell them.
+_PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
 
 
 class NumberedRuns(NamedTuple):
-    """How runs become a few series of several runs.
+    """How runs become a few series of several runs."""
 
-    Attributes:
-        files: a pattern for ``files:`` of ``source.yml``.
-        rename: series as the pattern gives them, and the name that they should have.
-        series: how many there are then.
-    """
-
-    files: str
-    rename: dict[str, str]
-    series: int
+    files: str  # a pattern for ``files:`` of ``source.yml``
+    rename: dict[str, str]  # series as the pattern gives them, and the names that they should have
+    series: int  # how many there are then
 
 
 def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | None:
@@ -62,88 +63,65 @@ def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | No
     if len({len(one) for one in parts}) != 1:
         return None
     differing = [index for index in range(len(parts[0])) if len({one[index] for one in parts}) > 1]
-    for place in reversed(differing):
-        others = [other for other in differing if other != place]
-        matches = [_PART.fullmatch(one[place]) for one in parts]
-        found = [match for match in matches if match]
-        uniform = len({(match["mark"], match["end"]) for match in found}) == 1
-        if len(found) == len(parts) and len(others) <= 1 and uniform:
-            return _build_pattern(parts, others, place, found, source)
+    for index in reversed(differing):
+        others = [other for other in differing if other != index]
+        matches = [match for one in parts if (match := _PART.fullmatch(one[index]))]
+        uniform = len({(match["mark"], match["end"]) for match in matches}) == 1
+        if len(matches) == len(parts) and len(others) <= 1 and uniform:
+            return _build_pattern(parts, others, index, matches, source)
     return None
 
 
 def _build_pattern(
     parts: Sequence[tuple[str, ...]],
     others: Sequence[int],
-    place: int,
-    found: Sequence[re.Match[str]],
+    index: int,
+    matches: Sequence[re.Match[str]],
     source: str,
 ) -> NumberedRuns | None:
-    """The same, where numbers stand in one part of the paths, and their series before them or in another."""
-    mark, end = found[0]["mark"], escape_text(found[0]["end"] or "")
-    pattern, rename = [escape_text(part) for part in parts[0]], {}
-    pattern[place] = f"{escape_text(mark)}{_RUN_GROUP}{end}"
-    if any(match["series"] for match in found):
+    """Numbers stand in one part of the paths, and their series before them or in another part."""
+    mark, end = matches[0]["mark"], _escape(matches[0]["end"] or "")
+    pattern, rename = [_escape(part) for part in parts[0]], {}
+    pattern[index] = f"{_escape(mark)}{_RUN_GROUP}{end}"
+    if any(match["series"] for match in matches):
         if others or not mark:
             return None
-        series = [match["series"] for match in found]
-        pattern[place] = f"(?P<series>.+){pattern[place]}"
+        series = [match["series"] for match in matches]
+        pattern[index] = f"{_SERIES_GROUP}{pattern[index]}"
     elif others:
         series = [one[others[0]] for one in parts]
         pattern[others[0]] = "(?P<series>[^/]+)"
-    elif place > 0:
-        series = [parts[0][place - 1]] * len(parts)
-        pattern[place - 1] = f"(?P<series>{pattern[place - 1]})"
+    elif index > 0:
+        series = [parts[0][index - 1]] * len(parts)
+        pattern[index - 1] = f"(?P<series>{pattern[index - 1]})"
         rename = {series[0]: source} if series[0] in _PLAIN else {}
     elif word := _WORD.fullmatch(mark):
         series, rename = [word[1]] * len(parts), {word[1]: source}
-        pattern[place] = f"(?P<series>{word[1]}){escape_text(word[2])}{_RUN_GROUP}{end}"
+        pattern[index] = f"(?P<series>{word[1]}){_escape(word[2])}{_RUN_GROUP}{end}"
     else:
         return None
     runs: dict[str, list[int]] = defaultdict(list)
-    for name, match in zip(series, found, strict=True):
+    for name, match in zip(series, matches, strict=True):
         runs[name].append(int(match["run"]))
-    known = _WORD.search(mark) is not None
-    return (
-        NumberedRuns("/".join(pattern), rename, len(runs))
-        if _is_repetition(runs.values(), known=known)
-        else None
-    )
+    # Repetitions have each number once, and count up where no word says that they are some.
+    numbers = [sorted(several) for several in runs.values()]
+    distinct = all(len(set(several)) == len(several) for several in numbers)
+    counted = all(several in ([*range(len(several))], [*range(1, len(several) + 1)]) for several in numbers)
+    if len(numbers) == len(parts) or not distinct or not (counted or _WORD.search(mark)):
+        return None
+    return NumberedRuns("/".join(pattern), rename, len(runs))
 
 
-def _is_repetition(runs: Iterable[list[int]], *, known: bool) -> bool:
-    """Whether numbers tell repetitions: each once, and counted up where no word says so."""
-    numbers = [sorted(several) for several in runs]
-    if all(len(several) == 1 for several in numbers):
-        return False
-    if any(len(set(several)) < len(several) for several in numbers):
-        return False
-    return known or all(
-        several[0] in {0, 1} and several == list(range(several[0], several[0] + len(several)))
-        for several in numbers
-    )
-
-
-def escape_text(text: str) -> str:
+def _escape(text: str) -> str:
     """A text as a regular expression that fits it alone."""
     return _SPECIAL.sub(lambda sign: f"[{sign[1]}]" if sign[1] else f"\\{sign[2]}", text)
-
-
-# Runs of loggers have the run among these, too.
-_GIVEN: Final = ["series", "seed"]
-_SERIES_GROUP: Final = "(?P<series>.+)"
-_SEED_GROUP: Final = "(?P<seed>[0-9]+)"
-# A seed's number, with what says that it is one.
-_SEED: Final = re.compile(r"(?:seed|s)[\s_\-=:.#]*(\d+)", re.IGNORECASE)
 
 
 def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataFile] | None:
     """Tables with the series and seed that their names tell as columns, which no column tells yet.
 
-    The title of a source, or else the folder, is the series of bare seeds.
-
-    Returns:
-        None where no name has a seed, or two tables would be the same run.
+    The title of a source, or else the folder, is the series of bare seeds. None where no name has a seed, or
+    two tables would be the same run.
     """
     paths = list(dict.fromkeys(file.content.name for file in files))
     if len(paths) == 1 or any(file.given for file in files):
@@ -151,31 +129,30 @@ def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataF
     # What all of them have in common tells none of them apart.
     folders = shorten_paths(paths)
     runs = [Candidate(StoredRun(one, "", metrics={"": 1}), {}, one, one) for one in folders]
-    found = name_runs(runs, SourceSettings(), settings.title or PurePosixPath(paths[0]).parent.name)
-    if not found.seed_by or found.indistinct or not all(name.series for name in found.names):
+    naming = name_runs(runs, SourceSettings(), settings.title or PurePosixPath(paths[0]).parent.name)
+    if not naming.seed_by or naming.indistinct or not all(name.series for name in naming.names):
         return None
     given = {
         path: tuple(zip(_GIVEN, (name.series, name.seed), strict=True))
-        for path, name in zip(paths, found.names, strict=True)
+        for path, name in zip(paths, naming.names, strict=True)
     }
     return [replace(file, given=given[file.content.name]) for file in files]
 
 
-def report_file_names(location: Location, settings: SourceSettings, found: Survey) -> Iterator[Diagnostic]:
+def report_file_names(location: Location, settings: SourceSettings, survey: Survey) -> Iterator[Diagnostic]:
     """Warnings of tables whose names were taken apart, or may have to be, and how to settle it."""
-    layout, paths = found.layout, _list_paths(found.layout, locate_file(location.path, location.root).file)
-    message = ""
+    layout, message = survey.layout, ""
+    paths = _list_paths(layout, locate_file(location.path, location.root).file)
     if is_named_by_files(layout, settings):
         message = f"series and seeds come from the names of files: {list_names(layout.series)}"
-        pattern = build_seed_pattern(layout, paths) or f"and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
-        advice = f"Settle it with files: {pattern} in source.yml"
+        groups = f"and groups such as {_SERIES_GROUP} and {_SEED_GROUP}"
+        advice = f"Settle it with files: {_build_seed_pattern(layout, paths) or groups} in source.yml"
     elif not any((*astuple(layout.roles)[:3], settings.files, layout.spread, layout.outcomes, layout.totals)):
         numbered = detect_numbered_runs(paths, settings.title or location.name) if len(paths) > 1 else None
         if numbered and numbered.series < len(paths):
-            separate = _SERIES_GROUP + escape_text(PurePosixPath(paths[0]).suffix)
-            message = (
-                f"each of {len(paths)} files is a series of its own, though numbers alone tell some apart"
-            )
+            separate = _SERIES_GROUP + _escape(PurePosixPath(paths[0]).suffix)
+            count = len(paths)
+            message = f"each of {count} files is a series of its own, though numbers alone tell some apart"
             advice = (
                 f"If these count repetitions, say files: {numbered.files} in source.yml, "
                 f"if they are seeds with seed in place of run; if neither, say files: {separate}"
@@ -186,10 +163,9 @@ def report_file_names(location: Location, settings: SourceSettings, found: Surve
 
 def suggest_files(layout: Layout, settings: SourceSettings, top: str) -> dict[str, object]:
     """The keys by which tables have the series and seeds that their names tell; none where none are."""
-    if not is_named_by_files(layout, settings):
-        return {}
-    found = build_seed_pattern(layout, _list_paths(layout, top))
-    return {"files": found} if found else {}
+    named = is_named_by_files(layout, settings)
+    pattern = _build_seed_pattern(layout, _list_paths(layout, top)) if named else ""
+    return {"files": pattern} if pattern else {}
 
 
 def is_named_by_files(layout: Layout, settings: SourceSettings) -> bool:
@@ -203,11 +179,8 @@ def _list_paths(layout: Layout, top: str) -> list[str]:
     return list(dict.fromkeys(file.path.removeprefix(f"{top}/") for file in layout.files))
 
 
-def build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
-    """A pattern for ``files:`` by which all tables have the series and seeds that they have; empty for none.
-
-    ``paths`` are those of the files below the source.
-    """
+def _build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
+    """A pattern for ``files:`` by which tables have the series and seeds that they have; empty for none."""
     given_by_path = {file.path: {name: values[0] for name, values in file.given} for file in layout.files}
     given = list(given_by_path.values())
     for path, known in zip(paths, given, strict=True):
@@ -217,8 +190,37 @@ def build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
             continue
         parts = sorted([(*series.span(), _SERIES_GROUP), (*seeds[-1].span(1), _SEED_GROUP)])
         (start, stop, first), (again, end, second) = parts
-        before, between, after = map(escape_text, (path[:start], path[stop:again], path[end:]))
+        before, between, after = map(_escape, (path[:start], path[stop:again], path[end:]))
         pattern = f"{before}{first}{between}{second}{after}"
-        found = (re.fullmatch(pattern, path) for path in paths)
-        return pattern if [match and match.groupdict() for match in found] == given else ""
+        matches = [re.fullmatch(pattern, path) for path in paths]
+        return pattern if [match and match.groupdict() for match in matches] == given else ""
     return ""
+
+
+def suggest_repetitions(settings: SourceSettings, description: Description) -> dict[str, object]:
+    """Keys that make series that only a number in their paths tells apart runs of fewer series.
+
+    There are none unless the series are called as its runs, files or folders, or settings differ between the
+    runs that would be one series.
+    """
+    chosen = settings.files or settings.series_from or description.seed_by
+    if chosen or description.kind != "measurements" or description.series_by not in _PATHS:
+        return {}
+    runs = description.counts.runs
+    paths = list(dict.fromkeys(run.path for run in runs if run.path)) or list(description.read)
+    if len(paths) != len(runs):
+        return {}
+    below = [path.removeprefix(f"{description.path}/") for path in paths]
+    found = detect_numbered_runs(below, settings.title or description.name)
+    if not found or found.series >= len(description.series):
+        return {}
+    stored = [StoredRun(run.path, run.run, config=run.config) for run in runs]
+    known = find_differences(
+        [Candidate(run, {}, path, path) for run, path in zip(stored, below, strict=True)]
+    )
+    together: dict[str, list[int]] = defaultdict(list)
+    for index, path in enumerate(below):
+        together[match["series"] if (match := re.fullmatch(found.files, path)) else ""].append(index)
+    if not all(map(known.is_repeated, together.values())):
+        return {}
+    return {"files": found.files, **({"rename": found.rename} if found.rename else {})}

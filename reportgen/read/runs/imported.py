@@ -1,20 +1,29 @@
-"""The runs of all units of a source: in the order of writing, with their names, scores and protocols."""
+"""The runs of all units of a source, named and in the order of writing, and how they are read as tables.
+
+A table is a Parquet file of a unit, with the names of series, runs and seeds as given columns.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, product
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.formats import sql
+from reportgen.formats.cells import Kind
 from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import suggest_names
+from reportgen.formats.registry import find_format, load_reader
 from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_value_names, shorten_paths
 from reportgen.read.runs.names import name_runs
-from reportgen.read.runs.write_parquet import CODE
+from reportgen.read.runs.stored import CODE, list_totals
+from reportgen.read.tables.columns import find_column, get_mapped_columns, select_metrics
+from reportgen.read.tables.layout import Layout, OutcomeRoles, Roles, Survey, TotalRoles
 from reportgen.settings.source import Protocol, make_protocol
 
 if TYPE_CHECKING:
@@ -22,12 +31,20 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import SourceFile
     from reportgen.formats.cells import Text
+    from reportgen.formats.registry import FoundUnits
     from reportgen.formats.runs import Unit
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.read.runs.names import Naming
-    from reportgen.read.runs.stored import StoredPart, StoredRun, StoredUnit
+    from reportgen.read.runs.stored import StoredRun, StoredUnit
     from reportgen.settings.source import SourceSettings
+
+
+# What can name runs, the plainest first.
+_SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
+_SEEDS: Final = (None, "seed", "name", "folder")
+_PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
+_NO_STEP_NAME: Final = frozenset(("", "_step"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +59,11 @@ class ImportedUnit:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRuns:
-    """Units with the names of their runs, which are candidates in the order of the units.
+    """Units in the order of writing: in natural order, but parts of one run in that of time."""
 
-    Units are in the order of writing: in natural order, but parts of one run in that of time.
-    """
-
+    location: Location
+    settings: SourceSettings  # what ``source.yml`` says
+    found: FoundUnits  # with those that cannot be read
     units: tuple[ImportedUnit, ...]
     candidates: tuple[Candidate, ...]
     naming: Naming
@@ -58,26 +75,45 @@ class ImportedRuns:
             yield unit, range(begin, begin + len(unit.stored.runs))
             begin += len(unit.stored.runs)
 
+    @property
+    def scored(self) -> list[StoredRun]:
+        """The evaluations that are read: those with answers or, where none has any, those with totals."""
+        evaluated = [one.run for one in self.candidates if one.run.evaluated]
+        return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
+
 
 def name_imported_runs(
-    location: Location, settings: SourceSettings, chosen: ChosenFiles, units: Sequence[ImportedUnit]
+    location: Location,
+    settings: SourceSettings,
+    chosen: ChosenFiles,
+    found: FoundUnits,
+    units: Sequence[ImportedUnit],
 ) -> ImportedRuns:
-    """Find the names of all runs of units, which are in natural order.
-
-    Raises:
-        ReportError: the settings name something that no run has.
-    """
-    source = settings.title or location.name
+    """Find the names of all runs of units, which are in natural order; raises where settings name in vain."""
     candidates = _make_candidates(location, chosen, units)
-    problems = list(_report_unknown(location, settings, candidates))
+    series = settings.series_from or ()
+    requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
+    requested += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
+    problems = []
+    for key, name in requested:
+        if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
+            advice = suggest_names(name, list_value_names(candidates), "They have")
+            problems.append(Diagnostic(location.place, f'{key}: no run has "{name}"', advice, Stage.DATA))
     if problems:
         raise ReportError(*problems)
-    naming = name_runs(candidates, settings, source)
-    ordered = _order_units(units, naming)
-    if ordered != list(units):
-        candidates = _make_candidates(location, chosen, ordered)
-        naming = name_runs(candidates, settings, source)
-    return ImportedRuns(tuple(ordered), candidates, naming)
+    naming = name_runs(candidates, settings, settings.title or location.name)
+    # Units with parts of one run stand in the order of time.
+    owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
+    order = list(range(len(units)))
+    for group in naming.resumed:
+        parts = list(dict.fromkeys(owner[index] for index in group))
+        for slot, part in zip(sorted(map(order.index, parts)), parts, strict=True):
+            order[slot] = part
+    if order != sorted(order):
+        units = [units[index] for index in order]
+        candidates = _make_candidates(location, chosen, units)
+        naming = name_runs(candidates, settings, settings.title or location.name)
+    return ImportedRuns(location, settings, found, tuple(units), candidates, naming)
 
 
 def _make_candidates(
@@ -87,7 +123,7 @@ def _make_candidates(
     top = PurePosixPath(locate_file(location.path, location.root).file)
     runs, paths = [], []
     for unit in units:
-        labels = next((found for file in unit.unit.files if (found := chosen.get_labels(file))), {})
+        labels = next((groups for file in unit.unit.files if (groups := chosen.get_labels(file))), {})
         for run in unit.stored.runs:
             path = PurePosixPath(run.path)
             below = path.is_relative_to(top) and path != top
@@ -96,52 +132,6 @@ def _make_candidates(
     return tuple(
         Candidate(run, labels, path, folder)
         for (run, labels), path, folder in zip(runs, paths, shorten_paths(paths), strict=True)
-    )
-
-
-def _report_unknown(
-    location: Location, settings: SourceSettings, candidates: Sequence[Candidate]
-) -> Iterator[Diagnostic]:
-    """What the settings want runs to be named by, and no run has."""
-    series = settings.series_from or ()
-    requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
-    requested += [("seed_from", settings.seed_from or ""), ("run_from", settings.run_from or "")]
-    for key, name in requested:
-        if name and name != "folder" and all(get_value(one, name) is None for one in candidates):
-            advice = suggest_names(name, list_value_names(candidates), "They have")
-            yield Diagnostic(location.place, f'{key}: no run has "{name}"', advice, Stage.DATA)
-
-
-def _order_units(units: Sequence[ImportedUnit], naming: Naming) -> list[ImportedUnit]:
-    """Units, those with parts of one run in the order of time."""
-    owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
-    order = list(range(len(units)))
-    for group in naming.resumed:
-        parts = list(dict.fromkeys(owner[index] for index in group))
-        slots = sorted(order.index(part) for part in parts)
-        for slot, part in zip(slots, parts, strict=True):
-            order[slot] = part
-    return [units[index] for index in order]
-
-
-def make_file(
-    location: Location,
-    unit: ImportedUnit,
-    part: StoredPart,
-    copy: str,
-    given: tuple[tuple[str, tuple[Text, ...]], ...],
-) -> FileLayout:
-    """A part of a unit, with columns that have one value for all of it or one for each code in it."""
-    own = [(name, kind) for name, kind in zip(part.columns, part.types, strict=True) if name != CODE]
-    return FileLayout(
-        path=locate_file(unit.unit.path, location.root).file,
-        format="parquet",
-        compression="",
-        columns=tuple(name for name, _ in own),
-        types=tuple(kind for _, kind in own),
-        copy=copy,
-        given=given,
-        code=CODE if part.run is None else "",
     )
 
 
@@ -170,13 +160,7 @@ def list_scores(run: StoredRun) -> tuple[str, ...]:
     return tuple(run.metrics) or tuple(dict.fromkeys(total.metric for total in run.totals))
 
 
-def list_scored_runs(runs: ImportedRuns) -> list[StoredRun]:
-    """The evaluations that are read: those with answers or, where none has any, those with totals."""
-    found = [one.run for one in runs.candidates if one.run.evaluated]
-    return [run for run in found if run.metrics] or [run for run in found if run.totals]
-
-
-def name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
+def _name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
     """What a benchmark is called by one of its scores; None where that score is not taken."""
     taken = chosen.get(run.benchmark, ())
     if metric not in taken:
@@ -186,52 +170,177 @@ def name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, 
     return f"{run.benchmark} ({metric})" if run.benchmark else metric
 
 
-def list_benchmarks(files: Iterable[FileLayout], settings: SourceSettings) -> tuple[str, ...]:
-    """The benchmarks of evaluations, those that ``filter:`` leaves, in order of first appearance."""
-    cell = settings.filter.get("benchmark")
-    selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
-    named = dict.fromkeys(name for file in files for name in file.get_given("benchmark") or () if name)
-    return tuple(name for name in named if selected is None or name in selected)
+def complete_settings(runs: ImportedRuns) -> SourceSettings:
+    """Settings with the scores that a format allows, and the protocols that files tell.
 
-
-def map_score_names(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[str, str]:
-    """Benchmark to its score where one is taken; of several, each is in the name of its benchmark."""
-    chosen = choose_metrics(runs, settings)
-    return {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}
-
-
-def add_protocols(settings: SourceSettings, runs: ImportedRuns) -> SourceSettings:
-    """Settings with the protocols that files tell: what all series share, and what one has of its own.
-
-    What differs between the evaluations of one series is left out, and what the settings say stands.
+    Protocols are what all series share, and what one has of its own. What differs between the evaluations of
+    one series is left out, and what the settings say stands.
     """
-    reported: dict[str, list[dict[str, object]]] = defaultdict(list)
-    read = {id(run) for run in list_scored_runs(runs)}
+    settings, form = runs.settings, find_format(runs.found.units[0].format)
+    score_range = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
+    if score_range is not None and "score_range" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"score_range": score_range})
+    read, reported = {id(run) for run in runs.scored}, defaultdict(list)
     for candidate, name in zip(runs.candidates, runs.naming.names, strict=True):
         if id(candidate.run) in read:
             series = settings.rename.get(name.series, name.series)
-            reported[series].append(_get_fields(make_protocol(candidate.run.protocol)))
+            reported[series].append(_list_fields(make_protocol(candidate.run.protocol)))
     if not reported:
         return settings
-    by_series = {series: _find_shared(protocols) for series, protocols in reported.items()}
-    common, general = _find_shared(list(by_series.values())), _get_fields(settings.protocol)
+    by_series = {series: set.intersection(*protocols) for series, protocols in reported.items()}
+    # A key that the settings give for all series stands for each of them.
+    common = dict(set.intersection(*by_series.values())) | dict(_list_fields(settings.protocol))
     protocols = dict(settings.protocols)
     for series, shared in by_series.items():
-        stated = _get_fields(protocols[series]) if series in protocols else {}
-        # A key that the settings give for all series stands for each of them.
-        own = {key: value for key, value in shared.items() if key not in {*common, *general}} | stated
+        stated = _list_fields(protocols[series]) if series in protocols else ()
+        own = {key: value for key, value in shared if key not in common} | dict(stated)
         if own:
             protocols[series] = Protocol.model_validate(own)
-    protocol = Protocol.model_validate({**common, **general})
-    return settings.model_copy(update={"protocol": protocol, "protocols": protocols})
+    return settings.model_copy(update={"protocol": Protocol.model_validate(common), "protocols": protocols})
 
 
-def _find_shared(protocols: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """The fields that are the same in several protocols."""
-    return {
-        key: value for key, value in protocols[0].items() if all(one.get(key) == value for one in protocols)
+def _list_fields(protocol: Protocol) -> set[tuple[str, object]]:
+    return set(protocol.model_dump(exclude_none=True).items())
+
+
+def survey_runs(runs: ImportedRuns) -> Survey:
+    """The survey of units that were read; raises where columns are named in vain, or there are no values."""
+    location, settings, names = runs.location, runs.settings, runs.naming.names
+    # Columns with one value for each run: its names, and what ``files:`` and ``filter:`` ask for.
+    given: dict[str, tuple[Text, ...]] = {
+        part: tuple(getattr(name, part) for name in names) for part in ("series", "run", "seed")
     }
+    groups = dict.fromkeys(name for candidate in runs.candidates for name in candidate.labels)
+    for name in (*groups, *settings.filter):
+        if {*given.get(name, (None,))} == {None}:
+            given[name] = tuple(get_value(candidate, name) for candidate in runs.candidates)
+    given = {name: values for name, values in given.items() if {*values} != {None}}
+    files = tuple(_list_files(runs, given))
+    if not files:
+        advice = "Wait for the first, or name other files with files:"
+        raise ReportError(Diagnostic(location.place, "the runs hold no values yet", advice, Stage.DATA))
+    kinds = dict.fromkeys(given, Kind.TEXT)
+    for file in files:
+        for name in file.names:
+            kinds.setdefault(name, sql.get_kind(file.type_of(name)) or Kind.TEXT)
+    mapped = get_mapped_columns(settings)
+    requested = [(f"columns: {part}", name) for part, name in mapped.items()]
+    requested += [("filter", name) for name in settings.filter]
+    problems = []
+    for key, name in requested:
+        if find_column(name, tuple(kinds)) is None:
+            message = f'{key} names the column "{name}", which the runs do not have'
+            advice = suggest_names(name, tuple(kinds), "They have")
+            problems.append(Diagnostic(location.place, message, advice, Stage.DATA))
+    if problems:
+        raise ReportError(*problems)
+    roles = Roles(series="series", run="run", seed="seed" if "seed" in kinds else None)
+    roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__})
+    labels, gapless = tuple(file.path for file in files), frozenset(("series", "run", "metric"))
+    series = tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in names))
+    # Loggers write steps again after a resume, harnesses answers after a retry; others write CSV logs.
+    repeat = "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
+    layout = Layout(
+        files, labels, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat
+    )
+    return _survey_kind(layout, runs)
 
 
-def _get_fields(protocol: Protocol) -> dict[str, object]:
-    return protocol.model_dump(exclude_none=True)
+def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> Iterator[FileLayout]:
+    """The parts of all units that are read: curves, otherwise answers or, where there are none, totals."""
+    evaluated = any(candidate.run.evaluated for candidate in runs.candidates)
+    answered = any(candidate.run.metrics for candidate in runs.candidates)
+    chosen = choose_metrics(runs.scored, runs.settings)
+    for unit, indices in runs.iterate_units():
+        stored = unit.stored.runs
+        for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
+            # The runs whose values the given columns have: of all codes in the part, or of all its rows.
+            owners = range(len(stored)) if part.run is None else [part.run]
+            benchmarks: tuple[str | None, ...] = ()
+            metrics: tuple[Text, ...] = ()
+            if evaluated and answered:
+                if part.run is None:
+                    continue
+                benchmarks = (_name_benchmark(stored[part.run], part.metric, chosen),)
+                if None in benchmarks:
+                    continue
+            elif evaluated:
+                totals = list_totals(stored)
+                owners = [run for run, _ in totals]
+                benchmarks = tuple(_name_benchmark(stored[run], one.metric, chosen) for run, one in totals)
+                # Those of metrics that were not chosen have no metric there.
+                pairs = zip(benchmarks, totals, strict=True)
+                metrics = tuple(None if name is None else total.metric for name, (_, total) in pairs)
+            columns = {name: tuple(column[indices[run]] for run in owners) for name, column in given.items()}
+            columns |= {"benchmark": benchmarks} if benchmarks and any(chosen) else {}
+            columns |= {"metric": metrics} if metrics else {}
+            own = {name: kind for name, kind in zip(part.columns, part.types, strict=True) if name != CODE}
+            names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
+            path, code = locate_file(unit.unit.path, runs.location.root), CODE if part.run is None else ""
+            yield FileLayout(path.file, "parquet", "", names, kinds, copy=copy, given=values, code=code)
+
+
+def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
+    """The survey with the columns of curves, a long table, or of answers or totals."""
+    settings = runs.settings
+    metrics = tuple(dict.fromkeys(name for one in runs.candidates for name in one.run.metrics))
+    if not layout.kinds.keys() & {"problem", "score"}:
+        names = {one.run.step_name for one in runs.candidates if one.run.metrics}
+        layout = replace(
+            layout,
+            roles=replace(layout.roles, step=layout.roles.step or "step", metric="metric", value="value"),
+            long=True,
+            metrics=select_metrics(metrics, settings),
+            step_name=names.pop() if len(names) == 1 and not names & _NO_STEP_NAME else "",
+        )
+        return Survey(layout, tuple(layout.kinds), metrics, ())
+    chosen = choose_metrics(runs.scored, settings)
+    cell = settings.filter.get("benchmark")
+    selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
+    named = dict.fromkeys(name for file in layout.files for name in file.get_given("benchmark") or () if name)
+    benchmarks = tuple(name for name in named if selected is None or name in selected)
+    layout, column = replace(layout, benchmarks=benchmarks), "benchmark" if benchmarks else None
+    if "problem" in layout.kinds:
+        parts = {part: part for part in _PARTS if part in layout.kinds}
+        if cluster := find_column(settings.columns.cluster or "", tuple(layout.kinds)):
+            parts["cluster"] = cluster
+        # A single score is in no name of a benchmark.
+        scores = {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}
+        outcomes = OutcomeRoles("problem", "score", benchmark=column, **parts)
+        layout = replace(layout, outcomes=outcomes, score_names=scores)
+        return Survey(layout, tuple(layout.kinds), metrics, ())
+    totals = TotalRoles("score", "stderr", "n", benchmark=column, metric="metric")
+    lower = set()
+    for run, total in ((one, total) for one in runs.scored for total in one.totals):
+        # As the harness says or, where it says nothing, the name of the metric.
+        is_lower = guess_direction(total.metric) is Direction.LOWER
+        is_lower = is_lower if total.higher_is_better is None else not total.higher_is_better
+        if is_lower and (benchmark := _name_benchmark(run, total.metric, chosen)) is not None:
+            lower.add(benchmark)
+    metrics = tuple(dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals))
+    layout = replace(layout, totals=totals, lower_is_better=tuple(sorted(lower)))
+    return Survey(layout, tuple(layout.kinds), metrics, ())
+
+
+def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:
+    """Keys of ``source.yml`` that say of runs and evaluations what was guessed, and change nothing else."""
+    settings, suggested = runs.settings, dict[str, object]()
+    if runs.found.left_out and settings.format is None:
+        suggested["format"] = runs.found.units[0].format
+    # Keys by which all runs have the names that they have now, without a guess.
+    candidates, naming = runs.candidates, runs.naming
+    schemes = product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS)
+    for series, seed in schemes if naming.guessed else ():
+        tried = settings.model_copy(update={"series_from": series, "seed_from": seed})
+        new = name_runs(candidates, tried, "")
+        if new.names == naming.names and not new.guessed:
+            suggested |= {"series_from": series, **({"seed_from": seed} if seed else {})}
+            break
+    # The key that says which of several scores is taken.
+    scored = runs.scored
+    if not settings.metrics and any(len(list_scores(run)) > 1 for run in scored):
+        chosen = choose_metrics(scored, settings)
+        taken = tuple(dict.fromkeys(chain.from_iterable(chosen.values())))
+        if choose_metrics(scored, settings.model_copy(update={"metrics": taken})) == chosen:
+            suggested["metrics"] = list(taken)
+    return suggested

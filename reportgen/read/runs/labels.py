@@ -31,6 +31,40 @@ _BEFORE: Final = re.compile(r"^[\s/_\-.,;:=+]+")
 _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
 # What nobody chose: W&B's folder of a run, when it began and its id, and the id of an experiment of MLflow.
 _MADE: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+|\d{15,}")
+# Keys of a seed, the best first; in a nested configuration a name may stand behind dots.
+_SEEDS: Final = (
+    *("seed", "random_seed", "rng_seed", "manual_seed", "global_seed", "seed_everything"),
+    *("train_seed", "training_seed"),
+)
+# Texts that say that there is nothing, or yes or no.
+_BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
+_NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
+# What a run has besides its configuration, where no setting has such a name.
+_RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
+# How runs may be told apart, the plainest first, and what ``series_from`` calls that.
+SCHEMES: Final = {
+    "their names": ("name",),
+    "their folders": ("folder",),
+    "folders and names": ("folder", "name"),
+    "groups and names": ("group", "name"),
+}
+_MOST_KEYS: Final = 3
+_LONGEST: Final = 60
+# What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
+_INCIDENTAL: Final = re.compile(
+    r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
+    r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)|(checkpoints?|ckpt)_dir"
+    r"|(default_)?(root|local)_dir|(rollout|validation)_data_dir|(log|logging|save)_(every|steps|interval|freq)"
+    r"|(run|exp|experiment|trial|job|display|project|group|host|node|user|hub|hub_model)_?(name|id)"
+    r"|(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?|use_wandb|report_to|u?uid|host"
+    r"|(master_|server_|main_process_)?(port|addr)"
+    r"|url|uri|(local|global|node)_rank|pid|(start_?|end_?|created?_?|run_?)?(time|timestamp|date|datetime)"
+    r"|(created|started)_at|devices?|cuda|gpus?|(gpu|device)_ids?|(cuda_)?visible_devices|num_workers|notes"
+    r"|comment|tags|resume\w*|verbose|track|capture_video|commit",
+    re.IGNORECASE,
+)
+_PARTS: Final = re.compile(r"[./]")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{8}[-_]\d{6}")
 
 
 def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
@@ -48,26 +82,21 @@ def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
 
 
 def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
-    """Labels without ``s3``, and these seeds.
-
-    Returns:
-        None unless some labels differ in it alone and, where others have no seed, all that have one do.
-    """
-    found = [split_seed(label, short=True) for label in labels]
+    """Labels without ``s3``, and these seeds; None unless there are some that differ in it alone."""
+    split = [split_seed(label, short=True) for label in labels]
     seeds: dict[str, list[str]] = defaultdict(list)
-    for rest, seed in found:
+    for rest, seed in split:
         if seed is not None:
             seeds[rest].append(seed)
-    several = (all if any(seed is None for _, seed in found) else any)(len(one) > 1 for one in seeds.values())
-    clear = all(len(set(one)) == len(one) for one in seeds.values())
-    return found if seeds and several and clear else None
+    # Where others have no seed, every label that has one differs from another in it alone.
+    quantify = all if any(seed is None for _, seed in split) else any
+    several = quantify(len(group) > 1 for group in seeds.values())
+    clear = all(len(set(group)) == len(group) for group in seeds.values())
+    return split if seeds and several and clear else None
 
 
 def shorten_paths(paths: Iterable[str]) -> list[str]:
-    """Of each path what tells it from the others: without what all have at the same place.
-
-    A file's ending is left out. One path alone has nothing that tells it.
-    """
+    """Of each path what tells it from the others, without a file's ending; one path alone has nothing."""
     split = [PurePosixPath(path) for path in paths]
     parts = [(*path.parts[:-1], path.stem) if _FILE.fullmatch(path.suffix) else path.parts for path in split]
     if len(set(parts)) < 2:  # noqa: PLR2004 - one path
@@ -82,29 +111,14 @@ def shorten_paths(paths: Iterable[str]) -> list[str]:
     return ["/".join(path) for path in parts]
 
 
-# The best first; in a nested configuration a name may stand behind dots.
-_SEEDS: Final = (
-    *("seed", "random_seed", "rng_seed", "manual_seed", "global_seed", "seed_everything"),
-    *("train_seed", "training_seed"),
-)
-# Texts that say that there is nothing, or yes or no.
-_BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
-_NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
-# What a run has beside its configuration, where no setting has such a name.
-RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A run and what can name it: the named groups of ``files:`` and its path below the source.
-
-    ``folder`` is the part of the path that tells it from those of the other runs.
-    """
+    """A run and what can name it."""
 
     run: StoredRun
-    labels: Mapping[str, Text]
-    path: str
-    folder: str
+    labels: Mapping[str, Text]  # the named groups of ``files:``
+    path: str  # below the source
+    folder: str  # the part of the path that tells it from those of the other runs
 
     @property
     def plain_path(self) -> str:
@@ -117,12 +131,12 @@ class Candidate:
 
 def find_config_seed(config: Mapping[str, Setting]) -> str | None:
     """The seed that a configuration tells; None where it tells none or several that differ."""
+    names = [key.casefold() for key in config]
     for known in _SEEDS:
-        values = [value for key, value in config.items() if key.casefold() == known]
-        values = values or [
-            value for key, value in config.items() if key.casefold().rpartition(".")[2] == known
-        ]
-        seeds = {parse_seed(format_setting(value)) for value in values} - {None}
+        matching = [name == known for name in names]
+        if not any(matching):
+            matching = [name.rpartition(".")[2] == known for name in names]
+        seeds = {parse_seed(_format_setting(value)) for value in compress(config.values(), matching)} - {None}
         if seeds:
             return seeds.pop() if len(seeds) == 1 else None
     return None
@@ -143,12 +157,14 @@ def _look_up(candidate: Candidate, name: str) -> tuple[str | None, bool]:
     run = candidate.run
     if name in candidate.labels:
         return candidate.labels[name], True
-    key = _find_key(name, run.config)
-    if key is not None:
-        setting = run.config[key]
-        text = setting if isinstance(setting, str) else format_setting(setting)
+    keys = [name] if name in run.config else []
+    if not keys and name not in _RUN_FIELDS:
+        keys = [key for key in run.config if key.endswith(f".{name}")]
+    if len(keys) == 1:
+        setting = run.config[keys[0]]
+        text = _format_setting(setting)
         return text, isinstance(setting, str) and text.casefold() not in _BARE
-    if name in RUN_FIELDS:
+    if name in _RUN_FIELDS:
         return (candidate.folder if name == "folder" else getattr(run, name)) or None, True
     text = run.protocol.get(name, "")
     return run.protocol.get(name), text.casefold() not in _BARE and not _NUMBER.fullmatch(text)
@@ -158,21 +174,13 @@ def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
     """What runs can be named by: what differs between them first."""
     values: dict[str, set[str | None]] = {}
     for candidate in candidates:
-        for name in (*candidate.labels, *RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
+        for name in (*candidate.labels, *_RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
             values.setdefault(name, set()).add(get_value(candidate, name))
     known = [name for name, found in values.items() if found != {None}]
     return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all equal
 
 
-def _find_key(name: str, config: Mapping[str, Setting]) -> str | None:
-    """The setting of this name or, where no other ends so, one that has it behind dots."""
-    if name in config or name in RUN_FIELDS:
-        return name if name in config else None
-    found = [key for key in config if key.endswith(f".{name}")]
-    return found[0] if len(found) == 1 else None
-
-
-def format_setting(value: Setting) -> str:
+def _format_setting(value: Setting) -> str:
     """A setting as a text: whole numbers without a point."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -181,38 +189,12 @@ def format_setting(value: Setting) -> str:
     return str(value)
 
 
-_MOST_KEYS: Final = 3
-_LONGEST: Final = 60
-# What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
-_INCIDENTAL: Final = re.compile(
-    r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
-    r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)|(checkpoints?|ckpt)_dir"
-    r"|(default_)?(root|local)_dir|(rollout|validation)_data_dir|(log|logging|save)_(every|steps|interval|freq)"
-    r"|(run|exp|experiment|trial|job|display|project|group|host|node|user|hub|hub_model)_?(name|id)"
-    r"|(wandb|swanlab|mlflow|hydra|slurm|git)(_\w+)?|use_wandb|report_to|u?uid|host"
-    r"|(master_|server_|main_process_)?(port|addr)"
-    r"|url|uri|(local|global|node)_rank|pid|(start_?|end_?|created?_?|run_?)?(time|timestamp|date|datetime)"
-    r"|(created|started)_at|devices?|cuda|gpus?|(gpu|device)_ids?|(cuda_)?visible_devices|num_workers|notes"
-    r"|comment|tags|resume\w*|verbose|track|capture_video|commit",
-    re.IGNORECASE,
-)
-_PARTS: Final = re.compile(r"[./]")
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{8}[-_]\d{6}")
-# The day does not change what was measured.
-_DAY: Final = "date"
-
-
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The settings that differ between runs, but for seeds, paths and names.
+    """The settings that differ between runs, but for seeds, paths and names."""
 
-    Attributes:
-        keys: their names; of evaluations also what their protocols tell.
-        values: of each run, in the order of ``keys``; None of a run of which no setting is known.
-    """
-
-    keys: tuple[str, ...]
-    values: tuple[tuple[str | None, ...] | None, ...]
+    keys: tuple[str, ...]  # also those of protocols
+    values: tuple[tuple[str | None, ...] | None, ...]  # of each run; None where no setting of it is known
 
     def is_repeated(self, indices: Iterable[int]) -> bool:
         """Whether these runs have the same settings, as far as these are known."""
@@ -224,13 +206,9 @@ class Differences:
         return [key for key, *several in zip(self.keys, *known, strict=True) if len(set(several)) > 1]
 
     def choose_keys(self, labels: Sequence[str] = ()) -> tuple[str, ...]:
-        """The fewest settings that tell apart all runs of one label that are not one experiment.
+        """The fewest settings, three at most, that tell apart runs of one label that are not one experiment.
 
-        Args:
-            labels: of each run; without any, all runs have the same.
-
-        Returns:
-            Three at most, of which none is a long text; none where these do not do.
+        None of them is a long text; there are none where these do not do. Without labels all have one.
         """
         labels = labels or [""] * len(self.values)
         rows = [values or (None,) * len(self.keys) for values in self.values]
@@ -240,9 +218,7 @@ class Differences:
             return len({(label, *(row[index] for index in indices)) for label, row in pairs})
 
         free = [
-            index
-            for index in range(len(self.keys))
-            if all(len(values[index] or "") <= _LONGEST for values in self.values if values)
+            index for index in range(len(self.keys)) if all(len(row[index] or "") <= _LONGEST for row in rows)
         ]
         target = count_classes(range(len(self.keys)))
         chosen: list[int] = []
@@ -257,26 +233,31 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
 
     A text may hold the seed, a time, or the name or id of the run: with them taken out it has to be the same.
     """
+    # The day of an evaluation does not change what was measured.
     settings = [
-        {**{key: value for key, value in one.run.protocol.items() if key != _DAY}, **one.run.config}
+        {**{key: value for key, value in one.run.protocol.items() if key != "date"}, **one.run.config}
         for one in candidates
     ]
-    known = [one for one in settings if one]
-    keys = [key for key in dict.fromkeys(key for one in known for key in one) if is_experiment_setting(key)]
-    keys = [key for key in keys if len({one.get(key) for one in known}) > 1]
-    columns = {
-        key: [
-            _clean_setting(candidate, one.get(key))
-            for candidate, one in zip(candidates, settings, strict=True)
-        ]
-        for key in keys
-    }
     is_known = [bool(one) for one in settings]
-    columns = {key: column for key, column in columns.items() if len(set(compress(column, is_known))) > 1}
+    columns: dict[str, list[str | None]] = {}
+    for key in filter(is_experiment_setting, dict.fromkeys(key for one in settings for key in one)):
+        cells = [one.get(key) for one in settings]
+        if len(set(compress(cells, is_known))) > 1:
+            texts = [None if cell is None else _format_setting(cell) for cell in cells]
+            for index, candidate in enumerate(candidates):
+                text = texts[index]
+                if text is None or not isinstance(cells[index], str):
+                    continue
+                for own in (candidate.run.id, candidate.run.name):
+                    # A name alone may be that of a method; an id may be ``1``, which is no part of ``v12``.
+                    if own and own != cells[index] and own in text:
+                        text = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", text)
+                texts[index] = split_seed(_TIME.sub("", text))[0]
+            if len(set(compress(texts, is_known))) > 1:
+                columns[key] = texts
     rows = [tuple(column[index] for column in columns.values()) for index in range(len(candidates))]
-    return Differences(
-        tuple(columns), tuple(row if known else None for row, known in zip(rows, is_known, strict=True))
-    )
+    values = tuple(row if known else None for row, known in zip(rows, is_known, strict=True))
+    return Differences(tuple(columns), values)
 
 
 def is_experiment_setting(key: str) -> bool:
@@ -286,50 +267,31 @@ def is_experiment_setting(key: str) -> bool:
     return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))
 
 
-def _clean_setting(candidate: Candidate, value: Setting | None) -> str | None:
-    """A setting without what may name the run in it; a name alone may be that of a method."""
-    if not isinstance(value, str):
-        return None if value is None else format_setting(value)
-    plain = value
-    for own in (candidate.run.id, candidate.run.name):
-        if own and own != value and own in plain:
-            # An id may be ``1``, which is no part of ``v12``.
-            plain = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", plain)
-    return split_seed(_TIME.sub("", plain))[0]
-
-
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What may name the series, or the seeds, of all runs: one value a run, and what they are, after "by".
-
-    ``guessed`` if nobody said that they are it; ``keys`` are what ``series_from`` would call them.
-    """
+    """What may name the series, or the seeds, of all runs: one value a run."""
 
     values: tuple[str | None, ...]
-    by: str
-    guessed: bool = False
-    keys: tuple[str, ...] = ()
+    by: str  # what they are, after "by"
+    guessed: bool = False  # whether nobody said that they are it
+    keys: tuple[str, ...] = ()  # what ``series_from`` would call them
 
 
 def list_schemes(candidates: Sequence[Candidate]) -> list[Labels]:
     """What may name the series of all runs, the plainest first."""
-    names, folders = [one.run.name for one in candidates], [one.folder for one in candidates]
+    names, groups = [one.run.name for one in candidates], [one.run.group for one in candidates]
+    folders = [one.folder for one in candidates]
     if not any(names):
-        return [Labels(tuple(folders), "their folders", keys=("folder",))]
+        return [Labels(tuple(folders), "their folders", keys=SCHEMES["their folders"])]
     # Ids in folders say nothing of runs that have names.
     plain = shorten_paths(one.plain_path for one in candidates)
-    by_name = tuple(name or folder for name, folder in zip(names, folders, strict=True))
-    by_folder = tuple(folder or name for folder, name in zip(plain, names, strict=True))
-    by_both = tuple(f"{folder} {name}".strip() for folder, name in zip(plain, names, strict=True))
-    found = [
-        Labels(by_name, "their names", keys=("name",)),
-        Labels(by_folder, "their folders", keys=("folder",)),
-        Labels(by_both, "folders and names", keys=("folder", "name")),
+    rows = [
+        (name or folder, path or name, f"{path} {name}".strip(), f"{group} {name}".strip())
+        for name, folder, path, group in zip(names, folders, plain, groups, strict=True)
     ]
-    if len(groups := {one.run.group for one in candidates}) > 1 and all(groups):
-        grouped = tuple(f"{one.run.group} {one.run.name}".strip() for one in candidates)
-        found.append(Labels(grouped, "groups and names", keys=("group", "name")))
-    return found
+    pairs = zip(zip(*rows, strict=True), SCHEMES.items(), strict=True)
+    schemes = [Labels(values, by, keys=keys) for values, (by, keys) in pairs]
+    return schemes if len(set(groups)) > 1 and all(groups) else schemes[:-1]
 
 
 def join_labels(candidates: Sequence[Candidate], keys: Sequence[str], source: str) -> tuple[str | None, ...]:

@@ -27,15 +27,13 @@ from reportgen.read.runs.labels import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from reportgen.read.runs.labels import Candidate, Differences
     from reportgen.settings.source import SourceSettings
 
 
-Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""Groups of runs, by their indices."""
-
+Groups: TypeAlias = tuple[tuple[int, ...], ...]  # of runs, by their indices
 UNNAMED: Final = "(unnamed)"
 _PATTERN: Final = "the pattern of files:"
 
@@ -51,65 +49,50 @@ class RunName:
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The names of all runs.
-
-    Attributes:
-        names: one a run, in the order of the runs.
-        series_by: how series were found, as words after "by".
-        seed_by: how seeds were found, the same; empty where there are none.
-        guessed: whether a name or folder was taken apart, or a group taken for a series.
-        indistinct: runs that have the same series and seed.
-        resumed: runs that are parts of one.
-        mixed: runs of one series that differ in more than their seeds, though nobody chose it.
-        seedless: runs that are series of their own for want of a seed, which the others have.
-        keys: what ``series_from`` would call a guess that settings were taken for; empty otherwise.
-    """
+    """The names of all runs, in the order of the runs."""
 
     names: tuple[RunName, ...]
-    series_by: str
-    seed_by: str
-    guessed: bool = False
-    indistinct: Groups = ()
-    resumed: Groups = ()
-    mixed: Groups = ()
-    seedless: tuple[int, ...] = ()
-    keys: tuple[str, ...] = ()
+    series_by: str  # how series were found, as words after "by"
+    seed_by: str  # how seeds were found, the same; empty where there are none
+    guessed: bool = False  # whether a name or folder was taken apart, or a group taken for a series
+    indistinct: Groups = ()  # runs that have the same series and seed
+    resumed: Groups = ()  # runs that are parts of one
+    mixed: Groups = ()  # runs of one series that differ in more than their seeds, though nobody chose it
+    seedless: tuple[int, ...] = ()  # runs that are series of their own for want of a seed
+    keys: tuple[str, ...] = ()  # what ``series_from`` would call a guess that settings were taken for
 
 
 def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source: str) -> Naming:
-    """The names of all runs of a source.
-
-    Args:
-        candidates: the runs, in the order of writing.
-        settings: ``series_from``, ``seed_from`` and ``run_from`` count.
-        source: the name of a series where nothing else names it.
-    """
+    """The names of all runs, which are in the order of writing; ``source`` is a series without a name."""
     # A run that was killed before it logged anything has no say in what the others are called.
     informative = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
     series, seeds, seedless = _find_names(informative, settings, source)
-    known = dict(zip(map(id, informative), zip(series.values, seeds.values, strict=True), strict=True))
-    begins = [candidate.run.begins or 0.0 for candidate in candidates]
-    groups = _group_equal(_make_id(candidate) or index for index, candidate in enumerate(candidates))
-    resumed = tuple(tuple(sorted(group, key=begins.__getitem__)) for group in groups if len(group) > 1)
-    names = []
-    for candidate in candidates:
-        name, seed = known.get(id(candidate)) or _get_own_name(candidate, settings)
-        # Among others that have one, a missing name matters only where anything was logged.
-        own = "" if candidate.run.metrics else candidate.run.name or candidate.folder
-        names.append(RunName(name or own or UNNAMED, "", seed))
-    named = _make_unique(
-        candidates, names, [_label_run(one, settings.run_from) for one in candidates], resumed
-    )
-    indistinct = _find_indistinct(candidates, named, resumed, chosen=settings.series_from is not None)
-    logged = [tuple(index for index in group if id(candidates[index]) in known) for group in indistinct]
-    guided = settings.series_from is not None or any("series" in one.labels for one in candidates)
-    mixed = () if guided else _find_mixed(candidates, named, resumed, logged=known)
+    logged = dict(zip(map(id, informative), zip(series.values, seeds.values, strict=True), strict=True))
+    times = [candidate.run.begins or 0.0 for candidate in candidates]
+    ids = _group_equal(_make_id(candidate) or index for index, candidate in enumerate(candidates))
+    resumed = tuple(tuple(sorted(group, key=times.__getitem__)) for group in ids if len(group) > 1)
+    first = {index: group[0] for group in resumed for index in group}
+    begins = [first.get(index, index) for index in range(len(candidates))]
+    names = _name_each(candidates, logged, settings, begins)
+    # Runs with the same series and seed, without seeds only where nobody chose the series, and those of one
+    # series that differ in more than their seeds. Parts of a run after its beginning do not count.
+    chosen, known = settings.series_from is not None, find_differences(candidates)
+    equal: list[Hashable] = []
+    together: list[Hashable] = []
+    for index, (one, name) in enumerate(zip(candidates, names, strict=True)):
+        key, later = (name.series, one.run.benchmark), begins[index] != index
+        equal.append(index if later or (name.seed is None and chosen) else (*key, name.seed))
+        together.append(index if later or id(one) not in logged else key)
+    guided = chosen or any("series" in one.labels for one in candidates)
+    mixed = [group for group in _group_equal(together) if not (guided or known.is_repeated(group))]
+    indistinct = [group for group in _group_equal(equal) if len(group) > 1]
+    distinct = (tuple(index for index in group if id(candidates[index]) in logged) for group in indistinct)
     return Naming(
-        names=named,
+        names=names,
         series_by=series.by,
         seed_by=seeds.by if any(seeds.values) else "",
         guessed=series.guessed or (seeds.guessed and any(seeds.values)),
-        indistinct=tuple(group for group in logged if len(group) > 1),
+        indistinct=tuple(group for group in distinct if len(group) > 1),
         resumed=resumed,
         mixed=tuple(group for group in mixed if group not in indistinct),
         seedless=tuple(index for index, one in enumerate(candidates) if id(one) in seedless),
@@ -125,67 +108,50 @@ def _group_equal(keys: Iterable[Hashable]) -> Groups:
     return tuple(map(tuple, groups.values()))
 
 
+def _list_keys(settings: SourceSettings) -> tuple[str, ...]:
+    return (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from or ()
+
+
 def _make_id(candidate: Candidate) -> tuple[str, str, str] | None:
     """What parts of one run share: the id, and what it is called; None without an id."""
     run = candidate.run
     return (run.id, run.name, run.group) if run.id else None
 
 
-def _map_first(resumed: Groups) -> dict[int, int]:
-    """For each part of a run its beginning."""
-    return {index: group[0] for group in resumed for index in group}
-
-
-def _make_unique(
-    candidates: Sequence[Candidate], names: Sequence[RunName], labels: Sequence[str], resumed: Groups
+def _name_each(
+    candidates: Sequence[Candidate],
+    known: Mapping[int, tuple[str | None, str | None]],
+    settings: SourceSettings,
+    begins: Sequence[int],
 ) -> tuple[RunName, ...]:
-    """Names with a run that no other of the series has; parts of one run are called as its beginning.
-
-    ``labels`` say what each run is called, which need not tell it from others.
-    """
-    first = _map_first(resumed)
-    begins = [first.get(index, index) for index in range(len(names))]
-    keys = {
-        index: (names[index].series, candidates[index].run.benchmark, labels[index])
-        for index in dict.fromkeys(begins)
+    """Names with a run that no other of the series has; parts of one run are called as its beginning."""
+    keys = _list_keys(settings)
+    names: list[RunName] = []
+    for one in candidates:
+        series, seed = known.get(id(one), (None, None))
+        if id(one) not in known:
+            # A run without values among others: what it says itself.
+            series = join_values(one, one.folder, keys, "") or one.labels.get("series")
+            seed = _get_seed(one, settings.seed_from) if settings.seed_from else one.labels.get("seed")
+            seed = seed or parse_seed(one.run.seed) or find_config_seed(one.run.config)
+        # Among others that have one, a missing name matters only where anything was logged.
+        own = "" if one.run.metrics else one.run.name or one.folder
+        label = get_value(one, settings.run_from) if settings.run_from else one.labels.get("run")
+        label = label or one.run.name or one.folder or one.run.id
+        names.append(RunName(series or own or UNNAMED, label, seed))
+    labels = {
+        index: (names[index].series, candidates[index].run.benchmark, names[index].run) for index in begins
     }
-    shared = Counter(keys.values())
+    shared = Counter(labels.values())
     seen: Counter[tuple[str, str, str]] = Counter()
     runs: dict[int, str] = {}
-    for index, (series, benchmark, label) in keys.items():
-        run = (candidates[index].folder or label) if shared[series, benchmark, label] > 1 else label
-        seen[series, benchmark, run] += 1
-        count = seen[series, benchmark, run]
+    for index, label_key in labels.items():
+        name, benchmark, label = label_key
+        run = (candidates[index].folder or label) if shared[label_key] > 1 else label
+        seen[name, benchmark, run] += 1
+        count = seen[name, benchmark, run]
         runs[index] = run if count == 1 else f"{run} ({count})"
     return tuple(replace(name, run=runs[begin]) for name, begin in zip(names, begins, strict=True))
-
-
-def _find_indistinct(
-    candidates: Sequence[Candidate], names: Sequence[RunName], resumed: Groups, *, chosen: bool
-) -> Groups:
-    """Runs with the same series and seed; without seeds only where nobody chose the series."""
-    first = _map_first(resumed)
-    keys = (
-        (name.series, name.seed, candidate.run.benchmark)
-        if first.get(index, index) == index and (name.seed is not None or not chosen)
-        else index
-        for index, (candidate, name) in enumerate(zip(candidates, names, strict=True))
-    )
-    return tuple(group for group in _group_equal(keys) if len(group) > 1)
-
-
-def _find_mixed(
-    candidates: Sequence[Candidate], names: Sequence[RunName], resumed: Groups, logged: Container[int]
-) -> Groups:
-    """Runs of one series and benchmark that differ in more than their seeds; ``logged`` holds ``id``."""
-    first, known = _map_first(resumed), find_differences(candidates)
-    keys = (
-        (name.series, candidate.run.benchmark)
-        if first.get(index, index) == index and id(candidate) in logged
-        else index
-        for index, (candidate, name) in enumerate(zip(candidates, names, strict=True))
-    )
-    return tuple(group for group in _group_equal(keys) if not known.is_repeated(group))
 
 
 def _find_names(
@@ -195,12 +161,11 @@ def _find_names(
 
     Its settings are not known, so it may be a repetition of any of the others, or of none.
     """
-    series, seeds = _find_series(candidates, settings, _find_seeds(candidates, settings), source)
+    series, seeds = _find_series(candidates, settings, source)
     seeded = [index for index, seed in enumerate(seeds.values) if seed is not None]
     if settings.series_from or not 0 < len(seeded) < len(candidates):
         return series, seeds, frozenset()
-    known = [candidates[index] for index in seeded]
-    found, own = _find_series(known, settings, _find_seeds(known, settings), source)
+    found, own = _find_series([candidates[index] for index in seeded], settings, source)
     if len({*found.values}) >= len({series.values[index] for index in seeded}):
         return series, seeds, frozenset()
     names, values = dict(zip(seeded, found.values, strict=True)), dict(zip(seeded, own.values, strict=True))
@@ -215,18 +180,35 @@ def _find_names(
     )
 
 
-def _get_own_name(candidate: Candidate, settings: SourceSettings) -> tuple[str | None, str | None]:
-    """Series and seed of a run without values among others: what it says itself."""
-    keys = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from or ()
-    series = join_values(candidate, candidate.folder, keys, "") or candidate.labels.get("series")
-    seed = _get_seed(candidate, settings.seed_from) if settings.seed_from else candidate.labels.get("seed")
-    return series, seed or parse_seed(candidate.run.seed) or find_config_seed(candidate.run.config)
-
-
-def _label_run(candidate: Candidate, name: str | None) -> str:
-    """What a run is called, which need not tell it from others."""
-    label = get_value(candidate, name) if name else candidate.labels.get("run")
-    return label or candidate.run.name or candidate.folder or candidate.run.id
+def _find_series(
+    candidates: Sequence[Candidate], settings: SourceSettings, source: str
+) -> tuple[Labels, Labels]:
+    """The series of all runs, and their seeds, which the labels of series may tell, too."""
+    seeds = _find_seeds(candidates, settings)
+    if keys := _list_keys(settings):
+        by = " and ".join(f'"{name}"' for name in keys)
+        return Labels(join_labels(candidates, keys, source), by), seeds
+    if any("series" in one.labels for one in candidates):
+        return Labels(tuple(one.labels.get("series") for one in candidates), _PATTERN), seeds
+    if all(one.run.model for one in candidates):
+        return Labels(tuple(one.run.model for one in candidates), "the model"), seeds
+    known, schemes = find_differences(candidates), list_schemes(candidates)
+    tried = [_read_labels(scheme, seeds, source, known) for scheme in schemes]
+    clashes = [_count_clashes(candidates, *labels, known) for labels in tried]
+    index = clashes.index(min(clashes))
+    series, seeds = tried[index]
+    added = known.choose_keys([name or "" for name in series.values]) if clashes[index] else ()
+    if added:
+        # Settings behind the labels may tell apart runs that are not repetitions.
+        keys, by = (*schemes[index].keys, *added), f"{schemes[index].by} with {' and '.join(added)}"
+        values = join_labels(candidates, keys, source)
+        if all(map(known.is_repeated, _group_equal(values))):
+            return Labels(values, by, guessed=True, keys=keys), seeds
+    # Groups are series where each run would be one and those of a group differ in their seeds.
+    groups = Labels(tuple(one.run.group for one in candidates), "their groups", guessed=True)
+    alone = len(set(series.values)) == len(candidates) > len(set(groups.values))
+    grouped = alone and all(groups.values) and all(seeds.values)
+    return (groups if grouped and not _count_clashes(candidates, groups, seeds, known) else series), seeds
 
 
 def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> Labels:
@@ -248,49 +230,10 @@ def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> La
 
 def _get_seed(candidate: Candidate, name: str) -> str | None:
     """What a run has under a name, of its own name and folder only the seed in it."""
-    found = candidate.path if name == "folder" else get_value(candidate, name)
-    if found is None or name not in {"name", "folder"}:
-        return parse_seed(found)
-    return split_seed(found)[1]
-
-
-def _find_series(
-    candidates: Sequence[Candidate], settings: SourceSettings, seeds: Labels, source: str
-) -> tuple[Labels, Labels]:
-    """The series of all runs, and their seeds, which the labels of series may tell, too."""
-    if settings.series_from:
-        keys = (settings.series_from,) if isinstance(settings.series_from, str) else settings.series_from
-        by = " and ".join(f'"{name}"' for name in keys)
-        return Labels(join_labels(candidates, keys, source), by), seeds
-    if any("series" in one.labels for one in candidates):
-        return Labels(tuple(one.labels.get("series") for one in candidates), _PATTERN), seeds
-    if all(one.run.model for one in candidates):
-        return Labels(tuple(one.run.model for one in candidates), "the model"), seeds
-    known = find_differences(candidates)
-    tried = list_schemes(candidates)
-    found = [_read_labels(scheme, seeds, source, known) for scheme in tried]
-    clashes = [_count_clashes(candidates, *one, known) for one in found]
-    index = clashes.index(min(clashes))
-    series, seeds = found[index]
-    if clashes[index] and (apart := _add_settings(candidates, series, tried[index], source, known)):
-        return apart, seeds
-    # Groups are series where each run would be one and those of a group differ in their seeds.
-    groups = Labels(tuple(one.run.group for one in candidates), "their groups", guessed=True)
-    alone = len(set(series.values)) == len(candidates) > len(set(groups.values))
-    grouped = alone and all(groups.values) and all(seeds.values)
-    return (groups if grouped and not _count_clashes(candidates, groups, seeds, known) else series), seeds
-
-
-def _add_settings(
-    candidates: Sequence[Candidate], series: Labels, scheme: Labels, source: str, known: Differences
-) -> Labels | None:
-    """Series with the settings behind them that tell apart runs which are not repetitions."""
-    added = known.choose_keys([name or "" for name in series.values])
-    keys = (*scheme.keys, *added)
-    values = join_labels(candidates, keys, source)
-    if not added or not all(map(known.is_repeated, _group_equal(values))):
-        return None
-    return Labels(values, f"{scheme.by} with {' and '.join(added)}", guessed=True, keys=keys)
+    value = candidate.path if name == "folder" else get_value(candidate, name)
+    if value is None or name not in {"name", "folder"}:
+        return parse_seed(value)
+    return split_seed(value)[1]
 
 
 def _read_labels(scheme: Labels, seeds: Labels, source: str, known: Differences) -> tuple[Labels, Labels]:

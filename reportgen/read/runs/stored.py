@@ -1,34 +1,43 @@
-"""What the cache holds of a unit that was read: its runs, and the Parquet files with their values."""
+"""What the cache holds of a unit that was read: its runs, and the Parquet files with their values.
+
+Rows are written in parts, so that no unit has to fit in memory.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+import re
+from collections import defaultdict
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored units needs it at run time
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import duckdb
+import numpy as np
 
 from reportgen.core.cache import Cache
+from reportgen.core.errors import ReportError, diagnose_disk_error
+from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
-from reportgen.formats.runs import Total
+from reportgen.formats.runs import Evaluation, LoggedRun, Points, Setting, Total
+from reportgen.read.find import locate_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
+    from pathlib import Path
 
-    from reportgen.formats.runs import Setting
+    from reportgen.formats.cells import Text
+    from reportgen.formats.runs import ScoredAnswer
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
     """One run of a logger, or one evaluation of a harness, without its values.
 
-    Attributes:
-        path: its file or folder, relative to the project where it is below it.
-        name, id, group, config: as in ``LoggedRun``; the name of an evaluation is its ``run``.
-        metrics: how many values each has, of an evaluation how many answers.
-        step_name: what a step is called.
-        begins: the earliest time of a value, milliseconds since 1970 UTC; None where there are none.
-        evaluated: whether it is an evaluation.
-        model, benchmark, seed, protocol, totals, finished: as in ``Evaluation``.
+    ``path`` is relative to the project where it is below it. The other fields are as in ``LoggedRun`` and
+    ``Evaluation``; the name of an evaluation is its ``run``.
     """
 
     path: str
@@ -36,9 +45,9 @@ class StoredRun:
     id: str = ""
     group: str = ""
     config: Mapping[str, Setting] = field(default_factory=dict)
-    metrics: Mapping[str, int] = field(default_factory=dict)
+    metrics: Mapping[str, int] = field(default_factory=dict)  # how many values or answers each has
     step_name: str = "step"
-    begins: float | None = None
+    begins: float | None = None  # the earliest time of a value, milliseconds since 1970 UTC
     evaluated: bool = False
     model: str = ""
     benchmark: str = ""
@@ -50,18 +59,14 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A piece of a unit's rows as a Parquet file of so many bytes, with names and SQL types of its columns.
+    """A piece of a unit's rows as a Parquet file of so many bytes, with its columns and their SQL types."""
 
-    ``run`` is the index of the only run in it, None where a column tells the run of each row; ``metric`` is
-    what scored a run's answers. The file is called ``name`` after the key of the unit.
-    """
-
-    name: str
+    name: str  # after the key of the unit
     size: int
     columns: tuple[str, ...]
     types: tuple[str, ...]
-    run: int | None = None
-    metric: str = ""
+    run: int | None = None  # the index of the only run in it; None where a column has that of each row
+    metric: str = ""  # what scored the answers of that run
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,34 +99,228 @@ def store_unit(cache: Cache, key: str, unit: StoredUnit) -> None:
 
 def load_unit(cache: Cache, key: str) -> StoredUnit | None:
     """What ``store_unit`` wrote; None where there is nothing, or a part of it is gone."""
-    data = cache.get(key)
-    if data is None:
-        return None
-    loaded = json.loads(data)
-    runs = [{**run, "totals": tuple(Total(**total) for total in run["totals"])} for run in loaded["runs"]]
-    parts = [
-        {**part, "columns": tuple(part["columns"]), "types": tuple(part["types"])} for part in loaded["parts"]
-    ]
-    unit = StoredUnit(
-        tuple(StoredRun(**run) for run in runs),
-        tuple(StoredPart(**part) for part in parts),
-        tuple(StoredFinding(**finding) for finding in loaded["findings"]),
-    )
-    return unit if all(_is_whole(cache.get_text_path(key, part.name), part) for part in unit.parts) else None
+    unit = cache.load(key, StoredUnit)
+    with suppress(OSError):
+        paths = ((cache.get_text_path(key, part.name), part.size) for part in unit.parts) if unit else ()
+        if all(os.stat(path).st_size == size for path, size in paths):  # noqa: PTH116 - pathlib takes longer
+            return unit
+    return None
 
 
 def dump_json(value: object) -> bytes:
-    """Frozen dataclasses, and lists and mappings of them, as JSON."""
+    """Frozen dataclasses, and sets, lists and mappings of them, as JSON in which NaN stays NaN."""
 
-    def list_fields(one: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
+    def list_fields(one: Any) -> dict[str, Any] | list[Any]:  # noqa: ANN401 - any dataclass or set
+        if isinstance(one, frozenset):
+            return sorted(one)
         return {field.name: getattr(one, field.name) for field in fields(one)}
 
     # ``asdict`` copies every name and number first, which takes longer than all the rest.
     return json.dumps(value, default=list_fields).encode()
 
 
-def _is_whole(path: str, part: StoredPart) -> bool:
+# The column with the index of a row's run in the unit; of totals, their place among those of the unit.
+CODE: Final = "logged"
+_TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
+# What the table of answers has besides its slices, and columns that the source gives to all of them.
+_ANSWERS: Final = ("problem", "sample", "score", "answer", "gold", "tokens", "seconds")
+_NUMBERS: Final = frozenset(("score", "tokens", "seconds"))
+_GIVEN: Final = frozenset(("series", "run", "seed", "benchmark", "step", "metric", "value", "row", "cost"))
+_ROWS_OF_A_PART: Final = 1 << 20
+# Times that a timestamp can hold, which leaves out sentinels: 1 to 100,000 years after 1970.
+_TIMES: Final = (-6e13, 3e15)
+_LONGEST_SETTING: Final = 500
+_ERROR_NUMBER: Final = re.compile(r'"errno":"(\d+)"')
+
+Columns: TypeAlias = "Mapping[str, np.ndarray[tuple[int], np.dtype[np.generic]]]"
+"""Arrays of shape (n,) by name: numbers, or objects that are texts or None."""
+
+
+def clean_text(text: Text) -> Text:
+    """A text without halves of characters, which JSON can hold and UTF-8 cannot, and with NUL as U+FFFD."""
+    if text is None or (text.isascii() and "\0" not in text):
+        return text
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def _clean_name(text: str) -> str:
+    return clean_text(text) or ""
+
+
+def name_part(number: int) -> str:
+    """What a part is called, after the key of its unit."""
+    return f"{number}.parquet"
+
+
+def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mapping[str, str]) -> int:
+    """Write a part of a unit, by its key and name, into the cache, and return its size in bytes.
+
+    ``cells`` holds the columns of the part, and each one's cell as SQL over the names of ``columns``. A disk
+    that is full or read-only is a ``ReportError``.
+    """
+    listed = ", ".join(f"{cell} AS {sql.quote_name(column)}" for column, cell in cells.items())
+    cursor = get_engine().open_cursor()
+    cursor.register("piece", columns)
     try:
-        return os.stat(path).st_size == part.size  # noqa: PTH116 - pathlib takes longer
-    except OSError:
-        return False
+        with cache.write_file(key, name) as path:
+            cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.quote(str(path))} (FORMAT parquet)")  # noqa: S608
+            size = path.stat().st_size
+    except (OSError, duckdb.IOException) as error:
+        # No fault of the run, which would otherwise be left out as one that cannot be read.
+        failed = error if isinstance(error, OSError) else OSError(str(error))
+        # DuckDB passes the error of the system on within its own words.
+        if not isinstance(error, OSError) and (number := _ERROR_NUMBER.search(str(error))):
+            failed = OSError(int(number[1]), os.strerror(int(number[1])))
+        message = "the rows that were read cannot be kept"
+        raise ReportError(diagnose_disk_error(failed, cache.get_text_path(key, name), message)) from error
+    finally:
+        cursor.unregister("piece")
+    return size
+
+
+def list_totals(runs: Iterable[StoredRun]) -> list[tuple[int, Total]]:
+    """The totals of a unit that are rows of it, each with the index of its run: those without answers."""
+    return [(index, total) for index, run in enumerate(runs) if not run.metrics for total in run.totals]
+
+
+class UnitWriter:
+    """Writes the rows of one unit into a cache, in parts; paths are relative to ``root``."""
+
+    def __init__(self, cache: Cache, key: str, root: Path) -> None:
+        self._cache, self._key, self._root = cache, key, root
+        self._runs: list[StoredRun] = []
+        self._parts: list[StoredPart] = []
+        self._points: list[tuple[int, str, Points]] = []
+        self._rows = 0
+
+    def write(self, runs: Iterable[LoggedRun | Evaluation]) -> StoredUnit:
+        """Write everything that a reader hands over."""
+        findings: list[StoredFinding] = []
+        for run in runs:
+            own = run.findings
+            findings += (StoredFinding(self._get_path(one.path), one.message, one.line) for one in own)
+            if isinstance(run, LoggedRun):
+                self._runs.append(self._add_logged(run))
+            else:
+                self._runs.append(self._add_evaluated(run))
+        self._write_points()
+        totals = [total for _, total in list_totals(self._runs)]
+        if totals:
+            # A row for each, in the order of ``list_totals``.
+            columns = {
+                CODE: np.arange(len(totals), dtype=np.int32),
+                "score": np.array([one.value for one in totals]),
+                "stderr": np.array([one.stderr for one in totals], float),
+                "n": np.array([one.n for one in totals], float),
+            }
+            self._write(columns, {name: (sql.quote_name(name), kind) for name, kind in _TOTALS.items()})
+        return StoredUnit(tuple(self._runs), tuple(self._parts), tuple(findings))
+
+    def _add_logged(self, logged: LoggedRun) -> StoredRun:
+        for name, points in logged.metrics.items():
+            begin, count = 0, len(points.values)
+            while begin < count:
+                end = min(count, begin + _ROWS_OF_A_PART - self._rows)
+                times = None if points.times is None else points.times[begin:end]
+                piece = Points(points.steps[begin:end], points.values[begin:end], times)
+                self._points.append((len(self._runs), _clean_name(name), piece))
+                self._rows += end - begin
+                begin = end
+                if self._rows >= _ROWS_OF_A_PART:
+                    self._write_points()
+        known = [_clean_times(points) for points in logged.metrics.values() if points.times is not None]
+        return StoredRun(
+            path=self._get_path(logged.path),
+            name=_clean_name(logged.name),
+            id=_clean_name(logged.id),
+            group=_clean_name(logged.group),
+            config={
+                _clean_name(name): _clean_name(value[:_LONGEST_SETTING]) if isinstance(value, str) else value
+                for name, value in logged.config.items()
+            },
+            metrics={_clean_name(name): len(points.values) for name, points in logged.metrics.items()},
+            step_name=_clean_name(logged.step_name),
+            begins=min((float(np.nanmin(one)) for one in known if np.isfinite(one).any()), default=None),
+        )
+
+    def _write_points(self) -> None:
+        """Write the points that were added since it was last called."""
+        if not self._rows:
+            return
+        runs, metrics, points = zip(*self._points, strict=True)
+        names = {name: index for index, name in enumerate(dict.fromkeys(metrics))}
+        lengths = [len(one.values) for one in points]
+        values = np.concatenate([one.values for one in points])
+        columns: dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]] = {
+            CODE: np.repeat(np.array(runs, np.int32), lengths),
+            "metric": np.repeat(np.array([names[name] for name in metrics], np.int32), lengths),
+            "step": np.concatenate([one.steps for one in points]),
+            "value": values,
+            "lost": np.isnan(values),
+        }
+        cells = {
+            CODE: (CODE, "INTEGER"),
+            "metric": (f"[{sql.quote_all(names)}][metric + 1]", sql.TEXT),
+            "step": ("step", "DOUBLE"),
+            # The database takes NaN for an empty cell, but what was logged as NaN is no gap.
+            "value": ("CASE WHEN lost THEN CAST('nan' AS DOUBLE) ELSE value END", "DOUBLE"),
+        }
+        if any(one.times is not None for one in points):
+            columns["time"] = np.concatenate([_clean_times(one) for one in points])
+            cells["time"] = ("epoch_ms(CAST(time AS BIGINT))", "TIMESTAMP")
+        self._points, self._rows = [], 0
+        self._write(columns, cells)
+
+    def _add_evaluated(self, evaluation: Evaluation) -> StoredRun:
+        by_metric: dict[str, list[ScoredAnswer]] = defaultdict(list)
+        for answer in evaluation.answers:
+            by_metric[_clean_name(answer.metric)].append(answer)
+        for metric, answers in by_metric.items():
+            values: dict[str, list[str | float | None]] = {
+                name: [getattr(answer, name) for answer in answers] for name in _ANSWERS
+            }
+            # A slice with the name of another column is left out, as is a column that says nothing.
+            taken = {*_ANSWERS, *_GIVEN}
+            for name in dict.fromkeys(name for answer in answers for name in answer.slices):
+                column = _clean_name(name)
+                if column.casefold() not in taken:
+                    taken.add(column.casefold())
+                    values[column] = [answer.slices.get(name) for answer in answers]
+            cells, columns = {}, {}
+            for name, own in values.items():
+                cleaned = [clean_text(value) if isinstance(value, str) else value for value in own]
+                if name in {"problem", "score"} or any(value not in {None, ""} for value in cleaned):
+                    kind = "DOUBLE" if name in _NUMBERS else sql.TEXT
+                    columns[name] = np.array(cleaned, float if name in _NUMBERS else object)
+                    cells[name] = (f"CAST({sql.quote_name(name)} AS {kind})", kind)
+            self._write(columns, cells, len(self._runs), metric)
+        return StoredRun(
+            path=self._get_path(evaluation.path),
+            name=_clean_name(evaluation.run),
+            metrics={metric: len(answers) for metric, answers in by_metric.items()},
+            evaluated=True,
+            model=_clean_name(evaluation.model),
+            benchmark=_clean_name(evaluation.benchmark),
+            seed=clean_text(evaluation.seed),
+            protocol={_clean_name(name): _clean_name(value) for name, value in evaluation.protocol.items()},
+            totals=tuple(replace(total, metric=_clean_name(total.metric)) for total in evaluation.totals),
+            finished=evaluation.finished,
+        )
+
+    def _write(
+        self, columns: Columns, cells: Mapping[str, tuple[str, str]], run: int | None = None, metric: str = ""
+    ) -> None:
+        """Write a part from arrays by name, and the cell of each column as SQL with its type."""
+        name, types = name_part(len(self._parts)), tuple(kind for _, kind in cells.values())
+        selected = {column: cell for column, (cell, _) in cells.items()}
+        size = write_part(self._cache, self._key, name, columns, selected)
+        self._parts.append(StoredPart(name, size, tuple(cells), types, run, metric))
+
+    def _get_path(self, path: Path) -> str:
+        return locate_file(path, self._root).file
+
+
+def _clean_times(points: Points) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if points.times is None:
+        return np.full(len(points.values), np.nan)
+    return np.where((points.times > _TIMES[0]) & (points.times < _TIMES[1]), points.times, np.nan)

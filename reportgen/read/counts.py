@@ -1,0 +1,263 @@
+"""The runs, metrics, answers and totals of a source, counted by the database or as files report them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
+from reportgen.core.errors import Diagnostics
+from reportgen.formats import sql
+from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.engine import get_engine
+from reportgen.read.measurements import read_measurements
+from reportgen.read.outcomes import read_outcomes
+from reportgen.read.tables.check import explain_errors
+from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.rows import select_files, select_run, select_series
+from reportgen.read.totals import TotalsTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from reportgen.core.model import Measurements
+    from reportgen.core.outcomes import Outcomes
+    from reportgen.read.tables.layout import Layout
+    from reportgen.read.tables.rows import Rows
+    from reportgen.settings.inputs import Source
+
+
+# A run keeps to a distance if more than so many of its steps do.
+_REGULAR: Final = 0.5
+# Steps are held in memory: of a large source some metrics at a time, by the bytes of its files.
+_BYTES_OF_A_PASS: Final = 200_000_000
+# Lists of steps cost a third of what grouping by step does.
+_CURVES_SQL: Final = """
+WITH runs AS (
+    SELECT series, run, any_value(seed) AS seed, metric, min(row) AS row, count(*) AS written,
+        count(*) - count(value) AS missing, count(*) FILTER (isnan(value)) AS nan,
+        count(*) FILTER (isinf(value)) AS infinite,
+        min(value) FILTER (isfinite(value)) AS low, max(value) FILTER (isfinite(value)) AS high,
+        coalesce(list_sort(list(step) FILTER (isfinite(step))), []) AS steps
+    FROM measured GROUP BY series, run, metric
+), spaced AS (
+    SELECT *, list_transform(range(2, len(steps) + 1), lambda place: steps[place] - steps[place - 1]) AS gaps
+    FROM runs
+), apart AS (
+    SELECT *, list_transform(list_filter(gaps, lambda gap: gap > 0), lambda gap: round(gap, 9)) AS wide,
+        list_aggregate(wide, 'mode') AS every
+    FROM spaced
+)
+SELECT series, run, seed, metric, written, steps[1] AS begin, steps[-1] AS finish,
+    every, len(list_filter(wide, lambda gap: gap = every)) / len(wide) AS share,
+    list_sum(list_transform(list_filter(wide, lambda gap: gap > 1.5 * every),
+        lambda gap: round(gap / every) - 1)) AS holes,
+    len(gaps) - len(wide) AS repeated, missing, nan, infinite, written - len(steps) AS without_step, low, high
+FROM apart ORDER BY row, series, run, metric
+"""
+_TIME: Final = "time"
+_SPAN_SQL: Final = """
+SELECT series, run, min(step) AS begins, max(step) AS ends FROM measured GROUP BY series, run
+"""
+# As ``statistics.problem_scores``: the last score of a sample, the mean of samples, then that of problems.
+_ANSWERS_SQL: Final = """
+WITH answers AS (
+    SELECT series, run, {benchmark} AS benchmark, problem, sample, count(*) AS written, min(row) AS row,
+        any_value(seed) AS seed, count(*) FILTER (score IS NULL OR isnan(score)) AS missing,
+        arg_max(score, row) FILTER (isfinite(score)) AS score, max(isfinite(score)::INTEGER) AS scored
+    FROM measured GROUP BY ALL
+), problems AS (
+    SELECT series, run, benchmark, problem, count(*) AS samples, sum(written) AS written, min(row) AS row,
+        any_value(seed) AS seed, sum(missing) AS missing, sum(score) / nullif(sum(scored), 0) AS score
+    FROM answers GROUP BY ALL
+)
+SELECT series, run, any_value(seed) AS seed, benchmark, count(*) AS problems, sum(written) AS answers,
+    min(samples) AS fewest, max(samples) AS most, sum(missing) AS missing,
+    sum(written) - sum(samples) AS repeated, avg(score) AS mean
+FROM problems GROUP BY series, run, benchmark ORDER BY min(row)
+"""
+# What questions may have in common, by the last word of a column's name.
+_GROUP: Final = re.compile(
+    r"(?:.*[^a-z])?(?:clusters?|groups?|categor(?:y|ies)|topics?|subjects?|domains?|passages?|contexts?"
+    r"|documents?|articles?|stor(?:y|ies)|chapters?|repos?|repositor(?:y|ies)|templates?)(?:[^a-z]?id)?",
+    re.IGNORECASE,
+)
+_GROUPED_SQL: Final = """
+SELECT count(DISTINCT (benchmark, problem)) AS problems, count(DISTINCT groups) AS groups,
+    count(DISTINCT (benchmark, problem, groups)) AS pairs, count(*) FILTER (groups IS NULL) AS incomplete
+FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured)
+"""
+# What a step is called more often than other columns are, the likeliest first.
+_STEPS: Final = (
+    *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?|timestamps?", "dates?|days?"),
+    *("tokens?", "samples?|examples?", "rounds?", "generations?|gens?"),
+)
+# Settings, and what tells when a run was made: neither goes on within a run.
+_NO_STEPS: Final = re.compile(
+    r"max|min|warmup|save|log|logging|eval|every|per|interval|freq|limit|patience|budget|size|horizon"
+    r"|cfg|config|args|hparams|params|settings?|created?|creation|started?|start|begin|end|ended|finish(ed)?"
+    r"|modified|updated|submitted|queued|launched|runtime|duration|latency",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])")
+_MOST_STEPS: Final = 12
+# A step may have a row for training and one for validation, and runs in one file begin anew now and then.
+_RISING: Final = "bool_and(d{0} > 1 AND d{0} >= 0.25 * n{0}) FILTER (n{0} > 1), sum(b{0}) <= 0.05 * sum(n{0})"
+# Of each column whether its values differ within each run, and go up.
+_RISING_SQL: Final = """
+WITH rows AS ({rows}), ahead AS (
+    SELECT series, run, {gaps} FROM rows
+), runs AS (
+    SELECT series, run, {counts} FROM ahead GROUP BY series, run
+)
+SELECT {sums} FROM runs
+"""
+
+
+def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], tuple[DescribedMetric, ...]]:
+    """The runs and metrics of a source, each in order of first appearance.
+
+    This and the functions below raise ``ReportError`` for everything that is wrong in the files.
+    """
+    by_run: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    by_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in source.metrics}
+    size = sum(file.size for file in source.files)
+    count = max(1, min(len(source.metrics), len(source.metrics) * _BYTES_OF_A_PASS // max(1, size)))
+    for begin in range(0, len(source.metrics), count):
+        table = read_measurements(root, source, source.metrics[begin : begin + count])
+        for line in _query(table, _CURVES_SQL):
+            by_run[line["series"], line["run"]].append(line)
+            by_metric[line["metric"]].append(line)
+    # When each run wrote its first and last value, where that is written.
+    layout, spans = get_layout(source), []
+    if layout.kinds.get(_TIME) is Kind.TIME and layout.roles.step != _TIME:
+        spans = _query(read_measurements(root, source, source.metrics, x=_TIME), _SPAN_SQL)
+    times = {(span.pop("series"), span.pop("run")): span for span in spans}
+    runs = (
+        DescribedRun(
+            series=series,
+            run=run,
+            seed=next((line["seed"] for line in lines if line["seed"] is not None), None),
+            path="",
+            metrics=len(lines),
+            values=sum(line["written"] for line in lines),
+            first=min(_list_known(lines, "begin"), default=None),
+            last=max(_list_known(lines, "finish"), default=None),
+            **times.get((series, run), {}),
+        )
+        for (series, run), lines in by_run.items()
+    )
+    return tuple(runs), tuple(_describe_metric(name, lines) for name, lines in by_metric.items())
+
+
+def _describe_metric(name: str, lines: Sequence[dict[str, Any]]) -> DescribedMetric:
+    regular = [line for line in lines if line["every"] and (line["share"] or 0) > _REGULAR]
+    paces = Counter(line["every"] for line in regular).most_common(1)
+    irregular = ("repeated", "missing", "nan", "infinite", "without_step")
+    return DescribedMetric(
+        name,
+        runs=len(lines),
+        values=sum(line["written"] for line in lines),
+        first=min(_list_known(lines, "begin"), default=None),
+        last=max(_list_known(lines, "finish"), default=None),
+        every=paces[0][0] if paces and 2 * paces[0][1] > len(lines) else None,
+        holes=int(sum(_list_known(regular, "holes"))),
+        low=min(_list_known(lines, "low"), default=None),
+        high=max(_list_known(lines, "high"), default=None),
+        **{key: int(sum(_list_known(lines, key))) for key in irregular},
+    )
+
+
+def _list_known(lines: Sequence[dict[str, Any]], key: str) -> list[float]:
+    return [line[key] for line in lines if line[key] is not None]
+
+
+def _query(table: Measurements | Outcomes, statement: str) -> list[dict[str, Any]]:
+    """The rows of a statement about the table ``measured``, by the names of its columns."""
+    with table.reading():
+        relation: Any = table.frame.to_native()
+        result = relation.query("measured", statement)
+        return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+
+
+def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]:
+    """The evaluations of a source, in order of first appearance."""
+    table = read_outcomes(root, source)
+    rows = _query(table, _ANSWERS_SQL.format(benchmark=_select_benchmark(table)))
+    return tuple(DescribedEvaluation(**row) for row in rows)
+
+
+def _select_benchmark(table: Outcomes) -> str:
+    return "coalesce(benchmark, '')" if "benchmark" in table.slices else "''"
+
+
+def likely_clusters(root: Path, source: Source) -> str | None:
+    """The column that groups problems, by its name, and has each of them in one group of several.
+
+    Where there are several such columns, the one with the most groups.
+    """
+    table = read_outcomes(root, source)
+    if "cluster" in table.has:
+        return None
+    groups: dict[str, int] = {}
+    for name in filter(_GROUP.fullmatch, table.slices):
+        column = sql.quote_name(name)
+        statement = _GROUPED_SQL.format(benchmark=_select_benchmark(table), column=column)
+        (row,) = _query(table, statement)
+        if 1 < row["groups"] < row["problems"] == row["pairs"] and not row["incomplete"]:
+            groups[name] = row["groups"]
+    return max(groups, key=groups.__getitem__, default=None)
+
+
+def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
+    """The totals of a source, benchmark by benchmark."""
+    totals = TotalsTable(root, source)
+    scores = ((name or "", one) for name in source.benchmarks or (None,) for one in totals.get_scores(name))
+    return tuple(
+        DescribedTotal(one.series, one.run, one.seed, name, one.metric, one.value, one.stderr, one.problems)
+        for name, one in scores
+    )
+
+
+def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
+    """Columns of a table without a step that may be it, the likeliest first; none where nothing says so.
+
+    A column counts only if it is called as steps are, not as settings or as dates of runs are, and its values
+    differ and go up within every run that has several rows.
+    """
+    times = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
+    numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]
+    words = {name: [word.casefold() for word in _WORD.findall(name)] for name in (*times, *numbers)}
+    called = [
+        name
+        for part in _STEPS
+        for name, parts in words.items()
+        if any(re.fullmatch(part, word) for word in parts)
+    ]
+    fitting = dict.fromkeys((*called, *times))
+    names = [name for name in fitting if not any(map(_NO_STEPS.fullmatch, words[name]))][:_MOST_STEPS]
+    if not names:
+        return []
+
+    def list_cells(rows: Rows) -> dict[str, str]:
+        cells = {"series": select_series(rows, layout, {}), "run": select_run(rows, layout)}
+        for index, name in enumerate(names):
+            cells[f"c{index}"] = rows.as_time(name) if name in times else rows.as_number(name)
+        return {**cells, "place": rows.get_position()}
+
+    def join(template: str) -> str:
+        return ", ".join(template.format(index) for index in range(len(names)))
+
+    with Diagnostics().collecting():
+        statement = _RISING_SQL.format(
+            rows=select_files(root, layout, list_cells),
+            gaps=join("c{0}, c{0} - lag(c{0}) OVER (PARTITION BY series, run ORDER BY place) AS g{0}"),
+            counts=join("count(DISTINCT c{0}) AS d{0}, count(c{0}) AS n{0}, count_if(g{0} < 0) AS b{0}"),
+            sums=join(_RISING),
+        )
+        with explain_errors(root, source.location, list):
+            (found,) = get_engine().fetch_rows(statement)
+        return [name for name, *rising in zip(names, found[::2], found[1::2], strict=True) if all(rising)]
+    return []

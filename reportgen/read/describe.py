@@ -1,0 +1,318 @@
+"""What any file or folder holds: its format, runs, metrics or answers, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core.description import Counts, DescribedEvaluation, DescribedRun, DescribedTotal, Description
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
+from reportgen.core.words import join_names
+from reportgen.formats.cells import NUMERIC
+from reportgen.formats.messages import list_names
+from reportgen.formats.registry import find_format, find_units, get_title, load_reader
+from reportgen.formats.runs import LoggedRun, UnreadableError
+from reportgen.read.choose import choose_files
+from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
+from reportgen.read.find import SETTINGS, locate_file, make_location
+from reportgen.read.measurements import read_measurements
+from reportgen.read.outcomes import read_outcomes
+from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
+from reportgen.read.runs.imported import suggest_for_runs
+from reportgen.read.runs.labels import split_seed
+from reportgen.read.runs.problems import find_method
+from reportgen.read.runs.stored import dump_json
+from reportgen.read.sources import SourceRequest, load_source_settings, open_files
+from reportgen.read.tables.columns import detect_totals
+from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.survey import complete_layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from reportgen.core.cache import Cache
+    from reportgen.core.errors import SourceLocation
+    from reportgen.core.repository import Boundary
+    from reportgen.formats.runs import Unit
+    from reportgen.read.runs.imported import ImportedRuns
+    from reportgen.read.tables.layout import Layout
+    from reportgen.settings.inputs import Source
+    from reportgen.settings.source import SourceSettings
+
+
+_TITLES: Final = {
+    "csv": "CSV",
+    "tsv": "TSV",
+    "jsonl": "JSON Lines",
+    "json": "JSON",
+    "parquet": "Parquet",
+    "wandb-csv": "a chart that W&B exported as CSV",
+}
+_LINES: Final = frozenset((".jsonl", ".ndjson"))
+# What only rows and loggers say; the rest is at hand once a source is open.
+_STORED_FIELDS: Final = (
+    *("series", "format", "title", "shape", "series_by", "seed_by", "counts"),
+    *("settings", "repetitions", "clusters"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeContext:
+    """What a source is described with; links may lead anywhere where there is no boundary."""
+
+    load_settings: Callable[[Path, str], SourceSettings]  # given a path, and its name for messages
+    hashes: Callable[[Path], str]  # SHA-256 of a file in hex
+    cache: Cache | None
+    boundary: Boundary | None = None
+
+
+def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Description:
+    """Describe a file or folder that is there; what is wrong with it is among its problems.
+
+    Paths are relative to ``root``; ``name`` is what blocks call it, empty for that of the file or folder.
+    """
+    location = make_location(path, name, root, context.boundary)
+    problems = Diagnostics()
+    place = locate_file(path, root)
+    own = locate_file(location.settings, root).file
+    description = Description(
+        place.file, location.name, settings_file=own, has_settings=location.has_settings
+    )
+    with problems.collecting():
+        settings = load_source_settings(location, context.load_settings)
+        chosen = choose_files(location, settings)
+        request = SourceRequest(location, settings, chosen, context.hashes, context.cache)
+        description = _describe_source(description, request, problems)
+        read = set(description.read)
+        paths = (path for path in chosen.paths if locate_file(path, root).file not in read)
+        unread = Counter(path.suffix.lower() or "without an ending" for path in paths)
+        ordered = sorted(unread.items(), key=lambda item: (-item[1], item[0]))
+        description = replace(description, unread=tuple(ordered))
+        if not description.kind:
+            description, findings = _describe_empty(description, request)
+            problems.found[:0] = findings
+    if not description.kind and path.is_dir():
+        nested = [file.parent.name for file in path.glob(f"*/{SETTINGS}")]
+        nested += [file.name.removesuffix(f".{SETTINGS}") for file in path.glob(f"*.{SETTINGS}")]
+        if nested:
+            message = f"the folder holds {len(nested)} sources of their own: {list_names(sorted(nested))}"
+            advice = "Describe one of them"
+            problems.add([_warn(place, message, advice)])
+    return replace(description, problems=tuple(problems.found))
+
+
+def _warn(place: SourceLocation, message: str, advice: str = "") -> Diagnostic:
+    return Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+
+
+def _describe_source(description: Description, request: SourceRequest, problems: Diagnostics) -> Description:
+    """What can be read of a source; what cannot is among the problems."""
+    cache, root = request.cache, request.location.root
+    with problems.collecting():
+        source, runs = open_files(request)
+        problems.add(source.warnings)
+        description = _describe_layout(description, source, root)
+        columns = description.settings.get("columns")
+        if isinstance(columns, dict) and "step" in columns and not description.step_name:
+            step = f'"{columns["step"]}" goes up within each run and may be it'
+            message = f"no column is called as a step is; {step}"
+            advice = "Write it into source.yml as below if so, otherwise name another column there"
+            problems.add([_warn(source.location, message, advice)])
+        stated = request.settings.columns.model_dump(exclude_none=True)
+        if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
+            description = replace(description, settings={"columns": {**stated, "series": series}})
+        # What was counted before is not counted again.
+        key = cache.make_key("described source", source.digest) if cache else ""
+        stored = cache.load(key, Description) if cache else None
+        if stored:
+            description = replace(description, **{name: getattr(stored, name) for name in _STORED_FIELDS})
+        else:
+            description = _add_counts(description, source, runs, request)
+            if cache:
+                cache.put(key, dump_json(description))
+        # Refuse rows that repeat a step or a problem, as whoever draws them does.
+        repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
+        if repeated:
+            read_measurements(root, source, repeated).check_repeats()
+        if any(one.repeated for one in description.counts.evaluations):
+            read_outcomes(root, source).check_repeats()
+    return description
+
+
+def _describe_layout(description: Description, source: Source, root: Path) -> Description:
+    """What shows before any row is read, but for columns that may be the step."""
+    layout, settings = get_layout(source), source.settings
+    roles, spread = layout.roles, layout.spread.values()
+    measured = not (layout.outcomes or layout.totals or layout.spread)
+    steps = find_likely_steps(root, source, layout) if measured and roles.step is None else []
+    packings = ((_TITLES.get(file.format, file.format), file.compression) for file in layout.files)
+    titles = dict.fromkeys(f"{title} ({packing})" if packing else title for title, packing in packings)
+    # What a row is.
+    shape = "a row for each value" if layout.long else "a column for each metric"
+    if not measured:
+        shape = "a row for each score of a benchmark" if layout.totals else "a column for each run"
+        shape = "a row for each answer" if layout.outcomes else shape
+    # Where a table says series and seeds, as words after "by".
+    names_by = {"": "", **{name: f'the column "{name}"' for name in (roles.series, roles.seed) if name}}
+    in_files = "the names of files" if is_named_by_files(layout, settings) else "the pattern of files:"
+    names_by |= {name: in_files for file in layout.files for name, _ in file.given}
+    series_by, seed_by = names_by[roles.series or ""], names_by[roles.seed or ""]
+    if layout.spread:
+        series_by, seed_by = "the columns", "the columns" if any(one.seed for one in spread) else ""
+    elif not series_by and len(layout.files) > 1:
+        series_by = "the names of files"
+    step_role = roles.step or ""
+    step = layout.step_name or step_role
+    return replace(
+        description,
+        kind=source.kind,
+        format=layout.files[0].format,
+        title=join_names(list(titles)),
+        shape=shape,
+        read=tuple(file.path for file in source.files),
+        size=sum(file.size for file in source.files),
+        series=layout.series,
+        benchmarks=source.benchmarks,
+        series_by=series_by,
+        seed_by=seed_by,
+        step_name="step" if step == "_step" else step,
+        step_is_time=step_role in layout.kinds and layout.kinds[step_role].name == "TIME",
+        settings=suggest_files(layout, settings, description.path)
+        | _suggest_for_table(layout, settings, source.location, steps),
+    )
+
+
+def _add_counts(
+    description: Description, source: Source, runs: ImportedRuns | None, request: SourceRequest
+) -> Description:
+    """What the rows hold and the loggers say."""
+    settings, root = request.settings, request.location.root
+    layout = complete_layout(root, source) if get_layout(source).long else get_layout(source)
+    source = replace(source, layout=layout, metrics=tuple(layout.metrics))
+    if source.kind == "outcomes":
+        counts = Counts(evaluations=count_answers(root, source))
+    elif source.kind == "totals":
+        counts = Counts(totals=list_totals(root, source))
+    else:
+        counts = Counts(*count_curves(root, source))
+    counted: list[DescribedRun | DescribedEvaluation | DescribedTotal]
+    counted = [*counts.runs, *counts.evaluations, *counts.totals]
+    seen = tuple(dict.fromkeys(one.series for one in counted))
+    description = replace(
+        description,
+        counts=counts,
+        series=layout.series if layout.exhaustive else seen,
+        # Where seeds stand says nothing if no run has one.
+        seed_by=description.seed_by if any(one.seed is not None for one in counted) else "",
+    )
+    if settings.format == "mapped":
+        lines = (PurePosixPath(path).suffix.lower() in _LINES for path in description.read)
+        titles = dict.fromkeys("JSON Lines" if is_lines else "JSON" for is_lines in lines)
+        title = f"{' and '.join(titles)} mapped by source.yml"
+        description = replace(description, format="mapped", title=title)
+    if runs:
+        description = _add_imported(description, runs)
+    repetitions = description.repetitions or suggest_repetitions(settings, description)
+    description = replace(description, repetitions=repetitions)
+    if source.kind == "outcomes" and (cluster := likely_clusters(root, source)):
+        clusters = {**settings.columns.model_dump(exclude_none=True), "cluster": cluster}
+        description = replace(description, clusters=clusters)
+    return description
+
+
+def _add_imported(description: Description, runs: ImportedRuns) -> Description:
+    """What loggers and harnesses say besides their values; runs without values stand last."""
+    naming, rename = runs.naming, runs.settings.rename
+    totals: list[DescribedTotal] = []
+    known = {}
+    for candidate, name in zip(runs.candidates, naming.names, strict=True):
+        run, series = candidate.run, rename.get(name.series, name.series)
+        known[series, name.run] = (run, name.seed)
+        for one in run.totals:
+            score = (one.metric, one.value, one.stderr, one.n)
+            totals.append(DescribedTotal(series, name.run, name.seed, run.benchmark, *score))
+    described = list(description.counts.runs)
+    if description.kind == "measurements":
+        for index, counted in enumerate(described):
+            if found := known.pop((counted.series, counted.run), None):
+                described[index] = replace(counted, path=found[0].path, config=found[0].config)
+        described += (
+            DescribedRun(series, name, seed, run.path, 0, 0, None, None, config=run.config)
+            for (series, name), (run, seed) in known.items()
+        )
+    form = runs.found.units[0].format
+    return replace(
+        description,
+        format=form,
+        shape="",
+        title=get_title(form),
+        series_by=naming.series_by,
+        seed_by=naming.seed_by,
+        counts=replace(description.counts, runs=tuple(described), totals=tuple(totals)),
+        settings=suggest_for_runs(runs),
+        repetitions={"series_from": method} if (method := find_method(runs)) else {},
+    )
+
+
+def _describe_empty(
+    description: Description, request: SourceRequest
+) -> tuple[Description, tuple[Diagnostic, ...]]:
+    """The runs of what cannot be read, if they hold no values, and what was found in them."""
+    root, chosen = request.location.root, request.chosen
+    units: tuple[Unit, ...] = ()
+    runs: list[DescribedRun] = []
+    findings: dict[Diagnostic, None] = {}
+    with Diagnostics().collecting():
+        with suppress(OSError, UnreadableError):
+            units = find_units(chosen.paths, request.settings.format, named=chosen.named).units
+            form = find_format(units[0].format) if units else None
+            for run in (run for unit in units if form for run in load_reader(form).read(unit)):
+                if not isinstance(run, LoggedRun) or run.metrics:
+                    return description, ()
+                name, path = run.name or run.path.name, locate_file(run.path, root).file
+                runs.append(DescribedRun(name, name, None, path, 0, 0, None, None, config=dict(run.config)))
+                for one in run.findings:
+                    place = locate_file(one.path, root, one.line)
+                    findings[_warn(place, one.message)] = None
+        if runs:
+            files = dict.fromkeys(file for unit in units for file in unit.files)
+            description = replace(
+                description,
+                format=units[0].format,
+                title=get_title(units[0].format),
+                read=tuple(locate_file(file, root).file for file in files),
+                size=sum(file.stat().st_size for file in files),
+                counts=Counts(runs=tuple(runs)),
+            )
+            return description, tuple(findings)
+    return description, ()
+
+
+def _suggest_for_table(
+    layout: Layout, settings: SourceSettings, place: SourceLocation, steps: Sequence[str]
+) -> dict[str, object]:
+    """Keys that say of a table of measurements what its names do not tell: that it holds totals, or its step.
+
+    ``steps`` are columns that may be the step, the likeliest first; ``place`` is that of the settings.
+    """
+    if layout.spread:
+        # Keys that settle series and seeds which the names of a chart's runs tell.
+        runs = layout.spread.values()
+        if settings.series_from or all(one.series == one.run for one in runs):
+            return {}
+        if all(split_seed(one.run) != (one.series, one.seed) for one in runs):
+            return {}
+        seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
+        return {"series_from": "name", **seeds}
+    if layout.outcomes or layout.totals or layout.roles.step is not None:
+        return {}
+    with Diagnostics().collecting():
+        totals = settings.model_copy(update={"form": "totals"})
+        found = detect_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None
+        if found and found.benchmark and layout.kinds.get(found.score) in NUMERIC:
+            return {"form": "totals"}
+    return {"columns": {**settings.columns.model_dump(exclude_none=True), "step": steps[0]}} if steps else {}

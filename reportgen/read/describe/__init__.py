@@ -1,1 +1,0 @@
-"""What a source holds, in words and numbers."""
