@@ -17,7 +17,7 @@ from reportgen.formats.files import hash_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
 
 HEADS = {
     "long": "model,step,metric,value",

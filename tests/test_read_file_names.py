@@ -14,7 +14,7 @@ from reportgen.draft import describing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
 
 TABLE = "step,loss\n0,2\n1,1\n"
 ANSWERS = "problem,correct\np1,1\np2,0\n"

@@ -14,7 +14,7 @@ from reportgen.cli.output import Column, print_problem, print_table, report_prob
 from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
     from reportgen.site.describing.sources import DataPath
 
 

@@ -6,8 +6,8 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.description import Description
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
+from reportgen.core.statements import Description
 from reportgen.core.words import quote_names
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.cache import Cache
-    from reportgen.core.description import DescribedMetric
     from reportgen.core.repository import Boundary
+    from reportgen.core.statements import DescribedMetric
 
 
 # What a report is most often about, by a word of a metric: a score, then a loss, best on held-out data.

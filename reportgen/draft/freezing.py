@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.cache import Cache
-    from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
     from reportgen.core.repository import Boundary
+    from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
     from reportgen.read.freeze import FrozenTable
     from reportgen.settings.inputs import Source
 

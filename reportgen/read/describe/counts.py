@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.core.errors import Diagnostic, Severity, Stage
+from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from reportgen.core.description import Description
     from reportgen.core.model import Measurements
     from reportgen.core.outcomes import Outcomes
+    from reportgen.core.statements import Description
     from reportgen.formats.runs import Unit
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.runs.ingest import ImportedSource

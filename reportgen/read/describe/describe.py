@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.description import (
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
+from reportgen.core.statements import (
     Counts,
     DescribedEvaluation,
     DescribedMetric,
@@ -16,7 +17,6 @@ from reportgen.core.description import (
     DescribedTotal,
     Description,
 )
-from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
 from reportgen.core.words import join_names
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import get_title

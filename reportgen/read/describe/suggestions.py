@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.core.description import Description
     from reportgen.core.errors import SourceLocation
+    from reportgen.core.statements import Description
     from reportgen.read.runs.file_names import NumberedRuns
     from reportgen.read.runs.ingest import ImportedSource
     from reportgen.read.tables.layout import Layout
