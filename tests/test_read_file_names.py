@@ -82,7 +82,7 @@ def test_seeds_in_file_names(
     assert (told.series_by, told.seed_by) == ("the names of files", "the names of files")
     assert told.settings.get("files", "") == files
     if files:
-        data.write("s/source.yml", describing.suggest_settings(told))
+        data.write("s/source.yml", describing.suggest_settings(told)["settled"])
         assert (named(data), data.warnings("s")) == (expected, [])
 
 

@@ -46,8 +46,8 @@ def test_a_method_is_suggested(tmp_path: Path) -> None:
         )
     ]
     told = described(data)
-    assert describing.suggest_settings(told) == ""
-    data.write("s/source.yml", describing.suggest_repetitions(told))
+    assert describing.suggest_settings(told)["settled"] == ""
+    data.write("s/source.yml", describing.suggest_settings(told)["repetitions"])
     assert described(data).series == ("A", "B")
     assert data.warnings("s") == []
     data.write("s/source.yml", "series_from: name")

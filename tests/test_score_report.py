@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.model import Shown
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
 
 PAGE = """---
 benchmark: {name: Contest, source: suite, baseline: base}
