@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import PlannedBlock
-    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell
+    from reportgen.blocks.results import ResultsStore
+    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Power
     from reportgen.core.model import BenchmarkResult, Figure, ScoreRequest, Stack
     from reportgen.core.outcomes import OutcomeNotes, ProblemScores, Score
     from reportgen.figures.plot import BenchmarkScores
@@ -123,7 +124,7 @@ def _describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class _ScoreBlock:
-    """A block about one benchmark and what it is drawn from."""
+    """A block about one benchmark; each of its drawing methods gives what it shows and its numbers."""
 
     id: str
     request: ScoreRequest
@@ -134,6 +135,87 @@ class _ScoreBlock:
     def add_notes(self, notes: OutcomeNotes) -> ScoreContext:
         """The context with what was found in the outcomes, for what is not given it otherwise."""
         return replace(self.context, notes=(*list_found_notes(notes), *self.context.notes))
+
+    def draw_scores(self, settings: ScoresSettings) -> tuple[Stack, dict[str, Any]]:
+        from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
+
+        scored = self.inputs.answers.score_benchmark(self.request, settings.estimand)
+        return draw_scores(self.id, settings, scored, self.context), _collect_scores(scored)
+
+    def draw_comparison(self, settings: ComparisonSettings) -> tuple[Stack, dict[str, Any]]:
+        from reportgen.figures.scores.comparison import draw_comparison  # noqa: PLC0415
+
+        _check_series(settings.baseline, self.problems.series, self.context.place)
+        scored = self.inputs.answers.score_benchmark(self.request)
+        return draw_comparison(self.id, settings, scored, self.context), {
+            **_collect_scores(scored),
+            "comparisons": [to_json_values(one) for one in scored.comparisons],
+            "groups": [list(one.series) for one in scored.groups],
+            "power": to_json_values(scored.power) if scored.power else None,
+        }
+
+    def draw_pass_curves(self, settings: PasskSettings) -> tuple[Figure, dict[str, Any]]:
+        from reportgen.figures.scores.pass_curve import draw_passk  # noqa: PLC0415
+        from reportgen.statistics.breakdowns import score_pass_at_k  # noqa: PLC0415
+
+        curves = score_pass_at_k(self.problems, level=settings.level)
+        drawn = draw_passk(
+            self.id,
+            settings,
+            curves,
+            self.context,
+            problems=self.problems,
+            get_chart_spec=self.inputs.get_chart_spec,
+        )
+        scores = [to_json_values(one) for curve in curves for one in curve]
+        return drawn, {**drawn.numbers, "scores": scores}
+
+    def draw_problems(self, settings: ProblemsSettings) -> tuple[Stack, dict[str, Any]]:
+        """Every cell of the picture stands in the figure's CSV."""
+        from reportgen.figures.scores.problems import draw_problems  # noqa: PLC0415
+        from reportgen.statistics.breakdowns import build_problem_grid, score_slices  # noqa: PLC0415
+
+        grid = build_problem_grid(self.problems, higher_is_better=self.request.higher_is_better)
+        answers = self.inputs.answers
+        sliced = {
+            column: score_slices(answers.get_slices(self.request, column), level=settings.level)
+            for column in settings.slices
+        }
+        # The picture itself shows which problems a series lacks.
+        context = self.add_notes(replace(self.problems.notes, incomplete=()))
+        return draw_problems(self.id, settings, grid, sliced, context), {
+            "problems": len(grid.problems),
+            "solved_by_one": [list(one) for one in grid.solved_by_one],
+            "slices": {
+                column: {value: [to_json_values(one) for one in parts] for value, parts in values.items()}
+                for column, values in sliced.items()
+            },
+        }
+
+    def draw_runs(self, settings: RunsSettings) -> tuple[Stack, dict[str, Any]]:
+        from reportgen.figures.scores.runs import draw_runs  # noqa: PLC0415
+        from reportgen.statistics.scores import measure_run_spreads  # noqa: PLC0415
+
+        spreads = measure_run_spreads(self.problems, *split_metric(settings.metric), level=settings.level)
+        drawn = draw_runs(self.id, settings, spreads, self.add_notes(self.problems.notes))
+        return drawn, {"spreads": [to_json_values(one) for one in spreads]}
+
+    def draw_plan(self, settings: PlanSettings) -> tuple[Stack, dict[str, Any]]:
+        from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
+
+        found = self.inputs.answers.plan_study(self.request, settings.difference)
+        drawn = draw_plan(self.id, settings, found, self.context, get_chart_spec=self.inputs.get_chart_spec)
+        return drawn, {"plan": to_json_values(found)}
+
+
+_DRAWERS: Final[Mapping[str, Callable[[_ScoreBlock, Any], tuple[Figure | Stack, dict[str, Any]]]]] = {
+    "scores": _ScoreBlock.draw_scores,
+    "passk": _ScoreBlock.draw_pass_curves,
+    "comparison": _ScoreBlock.draw_comparison,
+    "problems": _ScoreBlock.draw_problems,
+    "runs": _ScoreBlock.draw_runs,
+    "plan": _ScoreBlock.draw_plan,
+}
 
 
 def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
@@ -152,7 +234,7 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
             place, request, scores, source, benchmark=benchmark, slots=inputs.colours.slots
         )
         block = _ScoreBlock(planned.block.id, request, context, scores, inputs)
-        drawn, numbers = _DRAWERS[planned.block.kind](whole, block)
+        drawn, numbers = _DRAWERS[planned.block.kind](block, whole)
         numbers |= {"benchmark": context.benchmark, "higher_is_better": context.higher_is_better}
         return replace(drawn, numbers=numbers | _describe_measurement(scores.notes, context))
 
@@ -190,98 +272,10 @@ def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
     return {"scores": scores}
 
 
-def _draw_scores(settings: ScoresSettings, block: _ScoreBlock) -> tuple[Stack, dict[str, Any]]:
-    from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
-
-    scored = block.inputs.answers.score_benchmark(block.request, settings.estimand)
-    return draw_scores(block.id, settings, scored, block.context), _collect_scores(scored)
-
-
-def _draw_comparison(settings: ComparisonSettings, block: _ScoreBlock) -> tuple[Stack, dict[str, Any]]:
-    from reportgen.figures.scores.comparison import draw_comparison  # noqa: PLC0415
-
-    _check_series(settings.baseline, block.problems.series, block.context.place)
-    scored = block.inputs.answers.score_benchmark(block.request)
-    return draw_comparison(block.id, settings, scored, block.context), {
-        **_collect_scores(scored),
-        "comparisons": [to_json_values(one) for one in scored.comparisons],
-        "groups": [list(one.series) for one in scored.groups],
-        "power": to_json_values(scored.power) if scored.power else None,
-    }
-
-
-def _draw_pass_curves(settings: PasskSettings, block: _ScoreBlock) -> tuple[Figure, dict[str, Any]]:
-    from reportgen.figures.scores.pass_curve import draw_passk  # noqa: PLC0415
-    from reportgen.statistics.breakdowns import score_pass_at_k  # noqa: PLC0415
-
-    curves = score_pass_at_k(block.problems, level=settings.level)
-    drawn = draw_passk(
-        block.id,
-        settings,
-        curves,
-        block.context,
-        problems=block.problems,
-        get_chart_spec=block.inputs.get_chart_spec,
-    )
-    scores = [to_json_values(one) for curve in curves for one in curve]
-    return drawn, {**drawn.numbers, "scores": scores}
-
-
-def _draw_problems(settings: ProblemsSettings, block: _ScoreBlock) -> tuple[Stack, dict[str, Any]]:
-    """Every cell of the picture stands in the figure's CSV."""
-    from reportgen.figures.scores.problems import draw_problems  # noqa: PLC0415
-    from reportgen.statistics.breakdowns import build_problem_grid, score_slices  # noqa: PLC0415
-
-    grid = build_problem_grid(block.problems, higher_is_better=block.request.higher_is_better)
-    answers = block.inputs.answers
-    sliced = {
-        column: score_slices(answers.get_slices(block.request, column), level=settings.level)
-        for column in settings.slices
-    }
-    # The picture itself shows which problems a series lacks.
-    context = block.add_notes(replace(block.problems.notes, incomplete=()))
-    return draw_problems(block.id, settings, grid, sliced, context), {
-        "problems": len(grid.problems),
-        "solved_by_one": [list(one) for one in grid.solved_by_one],
-        "slices": {
-            column: {value: [to_json_values(one) for one in parts] for value, parts in values.items()}
-            for column, values in sliced.items()
-        },
-    }
-
-
-def _draw_runs(settings: RunsSettings, block: _ScoreBlock) -> tuple[Stack, dict[str, Any]]:
-    from reportgen.figures.scores.runs import draw_runs  # noqa: PLC0415
-    from reportgen.statistics.scores import measure_run_spreads  # noqa: PLC0415
-
-    spreads = measure_run_spreads(block.problems, *split_metric(settings.metric), level=settings.level)
-    drawn = draw_runs(block.id, settings, spreads, block.add_notes(block.problems.notes))
-    return drawn, {"spreads": [to_json_values(one) for one in spreads]}
-
-
-def _draw_plan(settings: PlanSettings, block: _ScoreBlock) -> tuple[Stack, dict[str, Any]]:
-    from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
-
-    found = block.inputs.answers.plan_study(block.request, settings.difference)
-    drawn = draw_plan(block.id, settings, found, block.context, get_chart_spec=block.inputs.get_chart_spec)
-    return drawn, {"plan": to_json_values(found)}
-
-
-_DRAWERS: Final[Mapping[str, Callable[[Any, _ScoreBlock], tuple[Figure | Stack, dict[str, Any]]]]] = {
-    "scores": _draw_scores,
-    "passk": _draw_pass_curves,
-    "comparison": _draw_comparison,
-    "problems": _draw_problems,
-    "runs": _draw_runs,
-    "plan": _draw_plan,
-}
-
-
 def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
     """Several benchmarks side by side."""
     from reportgen.figures.scores.across import draw_across  # noqa: PLC0415
     from reportgen.statistics.across import compare_benchmarks  # noqa: PLC0415
-    from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
 
     place, benchmark = planned.block.location, planned.page.front_matter.benchmark
     answers, sources, slots = inputs.answers, inputs.sources, inputs.colours.slots
@@ -306,15 +300,8 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
         higher_is_better=_is_higher_better(requests),
         blocks=planned.outcomes[0].family_blocks,
     )
-    powers = {}
-    for column, (name, request) in enumerate(requests.items()):
-        against = [one for row in across.cells if (one := row[column].against) is not None]
-        if against:
-            powers[name] = estimate_power(against, find_half_step(parts[name], request.metric))
-        elif not settings.baseline and (power := answers.score_benchmark(request).power):
-            # Nothing is tested together, so only a comparison by itself has a power.
-            powers[name] = replace(power, family_difference=None, family_half=None)
-    whole = _combine_contexts(place, [*contexts.values()])
+    powers = _estimate_powers(across, requests, parts, answers, tested=settings.baseline is not None)
+    whole = _combine_contexts(list(contexts.values()))
     found = {name: part.notes for name, part in parts.items()}
     drawn = draw_across(planned.block.id, settings, across, powers, contexts, whole, found=found)
     benchmarks = {
@@ -325,6 +312,27 @@ def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: Dr
         for name, context in contexts.items()
     }
     return replace(drawn, numbers={"benchmarks": benchmarks, **_collect_across(across)})
+
+
+def _estimate_powers(
+    across: AcrossBenchmarks,
+    requests: Mapping[str, ScoreRequest],
+    parts: Mapping[str, ProblemScores],
+    answers: ResultsStore,
+    *,
+    tested: bool,
+) -> dict[str, Power]:
+    """The power of each benchmark; where nothing is tested together, only that of a comparison by itself."""
+    from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
+
+    powers = {}
+    for column, (name, request) in enumerate(requests.items()):
+        against = [one for row in across.cells if (one := row[column].against) is not None]
+        if against:
+            powers[name] = estimate_power(against, find_half_step(parts[name], request.metric))
+        elif not tested and (power := answers.score_benchmark(request).power):
+            powers[name] = replace(power, family_difference=None, family_half=None)
+    return powers
 
 
 def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
@@ -340,20 +348,16 @@ def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
     return {"baseline": across.baseline, "series": series, "macro": macro}
 
 
-def _combine_contexts(place: SourceLocation, contexts: Sequence[ScoreContext]) -> ScoreContext:
+def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
     """The context of several benchmarks side by side; how each was measured stays with its own."""
-    first = contexts[0]
     names = {one.score_name for one in contexts}
-    cautions = list(dict.fromkeys(one.approximate for one in contexts if one.approximate))
-    return ScoreContext(
-        place=place,
-        slots=first.slots,
+    cautions = dict.fromkeys(one.approximate for one in contexts if one.approximate)
+    return replace(
+        contexts[0],
         source=", ".join(dict.fromkeys(one.source for one in contexts)),
         benchmark="",
         approximate="; ".join(cautions) or None,
-        higher_is_better=first.higher_is_better,
-        lowest=first.lowest,
-        highest=first.highest,
+        protocol=(),
         score_name=names.pop() if len(names) == 1 else "",
         notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
     )

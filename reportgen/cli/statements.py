@@ -66,12 +66,15 @@ def check(config_file: Path, form: str) -> None:
       reportgen check --format github
       reportgen check --format sarif > check.sarif
     """
+    from reportgen.core.words import format_count
     from reportgen.site.checking import findings
     from reportgen.site.checking.check import check as check_report
 
     with report_problems("no statement was checked"), show_progress() as advance:
         result = check_report(config_file, progress=advance)
-    summary = _summarize(result)
+    errors = format_count(sum(finding.fails for finding in result.findings), "problem")
+    summary = f"{errors}; no statement was held against the data."
+    summary = findings.describe_counts(result.statements) if result.is_whole else summary
     if form == "text":
         _print_check(result)
         click.echo(summary)
@@ -91,16 +94,6 @@ def check(config_file: Path, form: str) -> None:
             for line in (*findings.format_annotations(result, prefix), summary):
                 click.echo(line)
     sys.exit(1 if result.fails else 0)
-
-
-def _summarize(result: Check) -> str:
-    from reportgen.core.words import format_count
-    from reportgen.site.checking.findings import describe_counts
-
-    if result.is_whole:
-        return describe_counts(result.statements)
-    errors = sum(finding.fails for finding in result.findings)
-    return f"{format_count(errors, 'problem')}; no statement was held against the data."
 
 
 def _print_check(result: Check) -> None:

@@ -16,7 +16,7 @@ from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from reportgen.core.cache import Cache
@@ -108,28 +108,21 @@ def suggest_block(description: Description) -> str:
         kind = "scores"
         if len(description.benchmarks) > 1:
             body["benchmark"] = description.benchmarks[0]
-    elif metric := choose_metric(description.counts.metrics):
+    elif metric := choose_metric(metrics := description.counts.metrics):
         body["metric"] = metric.name
-        if axis := _find_axis(description, metric):
+        # What the runs themselves draw it over, where all of them that have the metric have that, too.
+        found = (_DRAWN.search(problem.message) for problem in description.problems)
+        axes = {
+            one["axis"]
+            for one in found
+            if one and any(fnmatchcase(metric.name, name) for name in _QUOTED.findall(one["names"]))
+        }
+        axis = axes.pop() if len(axes) == 1 else ""
+        if axis == "time" or any(one.name == axis and one.runs >= metric.runs for one in metrics):
             body["x"] = axis
     else:
         return ""
     return f"```{kind}\n{write_yaml(body)}```\n"
-
-
-def _find_axis(description: Description, metric: DescribedMetric) -> str | None:
-    """What the runs themselves draw a metric over, where all of them that have the metric have that, too."""
-    found = (_DRAWN.search(problem.message) for problem in description.problems)
-    axes = {
-        one["axis"]
-        for one in found
-        if one and any(fnmatchcase(metric.name, name) for name in _QUOTED.findall(one["names"]))
-    }
-    metrics = description.counts.metrics
-    for axis in axes if len(axes) == 1 else ():
-        if axis == "time" or any(one.name == axis and one.runs >= metric.runs for one in metrics):
-            return axis
-    return None
 
 
 def choose_metric(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
@@ -157,43 +150,36 @@ def list_contents(root: Path, source: Source) -> tuple[str, ...]:
     """
     from reportgen.read.describe.counts import count_answers, count_curves, list_totals  # noqa: PLC0415
 
-    if source.kind == "outcomes":
-        return tuple(map(_describe_evaluation, count_answers(root, source)))
-    if source.kind == "totals":
-        return tuple(map(_describe_total, list_totals(root, source)))
-    runs, metrics = count_curves(root, source)
-    return (*map(_describe_run, runs), *map(_describe_metric, metrics))
+    lines = []
+    for answered in count_answers(root, source) if source.kind == "outcomes" else ():
+        mean = "no score" if answered.mean is None else f"mean {_format_number(answered.mean)}"
+        amounts = f"{format_count(answered.problems, 'problem')}, {format_count(answered.answers, 'answer')}"
+        odd = {"without a score": answered.missing, "repeated": answered.repeated}
+        lines.append(f"{_name_run(answered)}: {amounts}, {mean}{_list_odd(odd)}")
+    for total in list_totals(root, source) if source.kind == "totals" else ():
+        score = "no score" if total.value is None else _format_number(total.value)
+        error = (
+            "no standard error" if total.stderr is None else f"standard error {_format_number(total.stderr)}"
+        )
+        problems = f", {format_count(total.n, 'problem')}" if total.n is not None else ""
+        error = "no standard error" if total.stderr is None else error
+        lines.append(f"{_name_run(total)}: {total.metric} {score}, {error}{problems}")
+    runs, metrics = count_curves(root, source) if source.kind == "measurements" else ((), ())
+    for run in runs:
+        amounts = f"{format_count(run.metrics, 'metric')}, {format_count(run.values, 'value')}"
+        lines.append(f"{_name_run(run)}: {amounts}, {_format_steps(run.first, run.last)}")
+    for one in metrics:
+        ends = f" from {_format_number(one.low)} to {_format_number(one.high)}" if one.low is not None else ""
+        amounts = f"{format_count(one.runs, 'run')}, {format_count(one.values, 'value')}{ends}"
+        odd = {"repeated": one.repeated, "empty": one.missing, "NaN": one.nan, "infinite": one.infinite}
+        odd["without a step"] = one.without_step
+        steps = _format_steps(one.first, one.last)
+        lines.append(f"metric {one.name}: {amounts}, {steps}{_list_odd(odd)}")
+    return tuple(lines)
 
 
-def _describe_run(one: DescribedRun) -> str:
-    metrics, values = format_count(one.metrics, "metric"), format_count(one.values, "value")
-    return f"{_name_run(one)}: {metrics}, {values}, {_format_steps(one.first, one.last)}"
-
-
-def _describe_metric(one: DescribedMetric) -> str:
-    ends = f" from {_format_number(one.low)} to {_format_number(one.high)}" if one.low is not None else ""
-    runs, values = format_count(one.runs, "run"), format_count(one.values, "value")
-    said = f"metric {one.name}: {runs}, {values}{ends}, {_format_steps(one.first, one.last)}"
-    odd = {"repeated": one.repeated, "empty": one.missing, "NaN": one.nan, "infinite": one.infinite}
-    return ", ".join([said, *_list_odd({**odd, "without a step": one.without_step})])
-
-
-def _describe_evaluation(one: DescribedEvaluation) -> str:
-    mean = "no score" if one.mean is None else f"mean {_format_number(one.mean)}"
-    said = f"{format_count(one.problems, 'problem')}, {format_count(one.answers, 'answer')}, {mean}"
-    odd = _list_odd({"without a score": one.missing, "repeated": one.repeated})
-    return ", ".join([f"{_name_run(one)}: {said}", *odd])
-
-
-def _describe_total(one: DescribedTotal) -> str:
-    score = "no score" if one.value is None else _format_number(one.value)
-    error = f"standard error {_format_number(one.stderr)}" if one.stderr is not None else "no standard error"
-    problems = f", {format_count(one.n, 'problem')}" if one.n is not None else ""
-    return f"{_name_run(one)}: {one.metric} {score}, {error}{problems}"
-
-
-def _list_odd(counts: dict[str, int]) -> Iterator[str]:
-    return (f"{count:,} {what}" for what, count in counts.items() if count)
+def _list_odd(counts: dict[str, int]) -> str:
+    return "".join(f", {count:,} {what}" for what, count in counts.items() if count)
 
 
 def _name_run(one: DescribedRun | DescribedEvaluation | DescribedTotal) -> str:

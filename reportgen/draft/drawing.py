@@ -35,10 +35,9 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from reportgen.blocks.draw_inputs import SeriesColours
-    from reportgen.blocks.plan import PlannedBenchmark, PlannedBlock, PlannedStatement
+    from reportgen.blocks.plan import PlannedBenchmark
     from reportgen.core.cache import Cache, CachedText
     from reportgen.core.model import Request, Shown
-    from reportgen.core.statements import Fact
     from reportgen.settings.inputs import Source
     from reportgen.settings.report import Project
 
@@ -70,21 +69,31 @@ def draw_blocks(
     path and what it shows.
     """
     drawn = DrawnBlocks()
-    for benchmark in plan.benchmarks:
+    for planned_benchmark in plan.benchmarks:
         with problems.collecting():
-            drawn.results[benchmark.page.path] = _get_result(benchmark, inputs)
+            drawn.results[planned_benchmark.page.path] = _get_result(planned_benchmark, inputs)
     for planned in plan.blocks:
         place = planned.page.path, planned.block.id
         if (kind := KINDS.get(planned.block.kind)) is None:
             continue
         with problems.collecting():
-            block: Shown | None = None
+            shown: Shown | None = None
             if kind.stored:
-                key = drawn.keys[place] = _make_block_key(planned, inputs)
-                block = restore_block(inputs.cache, key, kind.shows)
-                block = block or store_block(inputs.cache, key, draw_block(planned, inputs))
-            drawn.shown[place] = block = block or draw_block(planned, inputs)
-            report_progress(planned.page.path, block)
+                block, benchmark = planned.block, planned.page.front_matter.benchmark
+                parts = (
+                    block.kind,
+                    block.id,
+                    block.settings.model_dump_json(),
+                    benchmark.model_dump_json() if benchmark else "",
+                    repr(planned.requests),
+                    repr(planned.topics),
+                    repr([claim.expression for claim in planned.claims]),
+                )
+                key = drawn.keys[place] = _make_key(parts, planned.requests, planned.sources, inputs)
+                shown = restore_block(inputs.cache, key, kind.shows)
+                shown = shown or store_block(inputs.cache, key, draw_block(planned, inputs))
+            drawn.shown[place] = shown = shown or draw_block(planned, inputs)
+            report_progress(planned.page.path, shown)
     drawn.statements |= judge_statements(plan, inputs, problems)
     return drawn
 
@@ -165,20 +174,6 @@ def _make_key(
     return inputs.cache.make_key("block", *parts, slots, *digests)
 
 
-def _make_block_key(planned: PlannedBlock, inputs: DrawInputs) -> str:
-    block, benchmark = planned.block, planned.page.front_matter.benchmark
-    parts = (
-        block.kind,
-        block.id,
-        block.settings.model_dump_json(),
-        benchmark.model_dump_json() if benchmark else "",
-        repr(planned.requests),
-        repr(planned.topics),
-        repr([claim.expression for claim in planned.claims]),
-    )
-    return _make_key(parts, planned.requests, planned.sources, inputs)
-
-
 def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
     page, benchmark, request = planned.page, planned.benchmark, planned.request
 
@@ -208,13 +203,19 @@ def judge_statements(
     for planned in plan.statements:
         with problems.collecting():
             judgement = judge_statement(planned, inputs)
+            facts = judgement.facts
+            # The link shows the series that the facts are about, and the first range and point that they name.
+            series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
+            points = ((one.step, one.series[0]) for one in facts if one.step is not None and one.series)
+            ranges = ((one.from_step, one.to_step) for one in facts)
+            spans = ((a, b) for a, b in ranges if a is not None and b is not None and a < b)
             statement = Statement(
                 binding=planned.binding,
                 number=planned.number,
                 judgement=judgement,
                 metric=describe_topic(planned.topic, inputs.sources),
                 figure=planned.topic.figure,
-                state=_link_facts(planned, judgement.facts),
+                state=link_topic(planned.topic, series, next(spans, None), next(points, None)),
             )
             found[planned.page.path] = (*found.get(planned.page.path, ()), statement)
             problems.add(list_warnings(statement))
@@ -245,18 +246,6 @@ def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
         said = f'"{binding.words}" is not so: {judgement.found}'
         step = "Rewrite the sentence, or say with fails= why it fails"
     yield Diagnostic(binding.location, said, step, Stage.NARRATIVE, Severity.WARNING)
-
-
-def _link_facts(planned: PlannedStatement, facts: Sequence[Fact]) -> str:
-    """The figure with the series that the facts are about, and the first range and point that they name."""
-    series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
-    points = ((fact.step, fact.series[0]) for fact in facts if fact.step is not None and fact.series)
-    spans = (
-        (first, last)
-        for fact in facts
-        if (first := fact.from_step) is not None and (last := fact.to_step) is not None and first < last
-    )
-    return link_topic(planned.topic, series, next(spans, None), next(points, None))
 
 
 StartWorker: TypeAlias = "Callable[..., Callable[[], Any]]"
