@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import TextIO
 
-_NEW_OBJECTS = 200_000
-"""Python's own default is 700."""
+_NEW_OBJECTS = 200_000  # Python's own default is 700
+# Exit codes; the last two are what a shell says of a command that SIGINT or SIGPIPE ended.
 _FAILED, _INTERRUPTED, _NOBODY_READS = 1, 130, 141
-"""Exit codes; the last two are what a shell says of a command that SIGINT or SIGPIPE ended."""
 
 
 def main() -> None:
@@ -25,7 +24,17 @@ def main() -> None:
     live until then, so garbage is looked for less often than by default, which costs a twentieth of a build.
     """
     try:
-        _open_standard_files()
+        # Standard files have to work where the caller closed them or nobody reads them any more: the engine
+        # that compiles views aborts without input, and what is opened next would take a closed one's number
+        # and be written to.
+        for number in range(3):
+            try:
+                os.fstat(number)
+            except OSError:
+                # The lowest free number is this one. The worker process gets it, too.
+                os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if os.name == "posix":
+            sys.stdout, sys.stderr = _output(1, sys.stdout), _output(2, sys.stderr)
         from reportgen.cli.main import run  # noqa: PLC0415 - a worker process imports this module, not the command line
 
         gc.set_threshold(_NEW_OBJECTS)
@@ -39,22 +48,6 @@ def main() -> None:
         sys.stderr.write("\nInterrupted.\n")
         code = _INTERRUPTED
     sys.exit(code)
-
-
-def _open_standard_files() -> None:
-    """Make standard input, output and error work where the caller closed them or nobody reads them any more.
-
-    The engine that compiles views aborts without the first; and what is opened next would take a closed one's
-    number and be written to.
-    """
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            # The lowest free number is this one. The worker process gets it, too.
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-    if os.name == "posix":
-        sys.stdout, sys.stderr = _output(1, sys.stdout), _output(2, sys.stderr)
 
 
 def _output(number: int, before: TextIO | None) -> TextIO:

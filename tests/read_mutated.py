@@ -23,7 +23,7 @@ from mutated_bytes import flips, mutations
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError
 from reportgen.draft import describing
-from reportgen.draft.freezing import freeze_source
+from reportgen.draft.describing import freeze_source
 from reportgen.formats.files import hash_file
 from reportgen.formats.registry import find_format, load_reader
 from reportgen.formats.runs import Evaluation, LoggedRun, UnreadableError

@@ -93,7 +93,7 @@ main()
 MODULES = [
     "reportgen.cli.main",
     "click",
-    "reportgen.cli.check",
+    "reportgen.cli.statements",
     "mkdocs.config",
     "pydantic",
     "numpy",

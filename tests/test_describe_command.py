@@ -13,8 +13,8 @@ from made_folders import KINDS, TABLE, made
 from made_projects import write_file, write_report
 
 from reportgen.core.cache import cache_folder
-from reportgen.core.description import DescribedMetric
 from reportgen.core.errors import SourceLocation
+from reportgen.core.statements import DescribedMetric
 from reportgen.draft.describing import choose_metric
 from reportgen.settings.loading import load_block, load_source_settings
 

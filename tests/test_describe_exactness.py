@@ -14,7 +14,7 @@ from reportgen.draft import describing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
 
 SERIES = 400
 ROWS = 60

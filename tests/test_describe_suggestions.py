@@ -26,7 +26,7 @@ def suggested(root: Path, name: str) -> Figure | None:
     cache, hashes = Cache(cache_folder(root)), FileHashes(cache_folder(root))
     told = describing.describe_path(root / "data" / name, root, name, hashes, cache)
     path = root / "data" / name / "source.yml"
-    if settings := describing.suggest_settings(told):
+    if settings := describing.suggest_settings(told)["settled"]:
         write_file(path, (path.read_text() if path.exists() else "") + settings)
     block = describing.suggest_block(told)
     told = describing.describe_path(root / "data" / name, root, name, hashes, cache)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
 
 # A page, how many statements it has at least, and how many blocks of observations.
 PAGES = {

@@ -17,7 +17,7 @@ import reportgen as rg
 from reportgen.core.comparisons import Comparison
 from reportgen.core.errors import ReportError
 from reportgen.core.outcomes import Score
-from reportgen.notebook.table import MACRO
+from reportgen.notebook.score_frames import MACRO
 from reportgen.read import read_outcomes as outcomes_of
 from reportgen.statistics.across import compare_benchmarks
 from reportgen.statistics.compare import compare_all

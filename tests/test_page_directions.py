@@ -21,7 +21,7 @@ from reportgen.settings.report import Project, ProjectSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
 
 LOGGED = "series,seed,step,val/loss,reward,entropy,turns\n" + "".join(
     f"{name},{seed},{n},{2 - n / 4 - up - seed / 100},"

@@ -11,13 +11,13 @@ from made_sources import Data
 
 from reportgen.core.errors import ReportError
 from reportgen.draft import describing
-from reportgen.draft.freezing import freeze_source
+from reportgen.draft.describing import freeze_source
 from reportgen.formats.files import hash_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
 
 HEADS = {
     "long": "model,step,metric,value",

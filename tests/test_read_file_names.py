@@ -14,7 +14,7 @@ from reportgen.draft import describing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
 
 TABLE = "step,loss\n0,2\n1,1\n"
 ANSWERS = "problem,correct\np1,1\np2,0\n"
@@ -82,7 +82,7 @@ def test_seeds_in_file_names(
     assert (told.series_by, told.seed_by) == ("the names of files", "the names of files")
     assert told.settings.get("files", "") == files
     if files:
-        data.write("s/source.yml", describing.suggest_settings(told))
+        data.write("s/source.yml", describing.suggest_settings(told)["settled"])
         assert (named(data), data.warnings("s")) == (expected, [])
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
 
 
 def described(data: Data) -> Description:
@@ -46,8 +46,8 @@ def test_a_method_is_suggested(tmp_path: Path) -> None:
         )
     ]
     told = described(data)
-    assert describing.suggest_settings(told) == ""
-    data.write("s/source.yml", describing.suggest_repetitions(told))
+    assert describing.suggest_settings(told)["settled"] == ""
+    data.write("s/source.yml", describing.suggest_settings(told)["repetitions"])
     assert described(data).series == ("A", "B")
     assert data.warnings("s") == []
     data.write("s/source.yml", "series_from: name")

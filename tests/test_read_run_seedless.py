@@ -13,7 +13,7 @@ from reportgen.draft import describing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
 
 
 def runs(tmp_path: Path) -> Data:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.model import Shown
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
 
 AIME = "---\nbenchmark: {name: AIME, source: runs, metric: accuracy}\n---\n\n# AIME\n\n```curve\n```\n"
 MANY = """# Many

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import RUNS, write_file, write_report
 
-from reportgen.blocks.results import ResultsStore
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import ReportError
 from reportgen.core.model import Figure, Stack
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.model import Shown
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
 
 PAGE = """---
 benchmark: {name: Contest, source: suite, baseline: base}
@@ -175,7 +174,7 @@ def test_what_was_drawn_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def never(*_: object) -> None:
         pytest.fail("outcomes were read")
 
-    monkeypatch.setattr(ResultsStore, "_read_outcomes", never)
+    monkeypatch.setattr("reportgen.read.read_outcomes", never)
     second = drafted(root)
     assert list(second.shown.items()) == list(first.shown.items())
     assert second.benchmarks == first.benchmarks

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from made_projects import RUNS, write_report
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.draft.drawing import split_plan
 from reportgen.draft.report import draft
-from reportgen.draft.worker import split_plan
 from reportgen.settings.report import Project, ProjectSettings
 from reportgen.site.worker import WorkerProcess
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reportgen.blocks.plan import Plan
     from reportgen.core.model import Shown
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
 
 PAGES = 30
 

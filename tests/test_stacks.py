@@ -12,7 +12,7 @@ from reportgen.core.cache import Cache, CachedText
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, Figure, ResultTable, Stack
 from reportgen.draft.drawing import restore_block, store_block
-from reportgen.draft.result import Report
+from reportgen.draft.report import Report
 from reportgen.settings.blocks import ScoresSettings
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.report import FrontMatter

@@ -20,7 +20,7 @@ from reportgen.settings.report import Project, ProjectSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
 
 HEAD = "---\nbenchmark: {name: Small, source: runs, metric: accuracy}\n---\n\n# Small\n\n"
 CURVE = "```curve\nid: scores\n```\n\n"

@@ -1,4 +1,4 @@
-"""Draws a block of any kind: curves, panels and tables here, as well as charts of the author's own."""
+"""The table of kinds of blocks, and the kinds that draw curves, tables and charts of an author's own."""
 
 from __future__ import annotations
 
@@ -9,111 +9,109 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.blocks.draw_inputs import list_cautions
-from reportgen.blocks.observations import draw_observations, mark_points
+from reportgen.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
+from reportgen.blocks.plan import PlannedBlock
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.key_results import build_result_table
-from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
-from reportgen.figures.render import draw_chart
+from reportgen.figures.render_worker import draw_chart
+from reportgen.figures.vega.live import write_compact_json
+from reportgen.narrative.requests import make_requests
+from reportgen.narrative.topics import list_block_sources
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
 
     from reportgen.blocks.draw_inputs import DrawInputs
-    from reportgen.blocks.plan import PlannedBlock
     from reportgen.core.model import Shown
     from reportgen.figures.plot import DrawContext
     from reportgen.settings.blocks import (
         AltairSettings,
+        BlockSettings,
         CurveSettings,
         OutcomeSettings,
         PanelsSettings,
         TableSettings,
         VegaLiteSettings,
     )
+    from reportgen.settings.inputs import Block, Page, Source
 
 
 MOST_ROWS = 100_000
 """Of a source in a chart of an author's: they stand on the page, each with its columns' names."""
 
 
-def draw_vega_lite(planned: PlannedBlock, settings: VegaLiteSettings, inputs: DrawInputs) -> Figure:
+def _draw_vega_lite(planned: PlannedBlock, settings: VegaLiteSettings, inputs: DrawInputs) -> Figure:
     """A ``vega-lite`` block with its sources' rows put in."""
-    rows = {
-        name: _convert_rows(_read_frame(inputs, name, planned.block.location)) for name in planned.sources
-    }
+    frames = {name: _read_frame(inputs, name, planned.block.location) for name in planned.sources}
     specification = dict(settings.spec)
     if settings.source:
         specification["data"] = {"source": settings.source}
-    return draw_author_figure(
-        planned.block.id,
-        planned.block.kind,
-        specification,
-        rows,
-        title=settings.title,
-        caption=_write_caption(settings.caption, planned, inputs),
-        summary=settings.summary,
-        place=planned.block.location,
-    )
+    return _draw_author_chart(planned, settings, inputs, specification, frames)
 
 
-def draw_author_chart(planned: PlannedBlock, settings: AltairSettings, inputs: DrawInputs) -> Figure:
+def _draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawInputs) -> Figure:
     """An ``altair`` block: its function is called with the source's frame.
 
-    Raises:
-        ReportError: the report's settings do not allow code, or the function fails.
+    Raises ``ReportError`` if the report's settings do not allow code, or the function fails.
     """
-    place = planned.block.location
+    place, (source, *_) = planned.block.location, planned.sources
     if not inputs.project.settings.allow_code:
         said = f'"{settings.function}" is not run: this report does not allow code'
         step = "Set allow_code: true for the reportgen plugin in mkdocs.yml if you trust every author"
         raise ReportError(Diagnostic(place, said, step, Stage.FIGURE))
     from reportgen.figures.author_charts import run_chart_function  # noqa: PLC0415 - only where code is allowed
 
-    frame = _read_frame(inputs, planned.sources[0], place)
+    frame = _read_frame(inputs, source, place)
     specification = run_chart_function(inputs.project.root, settings.function, frame, place)
-    # A chart may come with outside addresses as well as a block may: the same check reads both.
-    checked = load_block("vega-lite", json.dumps(_remove_data(specification)), replace(place, column=None))
-    spec: dict[str, Any] = {**specification, "title": checked.title}
+    # A chart may come with outside addresses as well as a block may: the same check reads both. It reads no
+    # rows that Altair put in, but an address that they come from.
+    checked = {key: value for key, value in specification.items() if key not in {"datasets", "data"}}
+    if isinstance(data := specification.get("data"), dict) and "url" in data:
+        checked["data"] = data
+    title = load_block("vega-lite", json.dumps(checked), replace(place, column=None)).title
+
+    def draw_once(spec: dict[str, Any]) -> str:  # the function is called each time, the same chart drawn once
+        key = inputs.cache.make_key("author-chart", version("vl-convert-python"), write_compact_json(spec))
+        return inputs.cache.memo(key, str, lambda: draw_chart(spec))
+
+    titled = {**specification, "title": title}
+    return _draw_author_chart(planned, settings, inputs, titled, {source: frame}, draw=draw_once)
+
+
+def _draw_author_chart(
+    planned: PlannedBlock,
+    settings: VegaLiteSettings | AltairSettings,
+    inputs: DrawInputs,
+    specification: dict[str, Any],
+    frames: Mapping[str, pd.DataFrame],
+    *,
+    draw: Callable[[dict[str, Any]], str] = draw_chart,
+) -> Figure:
+    sources = [inputs.sources[name] for name in planned.sources]
+    titles = ", ".join(source.settings.title or source.name for source in sources)
+    source_words = f"Source: {titles}{list_cautions(sources)}." if titles else ""
     return draw_author_figure(
         planned.block.id,
         planned.block.kind,
-        spec,
-        {planned.sources[0]: _convert_rows(frame)},
-        title=settings.title or checked.title,
-        caption=_write_caption(settings.caption, planned, inputs),
+        specification,
+        {name: _convert_rows(frame) for name, frame in frames.items()},
+        title=settings.title,
+        caption=" ".join(part for part in (settings.caption or "", source_words) if part),
         summary=settings.summary,
-        place=place,
-        # The function is called each time; the same chart is drawn once.
-        draw=lambda spec: inputs.cache.memo(
-            inputs.cache.make_key("author-chart", version("vl-convert-python"), write_compact_json(spec)),
-            str,
-            lambda: draw_chart(spec),
-        ),
+        place=planned.block.location,
+        draw=draw,
     )
 
 
-def _remove_data(specification: dict[str, Any]) -> dict[str, Any]:
-    """The specification without the rows that Altair put in; an address that it may name stays."""
-    rest = {key: value for key, value in specification.items() if key not in {"datasets", "data"}}
-    data = specification.get("data")
-    if isinstance(data, dict) and "url" in data:
-        rest["data"] = data
-    return rest
-
-
 def _read_frame(inputs: DrawInputs, source: str, place: SourceLocation) -> pd.DataFrame:
-    """The rows of a source.
-
-    Raises:
-        ReportError: there are more than a page can hold.
-    """
+    """The rows of a source; raises ``ReportError`` if there are more than a page can hold."""
     from reportgen.read import read_raw_frame  # noqa: PLC0415 - imports the database and pandas
 
     frame: pd.DataFrame = read_raw_frame(inputs.project.root, inputs.sources[source])
@@ -138,13 +136,6 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _write_caption(words: str | None, planned: PlannedBlock, inputs: DrawInputs) -> str:
-    sources = [inputs.sources[name] for name in planned.sources]
-    titles = ", ".join(source.settings.title or source.name for source in sources)
-    source_words = f"Source: {titles}{list_cautions(sources)}." if titles else ""
-    return " ".join(part for part in (words or "", source_words) if part)
-
-
 def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure:
     curve_set = inputs.answers.get_curves(planned.curves[0]).curve_set
     marked = mark_points(planned, settings, inputs)
@@ -162,14 +153,21 @@ def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawIn
 
 def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInputs) -> ResultTable:
     context, answers = _make_context(planned, inputs), inputs.answers
-    better = tuple(context.resolve_direction(one.metric, settings.higher_is_better) for one in planned.curves)
-    pairs = tuple(zip(planned.curves, better, strict=True))
-    metrics = tuple(
-        (request.metric, answers.get_endings(request, higher_is_better=way is not False))
-        for request, way in pairs
+    metrics, better, leads = [], [], []
+    for request in planned.curves:
+        way = context.resolve_direction(request.metric, settings.higher_is_better)
+        metrics.append((request.metric, answers.get_endings(request, higher_is_better=way is not False)))
+        better.append(way)
+        leads.append(answers.get_curves(request).curve_set.leads[int(way is False)])
+    return build_result_table(
+        planned.block.id, settings, tuple(metrics), context, better=tuple(better), leads=tuple(leads)
     )
-    leads = tuple(answers.get_curves(request).curve_set.leads[int(way is False)] for request, way in pairs)
-    return build_result_table(planned.block.id, settings, metrics, context, better=better, leads=leads)
+
+
+def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
+    result = inputs.answers.get_curves(planned.curves[0])
+    benchmark = planned.page.front_matter.benchmark
+    return inputs.make_context(planned.block.location, planned.sources[0], result, benchmark)
 
 
 def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
@@ -178,37 +176,44 @@ def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawI
     return draw_score_block(planned, settings, inputs)
 
 
-def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
-    answer = inputs.answers.get_curves(planned.curves[0])
-    benchmark = planned.page.front_matter.benchmark
-    return inputs.make_context(planned.block.location, planned.sources[0], answer, benchmark)
+def _plan_requests(
+    block: Block, _settings: BlockSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    return PlannedBlock(page, block, list_block_sources(block, page), make_requests(block, page, sources))
 
 
 @dataclass(frozen=True, slots=True)
 class BlockKind:
-    """A kind of block: what draws it, the type of what it shows, and whether that is stored."""
+    """A kind of block: what it shows and how that is drawn, what it asks for, and whether it is stored."""
 
     draw: Callable[[PlannedBlock, Any, DrawInputs], Shown]
     shows: type[Shown]
+    plan: Callable[[Block, Any, Page, Mapping[str, Source]], PlannedBlock] = _plan_requests
     stored: bool = True
 
 
 KINDS: Final = {
-    "curve": BlockKind(_draw_curve, Figure),
+    "curve": BlockKind(_draw_curve, Figure, plan_curve),
     "panels": BlockKind(_draw_panels, Panels),
     "table": BlockKind(_draw_table, ResultTable),
-    "vega-lite": BlockKind(draw_vega_lite, Figure),
+    "vega-lite": BlockKind(_draw_vega_lite, Figure),
     # The author's function may change while its block does not.
-    "altair": BlockKind(draw_author_chart, Figure, stored=False),
+    "altair": BlockKind(_draw_altair, Figure, stored=False),
     "scores": BlockKind(_draw_scores, Stack),
     "passk": BlockKind(_draw_scores, Figure),
     "comparison": BlockKind(_draw_scores, Stack),
     "problems": BlockKind(_draw_scores, Stack),
     "runs": BlockKind(_draw_scores, Stack),
     "plan": BlockKind(_draw_scores, Stack),
-    "observations": BlockKind(draw_observations, Observations),
+    "observations": BlockKind(draw_observations, Observations, plan_observations),
 }
 """Every kind of block but the overview, which shows what other blocks came to."""
+
+
+def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
+    """A block with what it asks for; raises ``ReportError`` if its sources do not have that."""
+    plan = KINDS[block.kind].plan if block.kind in KINDS else _plan_requests
+    return plan(block, block.settings, page, sources)
 
 
 def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:

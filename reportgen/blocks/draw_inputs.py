@@ -1,20 +1,25 @@
-"""What every block is drawn from: results, colours of series, notes on sources, specifications of charts."""
+"""What every block is drawn from: results, subjects of facts, colours of series, notes on sources."""
 
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from reportgen.blocks.results import format_step_title
-from reportgen.blocks.subjects import SubjectStore
+from reportgen.blocks.results import format_step_title, place_score_errors
 from reportgen.core.errors import Diagnostic, SourceLocation, Stage
+from reportgen.core.model import CurveRequest, ScoreRequest
+from reportgen.core.statements import Fact, Judgement, Scale
 from reportgen.core.words import join_names
 from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
+from reportgen.figures.vega.live import write_link_state
+from reportgen.narrative.requests import name_benchmark
 from reportgen.narrative.topics import get_ranked_metric
 
 if TYPE_CHECKING:
@@ -22,17 +27,15 @@ if TYPE_CHECKING:
 
     from reportgen.blocks.plan import Plan
     from reportgen.blocks.results import CurveResult, ResultsStore
+    from reportgen.claims.facts.vocabulary import Argument, Subject
     from reportgen.core.cache import Cache
     from reportgen.core.errors import Diagnostics
     from reportgen.core.model import Request
+    from reportgen.core.statements import Binding
     from reportgen.figures.plot import ChartShape
+    from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Source
     from reportgen.settings.report import Benchmark, Project
-
-
-def make_names_key(cache: Cache, requests: tuple[Request, ...], source: Source) -> str:
-    """The key of the series names behind all requests to a source."""
-    return cache.make_key("series", repr(requests), source.digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,11 @@ class SeriesColours:
     def get_slots(self, requests: Iterable[Request]) -> dict[str, int]:
         """The slots of the series behind some requests."""
         return {name: self.slots[name] for request in requests for name in self.names.get(request, ())}
+
+
+def make_names_key(cache: Cache, requests: tuple[Request, ...], source: Source) -> str:
+    """The key of the series names behind all requests to a source."""
+    return cache.make_key("series", repr(requests), source.digest)
 
 
 def read_series_names(
@@ -71,7 +79,7 @@ def read_series_names(
 def choose_colours(
     plan: Plan, names: Mapping[Request, tuple[str, ...]], pinned: Mapping[str, int], problems: Diagnostics
 ) -> SeriesColours:
-    """Slots such that series drawn together differ, on every page alike.
+    """Slots such that series drawn together differ, the same on every page.
 
     The order of the plan decides which series is given a slot first. ``pinned`` are places in the palette,
     from 1, that the author gave to series; ``problems`` gets those that are out of range.
@@ -93,7 +101,6 @@ _ADVICE: Final = re.compile(
 )
 # Behind what is irregular may stand what a block could do about it.
 _IN_A_BLOCK: Final = re.compile(r': "[^"]*" in a block [^;]*')
-
 # What ``repeat:`` does to rows of one step, or of one problem.
 _REPEAT: Final = {
     ("measurements", "mean"): "Rows of one run and step are averaged.",
@@ -105,39 +112,31 @@ _REPEAT: Final = {
 def list_notes(source: Source) -> tuple[str, ...]:
     """Sentences about a source for the readers of its figures.
 
-    They are what the build warns of, but for the steps that its author may take and for what concerns
-    settings only. Files are told by their paths below the source. Of a frozen source they begin with what
-    was found when it was frozen.
+    They are the build's warnings without steps for its author and without what concerns settings only. Files
+    are named by their paths below the source. Of a frozen source those from when it was frozen come first.
     """
+    location = PurePosixPath(source.location.file)
+    folder = str(location.parent if location.name == "source.yml" else location)
+    own_files = {file.path for file in source.files}
+
+    def shorten(place: SourceLocation) -> str:
+        path = PurePosixPath(place.file)
+        if place.file in {source.location.file, folder} - own_files:
+            return source.name
+        below = path.is_relative_to(folder) and path != PurePosixPath(folder)
+        return str(replace(place, file=str(path.relative_to(folder)) if below else path.name))
+
     places_by_message: dict[str, list[str]] = defaultdict(list)
-    folder = _folder(source)
     for warning in source.warnings:
         if not _ADVICE.search(warning.message):
             message = _IN_A_BLOCK.sub("", warning.message).replace(f"{folder}/", "")
-            places_by_message[message].append(_shorten_place(warning.location, source, folder))
-    found = (
-        f"{join_names(places, most=_MOST_PLACES)}: {message}."
-        for message, places in places_by_message.items()
-    )
-    repeat = _REPEAT.get((source.kind, source.settings.repeat or ""))
-    return tuple(
-        dict.fromkeys((*(source.settings.provenance.found or ()), *found, *([repeat] if repeat else [])))
-    )
-
-
-def _folder(source: Source) -> str:
-    """The source's folder, as places tell it."""
-    place = PurePosixPath(source.location.file)
-    return str(place.parent if place.name == "source.yml" else place)
-
-
-def _shorten_place(place: SourceLocation, source: Source, folder: str) -> str:
-    """A place as it is told to readers: below the source's folder, or the source itself by its name."""
-    path = PurePosixPath(place.file)
-    if place.file in {source.location.file, folder} and all(file.path != place.file for file in source.files):
-        return source.name
-    below = path.is_relative_to(folder) and path != PurePosixPath(folder)
-    return str(replace(place, file=str(path.relative_to(folder)) if below else path.name))
+            places_by_message[message].append(shorten(warning.location))
+    notes = [*(source.settings.provenance.found or ())]
+    for message, places in places_by_message.items():
+        notes.append(f"{join_names(places, most=_MOST_PLACES)}: {message}.")
+    if repeat := _REPEAT.get((source.kind, source.settings.repeat or "")):
+        notes.append(repeat)
+    return tuple(dict.fromkeys(notes))
 
 
 def list_cautions(sources: Iterable[Source]) -> str:
@@ -146,48 +145,192 @@ def list_cautions(sources: Iterable[Source]) -> str:
     return f" ({', '.join(cautions)})" if cautions else ""
 
 
-def cache_specs(cache: Cache) -> Callable[[ChartShape], str]:
-    """What gives the Vega-Lite specification of a chart's shape, as JSON."""
+def make_curve_scale(topic: Topic, result: CurveResult) -> Scale:
+    """What the numbers of a topic's curves mean."""
+    metric = topic.request.metric
+    return Scale(
+        metric=topic.title or metric,
+        higher_is_better=topic.higher_is_better,
+        step_name=format_step_title(result.step_name),
+        step_is_time=result.step_is_time,
+        percent="%" in metric,
+    )
 
-    def write_spec(shape: ChartShape) -> str:
-        from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
 
-        return write_chart_spec(shape)
+def make_score_scale(request: ScoreRequest, lowest: float, highest: float) -> Scale:
+    """What the numbers of scores mean."""
+    bounds = (lowest, highest)
+    percent = bounds == (0.0, 100.0)
+    return Scale(request.metric, request.higher_is_better, step_name="", bounds=bounds, percent=percent)
 
-    @functools.cache
-    def get_spec(shape: ChartShape) -> str:
-        return cache.memo(cache.make_key("spec", repr(shape)), str, lambda: write_spec(shape))
 
-    return get_spec
+def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> Subject:
+    """The subject of a topic, from data that are read if they were not yet.
+
+    Raises ``ReportError`` at ``place`` for what the data have wrong, or do not give.
+    """
+    request = topic.request
+    if isinstance(request, ScoreRequest):
+        from reportgen.claims.facts.score_facts import ScoreSubject  # noqa: PLC0415 - only where something is computed
+
+        with place_score_errors(place):
+            scored = answers.score_benchmark(request)
+            scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
+            return ScoreSubject(scored.scores, scored.comparisons, scored.groups, scale)
+    from reportgen.claims.facts.curve_facts import CurveSubject  # noqa: PLC0415 - as above
+
+    result = answers.get_every_step(request)
+    return CurveSubject(result.curve_set, make_curve_scale(topic, result))
+
+
+def describe_topic(topic: Topic, sources: Mapping[str, Source]) -> str:
+    """What statements of a topic are about, for their reader: the metric, and the benchmark of scores."""
+    request = topic.request
+    if isinstance(request, CurveRequest):
+        return topic.title or request.metric
+    metric = "score" if request.metric == "mean" else request.metric
+    return f"{metric} on {name_benchmark(request, sources[request.source], None)}"
+
+
+def link_topic(
+    topic: Topic, series: tuple[str, ...], x: tuple[float, float] | None, mark: tuple[float, str] | None
+) -> str:
+    """The fragment of the link that shows something in a topic's figure; empty where none shows it.
+
+    ``x`` is the range of steps to look at, ``mark`` the step and series of the point to mark; scores have
+    neither.
+    """
+    if not topic.figure:
+        return ""
+    if isinstance(topic.request, ScoreRequest):
+        return write_link_state(topic.figure, series)
+    return write_link_state(topic.figure, series, x if x and x[0] < x[1] else None, mark)
 
 
 @dataclass(frozen=True, slots=True)
+class _Knowledge:
+    """What is stored of a subject: itself, its facts by their calls, judgements by their bindings."""
+
+    holds: Literal["curves", "scores"]
+    scale: Scale
+    series: tuple[str, ...]
+    facts: dict[str, Fact] = field(default_factory=dict)
+    judgements: dict[str, Judgement] = field(default_factory=dict)
+
+
+class CachedSubject:
+    """A ``Subject`` that outlives the draft; what a draft no longer uses is forgotten."""
+
+    def __init__(self, cache: Cache, key: str, make: Callable[[], Subject]) -> None:
+        self._cache, self._key, self._make = cache, key, make
+        self._stored = cache.load(key, _Knowledge)
+        self._facts: dict[str, Fact] = {}
+        self._judgements: dict[str, Judgement] = {}
+        self._fresh = self._stored is None
+
+    @cached_property
+    def _subject(self) -> Subject:
+        return self._make()
+
+    @property
+    def holds(self) -> Literal["curves", "scores"]:
+        """See ``Subject``."""
+        return (self._stored or self._subject).holds
+
+    @property
+    def scale(self) -> Scale:
+        """See ``Subject``."""
+        return (self._stored or self._subject).scale
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """See ``Subject``."""
+        return (self._stored or self._subject).series
+
+    def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
+        """See ``Subject``."""
+        call = json.dumps([name, *arguments])
+        if call not in self._facts:
+            stored = self._stored.facts.get(call) if self._stored else None
+            self._facts[call] = stored or self._subject.fact(name, arguments)
+            self._fresh = self._fresh or not stored
+        return self._facts[call]
+
+    def get_judgement(self, binding: Binding) -> Judgement:
+        """What the data say to a binding, judged where that is not stored."""
+        key = json.dumps([binding.kind, binding.words, binding.expression])
+        if key not in self._judgements:
+            stored = self._stored.judgements.get(key) if self._stored else None
+            if stored is None:
+                from reportgen.claims.judging.judge import judge  # noqa: PLC0415 - only where it is needed
+
+                stored, self._fresh = judge(binding, self), True
+            self._judgements[key] = stored
+        return self._judgements[key]
+
+    def store(self) -> None:
+        """Store what was used, if some of it was not stored before."""
+        if self._fresh:
+            facts, judgements = dict(sorted(self._facts.items())), dict(sorted(self._judgements.items()))
+            known = _Knowledge(self.holds, self.scale, self.series, facts, judgements)
+            self._cache.store(self._key, _Knowledge, known)
+
+
+class SubjectStore:
+    """The subjects of a draft's statements, by topic."""
+
+    def __init__(self, answers: ResultsStore, sources: Mapping[str, Source], cache: Cache) -> None:
+        self._answers, self._sources, self._cache = answers, sources, cache
+        self._known: dict[Topic, CachedSubject] = {}
+
+    def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
+        """The subject of a topic; problems of its data are reported at ``place``."""
+        if topic not in self._known:
+            better, digest = str(topic.higher_is_better), self._sources[topic.request.source].digest
+            key = self._cache.make_key("facts", repr(topic.request), better, topic.title, digest)
+            self._known[topic] = CachedSubject(
+                self._cache, key, lambda: make_subject(topic, place, self._answers)
+            )
+        return self._known[topic]
+
+    def store(self) -> None:
+        """Store what this draft used, where some of it was not stored before."""
+        for subject in self._known.values():
+            subject.store()
+
+
+@dataclass(frozen=True)
 class DrawInputs:
     """The materials of a draft, gathered before the first block is drawn."""
 
     project: Project
     sources: Mapping[str, Source]
     answers: ResultsStore
-    subjects: SubjectStore
     colours: SeriesColours
     cache: Cache
-    get_chart_spec: Callable[[ChartShape], str]
 
-    @classmethod
-    def gather(
-        cls,
-        project: Project,
-        sources: Mapping[str, Source],
-        answers: ResultsStore,
-        colours: SeriesColours,
-        cache: Cache,
-    ) -> DrawInputs:
-        """The inputs of a draft or of the worker process, each with stores of its own."""
-        subjects = SubjectStore(answers, sources, cache)
-        return cls(project, sources, answers, subjects, colours, cache, cache_specs(cache))
+    @cached_property
+    def subjects(self) -> SubjectStore:
+        """What facts are asked of."""
+        return SubjectStore(self.answers, self.sources, self.cache)
+
+    @cached_property
+    def get_chart_spec(self) -> Callable[[ChartShape], str]:
+        """What gives the Vega-Lite specification of a chart's shape, as JSON."""
+
+        @functools.cache
+        def get_spec(shape: ChartShape) -> str:
+            def write_spec() -> str:
+                from reportgen.figures.vega.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+
+                return write_chart_spec(shape)
+
+            return self.cache.memo(self.cache.make_key("spec", repr(shape)), str, write_spec)
+
+        return get_spec
 
     def make_context(
-        self, place: SourceLocation, source: str, answer: CurveResult, benchmark: Benchmark | None
+        self, place: SourceLocation, source: str, result: CurveResult, benchmark: Benchmark | None
     ) -> DrawContext:
         """What a figure of one source needs to know beyond its numbers."""
         opened = self.sources[source]
@@ -197,8 +340,8 @@ class DrawInputs:
             slots=self.colours.slots,
             higher_is_better=benchmark.higher_is_better if ranked and benchmark else None,
             ranked_by=get_ranked_metric(benchmark, opened),
-            step_title=format_step_title(answer.step_name),
-            step_is_time=answer.step_is_time,
+            step_title=format_step_title(result.step_name),
+            step_is_time=result.step_is_time,
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
             get_chart_spec=self.get_chart_spec,

@@ -5,52 +5,66 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.blocks.draw_inputs import list_cautions
-from reportgen.blocks.plan import OBSERVATIONS, PlannedStatement
+from reportgen.blocks.draw_inputs import (
+    describe_topic,
+    link_topic,
+    list_cautions,
+    make_curve_scale,
+    make_score_scale,
+)
+from reportgen.blocks.plan import PlannedBlock, PlannedStatement, find_topic
 from reportgen.blocks.results import MOST_COMPARED, place_score_errors
-from reportgen.blocks.subjects import describe_topic, link_topic, make_curve_scale, make_score_scale
 from reportgen.claims.expressions.faults import ExpressionError
-from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.model import CurveRequest, Observations, ScoreRequest
-from reportgen.core.statements import Quantity
-from reportgen.core.words import format_count, join_names
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
+from reportgen.core.model import CurveSet, Observations, ScoreRequest
+from reportgen.core.statements import Quantity, Scale
+from reportgen.core.words import format_count, join_names, quote_names
+from reportgen.narrative.requests import make_requests
+from reportgen.narrative.topics import find_topics, list_block_sources
 from reportgen.settings.blocks import Annotation, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from reportgen.blocks.draw_inputs import DrawInputs
-    from reportgen.blocks.plan import PlannedBlock
     from reportgen.blocks.results import ResultsStore
-    from reportgen.claims.expressions.faults import Fault
-    from reportgen.claims.facts.vocabulary import Subject
     from reportgen.core.errors import SourceLocation
-    from reportgen.core.statements import Binding, Fact, Judgement, Observation, Scale
+    from reportgen.core.statements import Judgement, Observation
     from reportgen.narrative.topics import Topic
     from reportgen.settings.blocks import CurveSettings, ObservationsSettings
-    from reportgen.settings.inputs import Source
+    from reportgen.settings.inputs import Block, Page, Source
+
+
+_OBSERVATIONS = "observations"
+"""What ``annotate`` calls the observations of its figure."""
+_MOST = 6
+"""More observations than this would hide what they point at."""
+_WITH_NUMBER = {Quantity.VALUE, Quantity.DIFFERENCE}
+"""Facts whose number belongs at their point; where a step stands is seen."""
+
+
+def plan_observations(
+    block: Block, settings: ObservationsSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    """An ``observations`` block, which asks for what it is about."""
+    topics = find_topics(settings.of, page, sources, block.location)
+    return PlannedBlock(page, block, list_block_sources(block, page), topics=topics)
 
 
 def draw_observations(
     planned: PlannedBlock, settings: ObservationsSettings, inputs: DrawInputs
 ) -> Observations:
-    """An ``observations`` block: the most telling sentences first.
-
-    Raises:
-        ReportError: what the data have wrong.
-    """
-    found = find_observations(
-        planned.topics, planned.block.location, inputs.answers, inputs.sources, settings.rules
-    )
-    sources = dict.fromkeys(topic.request.source for topic in planned.topics)
-    titles = join_names([inputs.sources[name].settings.title or name for name in sources])
-    caution = list_cautions(inputs.sources[name] for name in sources)
+    """An ``observations`` block: the most telling sentences first."""
+    place = planned.block.location
+    found = find_observations(planned.topics, place, inputs.answers, inputs.sources, settings.rules)
+    sources = [inputs.sources[name] for name in dict.fromkeys(one.request.source for one in planned.topics)]
+    titles = join_names([source.settings.title or source.name for source in sources])
     sentence = "Sentences made by rules from the data, each with what it rests on."
     if not found:
         sentence = "No rule has found anything to say."
     more = max(0, len(found) - settings.count)
     left_out = f" {format_count(more, 'further one is', 'further ones are')} left out." if more else ""
-    caption = f"{sentence}{left_out} Source: {titles}{caution}."
+    caption = f"{sentence}{left_out} Source: {titles}{list_cautions(sources)}."
     return Observations(
         id=planned.block.id,
         title=settings.title or "Observations",
@@ -70,78 +84,47 @@ def find_observations(
     """What the rules find about some topics, most telling first, each linked to its figure.
 
     The topics are of one block, since the metrics of panels are looked at together; of the rules only
-    ``rules``, all if empty.
-
-    Raises:
-        ReportError: what the data have wrong.
+    ``rules``, all if empty. Raises ``ReportError`` for what the data have wrong.
     """
-    several = len(topics) > 1
-    found = [
-        (one, topic)
-        for topic in topics
-        if isinstance(topic.request, ScoreRequest)
-        for one in _find_in_scores(topic.request, place, answers, rules)
-    ]
-    found += _find_in_curves(topics, place, answers, sources, rules)
-    # Two metrics that part company are both named in the sentence.
-    return tuple(
-        _add_link(_add_name(one, topic, sources) if several and one.rule != Rule.PART_COMPANY else one, topic)
-        for one, topic in found
-    )
+    from reportgen.claims.observations.choosing import observe_curves, observe_scores  # noqa: PLC0415 - computes
 
-
-def _find_in_curves(
-    topics: Sequence[Topic],
-    place: SourceLocation,
-    answers: ResultsStore,
-    sources: Mapping[str, Source],
-    rules: Collection[Rule],
-) -> Iterator[tuple[Observation, Topic]]:
-    """What is found in all of them together, each with the topic that it is about.
-
-    Raises:
-        ReportError: there are too many series to hold each against each other.
-    """
-    from reportgen.claims.observations.choosing import observe_curves as found_in  # noqa: PLC0415 - computes
-
-    fields, precisions = [], []
+    found: list[tuple[Observation, Topic]] = []
+    curves: list[tuple[CurveSet, Scale]] = []
+    precisions: list[float] = []
     about: dict[str, Topic] = {}
     for topic in topics:
-        if isinstance(topic.request, CurveRequest):
-            answer = answers.get_every_step(topic.request)
-            count = len(answer.curve_set.curves)
-            if count > MOST_COMPARED:
-                said = f"observations compare every pair, and {count:,} series are too many for that"
-                step = f"Keep {MOST_COMPARED:,} at most with series: in the figure, or filter: in source.yml"
-                raise ReportError(Diagnostic(place, said, step, Stage.DATA))
-            scale = make_curve_scale(topic, answer.step_name, is_time=answer.step_is_time)
-            fields.append((answer.curve_set, scale))
-            precisions.append(sources[topic.request.source].settings.precision or 0.0)
-            about.setdefault(scale.metric, topic)
-    for one in found_in(fields, rules, precisions) if fields else ():
-        yield one, about[one.metric]
+        if isinstance(topic.request, ScoreRequest):
+            with place_score_errors(place):
+                scored = answers.score_benchmark(topic.request)
+                scale = make_score_scale(topic.request, scored.problems.lowest, scored.problems.highest)
+                observed = observe_scores(scored.scores, scored.comparisons, scored.groups, scale, rules)
+            found += ((one, topic) for one in observed)
+            continue
+        result = answers.get_every_step(topic.request)
+        if (count := len(result.curve_set.curves)) > MOST_COMPARED:
+            said = f"observations compare every pair, and {count:,} series are too many for that"
+            step = f"Keep {MOST_COMPARED:,} at most with series: in the figure, or filter: in source.yml"
+            raise ReportError(Diagnostic(place, said, step, Stage.DATA))
+        scale = make_curve_scale(topic, result)
+        curves.append((result.curve_set, scale))
+        precisions.append(sources[topic.request.source].settings.precision or 0.0)
+        about.setdefault(scale.metric, topic)
+    if curves:
+        found += ((one, about[one.metric]) for one in observe_curves(curves, rules, precisions))
+    named = sources if len(topics) > 1 else None
+    return tuple(_finish(one, topic, named) for one, topic in found)
 
 
-def _find_in_scores(
-    request: ScoreRequest, place: SourceLocation, answers: ResultsStore, rules: Collection[Rule]
-) -> tuple[Observation, ...]:
-    from reportgen.claims.observations.choosing import observe_scores  # noqa: PLC0415 - as above
+def _finish(one: Observation, topic: Topic, sources: Mapping[str, Source] | None) -> Observation:
+    """An observation with the state of the figure that shows it.
 
-    with place_score_errors(place):
-        scored = answers.score_benchmark(request)
-        scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
-        return observe_scores(scored.scores, scored.comparisons, scored.groups, scale, rules)
-
-
-def _add_name(one: Observation, topic: Topic, sources: Mapping[str, Source]) -> Observation:
-    """An observation that begins with what it is about, since its neighbours are about something else."""
-    starts_with_name = any(one.text.startswith(name) for name in one.series)
-    text = one.text if starts_with_name else one.text[:1].lower() + one.text[1:]
-    return replace(one, text=f"{describe_topic(topic, sources)}: {text}")
-
-
-def _add_link(one: Observation, topic: Topic) -> Observation:
-    """An observation with the state of the figure that shows it."""
+    With ``sources`` it begins with what it is about, since its neighbours are about something else; two
+    metrics that part company are both named in the sentence.
+    """
+    if sources is not None and one.rule != Rule.PART_COMPANY:
+        starts_with_name = any(one.text.startswith(name) for name in one.series)
+        text = one.text if starts_with_name else one.text[:1].lower() + one.text[1:]
+        one = replace(one, text=f"{describe_topic(topic, sources)}: {text}")
     x = None if one.from_step is None or one.to_step is None else (one.from_step, one.to_step)
     mark = None if one.mark is None or one.mark_series is None else (one.mark, one.mark_series)
     return replace(one, figure=topic.figure, state=link_topic(topic, one.series, x, mark))
@@ -150,85 +133,92 @@ def _add_link(one: Observation, topic: Topic) -> Observation:
 def judge_statement(planned: PlannedStatement, inputs: DrawInputs) -> Judgement:
     """What the data say to a statement.
 
-    Raises:
-        ReportError: every fault of its expression or of its words, each at its place.
+    Raises ``ReportError`` for every fault of its expression or of its words, each at its place.
     """
-    binding = planned.binding
+    binding, start = planned.binding, planned.binding.expression_location
+
+    def locate(position: int) -> SourceLocation:
+        """In the expression if that begins on one line with the fault, otherwise at its start."""
+        if position < 0:
+            return binding.location
+        column = (start.column or 1) - 1
+        line = planned.page.text.split("\n")[(start.line or 1) - 1]
+        before = line[column : column + position] if start.line else ""
+        same_line = before == binding.expression[:position]
+        return replace(start, column=column + 1 + position) if same_line else start
+
     try:
-        return inputs.subjects.get_subject(planned.topic, binding.location).get_judgement(binding, _judge)
+        return inputs.subjects.get_subject(planned.topic, binding.location).get_judgement(binding)
     except ExpressionError as error:
         raise ReportError(
             *(
-                Diagnostic(_place(fault, planned), fault.message, fault.next_step, Stage.NARRATIVE)
+                Diagnostic(locate(fault.position), fault.message, fault.next_step, Stage.NARRATIVE)
                 for fault in error.faults
             )
         ) from error
 
 
-def _judge(binding: Binding, subject: Subject) -> Judgement:
-    from reportgen.claims.judging.judge import judge  # noqa: PLC0415 - only where no earlier draft has judged it
+def plan_curve(
+    block: Block, settings: CurveSettings, page: Page, sources: Mapping[str, Source]
+) -> PlannedBlock:
+    """A ``curve`` block, with the topic and the claims of what it marks.
 
-    return judge(binding, subject)
-
-
-def _place(fault: Fault, planned: PlannedStatement) -> SourceLocation:
-    """Where a fault stands: in the expression if that begins on one line with it, otherwise at its start."""
-    binding = planned.binding
-    if fault.position < 0:
-        return binding.location
-    start = binding.expression_location
-    lines = planned.page.text.split("\n")
-    column = (start.column or 1) - 1
-    before = lines[(start.line or 1) - 1][column : column + fault.position] if start.line else ""
-    if before != binding.expression[: fault.position]:
-        return start
-    return replace(start, column=column + 1 + fault.position)
-
-
-_WITH_NUMBER = {Quantity.VALUE, Quantity.DIFFERENCE}
-"""Facts whose number belongs beside their point; where a step stands is seen."""
-_MOST = 6
-"""More observations than this would hide what they point at."""
+    Raises ``ReportError`` for a claim that is not on the page, is there twice, or is about something else.
+    """
+    names, requests = list_block_sources(block, page), make_requests(block, page, sources)
+    if not settings.annotate:
+        return PlannedBlock(page, block, names, requests)
+    topics = find_topics(block.id, page, sources, block.location)
+    problems, claims = Diagnostics(), []
+    for name in settings.annotate:
+        named = [binding for binding in page.bindings if binding.name == name]
+        with problems.collecting():
+            if name == _OBSERVATIONS:
+                continue
+            if len(named) != 1:
+                known = tuple(dict.fromkeys(binding.name for binding in page.bindings if binding.name))
+                said = (
+                    f'"annotate: {name}" names {len(named) or "no"} claim{"s" if named else ""} of this page'
+                )
+                step = f"Name a claim of this page: {quote_names(known) or 'none has a name yet'}"
+                step = "Give each claim a name of its own" if named else step
+            elif find_topic(named[0], page, sources).request != topics[0].request:
+                said = f'the claim "{name}" is about something else than this figure'
+                step = f'Give the claim of="{block.id}"'
+            else:
+                claims += named
+                continue
+            raise ReportError(Diagnostic(block.location, said, step, Stage.NARRATIVE))
+    problems.raise_errors()
+    return PlannedBlock(page, block, names, requests, topics, tuple(claims))
 
 
 def mark_points(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> tuple[Annotation, ...]:
-    """What a figure wants marked, each point once: its claims, then the most telling observations.
+    """What a figure marks, each point once: its claims, then the most telling observations.
 
-    Raises:
-        ReportError: what the data have wrong, or a claim that cannot be read.
+    Raises ``ReportError`` for what the data have wrong, or a claim that cannot be read.
     """
-    found = [*_mark_claims(planned, inputs)]
-    if OBSERVATIONS in settings.annotate:
-        found += list(_mark_observations(planned, inputs))[:_MOST]
-    taken = {(note.x, note.series) for note in settings.annotations}
-    marked: dict[tuple[float, str | None], Annotation] = {}
-    for note in found:
-        if (note.x, note.series) not in taken:
-            marked.setdefault((note.x, note.series), note)
-    return tuple(marked.values())
-
-
-def _mark_claims(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Annotation]:
-
+    found = []
     for claim in planned.claims:
+        from reportgen.claims.facts.fact_words import format_fact_value  # noqa: PLC0415 - only for claims
+
         (topic,) = planned.topics
         judgement = judge_statement(PlannedStatement(planned.page, claim, 0, topic), inputs)
         scale = inputs.subjects.get_subject(topic, claim.location).scale
         for fact in judgement.facts:
             if fact.step is not None and fact.series:
-                yield Annotation(x=fact.step, text=_label(fact, scale), series=fact.series[0])
-
-
-def _mark_observations(planned: PlannedBlock, inputs: DrawInputs) -> Iterator[Annotation]:
-
-    for one in find_observations(planned.topics, planned.block.location, inputs.answers, inputs.sources):
-        if one.mark is not None and one.label:
-            yield Annotation(x=one.mark, text=one.label, series=one.mark_series)
-
-
-def _label(fact: Fact, scale: Scale) -> str:
-    """Two or three words: ``peak 0.84``."""
-    from reportgen.claims.facts.fact_words import format_fact_value  # noqa: PLC0415 - as above
-
-    name = fact.name.replace("_", " ").removesuffix(" step")
-    return f"{name} {format_fact_value(fact, scale)}".strip() if fact.quantity in _WITH_NUMBER else name
+                label = fact.name.replace("_", " ").removesuffix(" step")
+                if fact.quantity in _WITH_NUMBER:
+                    label = f"{label} {format_fact_value(fact, scale)}".strip()
+                found.append(Annotation(x=fact.step, text=label, series=fact.series[0]))
+    if _OBSERVATIONS in settings.annotate:
+        place = planned.block.location
+        observed = find_observations(planned.topics, place, inputs.answers, inputs.sources)
+        marked = [one for one in observed if one.mark is not None and one.label][:_MOST]
+        found += [Annotation(x=one.mark, text=one.label, series=one.mark_series) for one in marked]
+    taken = {(note.x, note.series) for note in settings.annotations}
+    notes: dict[tuple[float, str | None], Annotation] = {}
+    for note in found:
+        if (note.x, note.series) not in taken:
+            notes.setdefault((note.x, note.series), note)
+    return tuple(notes.values())

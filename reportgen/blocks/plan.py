@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reportgen.blocks.results import use_every_step
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names
-from reportgen.narrative.requests import make_benchmark_request, make_requests
-from reportgen.narrative.topics import find_topics, list_block_sources, list_named_sources
-from reportgen.settings.blocks import CurveSettings, ObservationsSettings
+from reportgen.narrative.topics import find_topics
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
     from reportgen.core.model import Request
     from reportgen.core.statements import Binding
@@ -24,24 +22,17 @@ if TYPE_CHECKING:
     from reportgen.settings.report import Benchmark
 
 
-OBSERVATIONS = "observations"
-"""What ``annotate`` calls the observations of its figure."""
-
-
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:
-    """A block whose sources could be opened, with the curves or outcomes it asks for.
-
-    ``topics`` are what its observations are about: of a block of observations, and of a figure that has
-    some drawn into it. ``claims`` are the page's claims that are drawn into it.
-    """
+    """A block whose sources could be opened, with the curves or outcomes it asks for."""
 
     page: Page
     block: Block
     sources: tuple[str, ...]
-    requests: tuple[Request, ...]
+    requests: tuple[Request, ...] = ()
+    # What its observations are about: of a block of observations, and of a figure with some drawn into it.
     topics: tuple[Topic, ...] = ()
-    claims: tuple[Binding, ...] = ()
+    claims: tuple[Binding, ...] = ()  # the page's claims that are drawn into it
 
     @property
     def curves(self) -> tuple[CurveRequest, ...]:
@@ -75,7 +66,7 @@ class PlannedStatement:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything to draw and to hold against the data, in the order of the report."""
+    """Everything to draw and to compare with the data, in the order of the report."""
 
     blocks: tuple[PlannedBlock, ...]
     benchmarks: tuple[PlannedBenchmark, ...]
@@ -92,27 +83,15 @@ class Plan:
     def requests(self) -> tuple[Request, ...]:
         """Every request once, in the order of the report."""
         of_blocks = (request for planned in self.blocks for request in planned.requests)
-        of_benchmarks = (planned.request for planned in self.benchmarks)
-        return tuple(dict.fromkeys((*of_blocks, *of_benchmarks)))
-
-    @property
-    def topics(self) -> dict[Topic, SourceLocation]:
-        """Every topic of statements and observations once, with the first place that names it."""
-        found: dict[Topic, SourceLocation] = {}
-        for planned in self.blocks:
-            for topic in planned.topics:
-                found.setdefault(topic, planned.block.location)
-        for one in self.statements:
-            found.setdefault(one.topic, one.binding.location)
-        return found
+        return tuple(dict.fromkeys((*of_blocks, *(planned.request for planned in self.benchmarks))))
 
     @property
     def requests_by_source(self) -> dict[str, tuple[Request, ...]]:
         """Every request once, by the source that it asks."""
-        found: dict[str, list[Request]] = defaultdict(list)
+        found: dict[str, tuple[Request, ...]] = {}
         for request in self.requests:
-            found[request.source].append(request)
-        return {source: tuple(requests) for source, requests in found.items()}
+            found[request.source] = (*found.get(request.source, ()), request)
+        return found
 
     @property
     def sources_by_page(self) -> dict[str, set[str]]:
@@ -134,101 +113,22 @@ class Plan:
             tuple(planned for planned in self.statements if planned.page.path in paths),
         )
 
-
-def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Diagnostics) -> Plan:
-    """Plan every block and statement; one whose source could not be opened is passed over: that is told."""
-    blocks: list[PlannedBlock] = []
-    benchmarks: list[PlannedBenchmark] = []
-    statements: list[PlannedStatement] = []
-    for page in pages:
-        benchmark = page.front_matter.benchmark
-        if benchmark and benchmark.source in sources:
-            with problems.collecting():
-                request = make_benchmark_request(benchmark, sources[benchmark.source], page)
-                benchmarks.append(PlannedBenchmark(page, benchmark, request))
-        for block in page.blocks:
-            if all(name in sources for name in list_block_sources(block, page)):
-                with problems.collecting():
-                    blocks.append(_plan_block(block, page, sources))
-        statements += _plan_statements(page, sources, problems)
-    return Plan(tuple(blocks), tuple(benchmarks), tuple(statements))
+    def list_all_requests(self) -> tuple[Request, ...]:
+        """Every request with those of statements and observations, which need every step."""
+        topics = [topic.request for planned in self.blocks for topic in planned.topics]
+        topics = list(dict.fromkeys((*topics, *(one.topic.request for one in self.statements))))
+        exact = [use_every_step(request) for request in topics if isinstance(request, CurveRequest)]
+        return tuple(dict.fromkeys((*self.requests, *topics, *exact)))
 
 
-def _plan_statements(
-    page: Page, sources: Mapping[str, Source], problems: Diagnostics
-) -> Iterator[PlannedStatement]:
-    """The statements of a page; most of them are about one topic, which is looked up once."""
-    topics: dict[str | None, Topic] = {}
-    for number, binding in enumerate(page.bindings, start=1):
-        if binding.of not in topics and any(
-            name not in sources for name in list_named_sources(binding.of, page)
-        ):
-            continue
-        with problems.collecting():
-            if binding.of not in topics:
-                topics[binding.of] = _find_topic(binding, page, sources)
-            yield PlannedStatement(page, binding, number, topics[binding.of])
-
-
-def _plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
-    names, settings = list_block_sources(block, page), block.settings
-    if isinstance(settings, ObservationsSettings):
-        topics = find_topics(settings.of, page, sources, block.location)
-        return PlannedBlock(page, block, names, (), topics)
-    requests = make_requests(block, page, sources)
-    if not isinstance(settings, CurveSettings) or not settings.annotate:
-        return PlannedBlock(page, block, names, requests)
-    topics = find_topics(block.id, page, sources, block.location)
-    problems = Diagnostics()
-    claims = []
-    for name in settings.annotate:
-        if name != OBSERVATIONS:
-            with problems.collecting():
-                claims.append(_find_claim(name, block, page, sources, topics[0]))
-    problems.raise_errors()
-    return PlannedBlock(page, block, names, requests, topics, tuple(claims))
-
-
-def _find_claim(name: str, block: Block, page: Page, sources: Mapping[str, Source], topic: Topic) -> Binding:
-    """The claim of a name, to be drawn into the block's figure.
-
-    Raises:
-        ReportError: the page has none, or several, or it is about something else than the figure.
-    """
-    claims = [binding for binding in page.bindings if binding.name == name]
-    if len(claims) != 1:
-        known = tuple(dict.fromkeys(binding.name for binding in page.bindings if binding.name))
-        said = f'"annotate: {name}" names {len(claims) or "no"} claim{"s" if claims else ""} of this page'
-        step = f"Name a claim of this page: {quote_names(known) or 'none has a name yet'}"
-        step = "Give each claim a name of its own" if claims else step
-    elif _find_topic(claims[0], page, sources).request != topic.request:
-        said = f'the claim "{name}" is about something else than this figure'
-        step = f'Give the claim of="{block.id}"'
-    else:
-        return claims[0]
-    raise ReportError(Diagnostic(block.location, said, step, Stage.NARRATIVE))
-
-
-def _find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:
-    """The one topic of a statement.
-
-    Raises:
-        ReportError: there is none, or several.
-    """
+def find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:
+    """The one topic of a statement; raises ``ReportError`` if there is none, or several."""
     topics = find_topics(binding.of, page, sources, binding.location)
     if len(topics) == 1:
         return topics[0]
     ids = [topic.figure for topic in topics]
     what = f'"{binding.of}"' if binding.of else "the page's only figure"
     said = f"{what} shows {len(topics)} things, and it is open which is meant"
-    named = (
-        f"Write of= with one of {quote_names(ids)}" if len(set(ids)) > 1 else "Name a figure that shows one"
-    )
-    raise ReportError(Diagnostic(binding.location, said, named, Stage.NARRATIVE))
-
-
-def list_requests(plan: Plan) -> tuple[Request, ...]:
-    """Every request of a plan with those of its statements and observations, which want every step."""
-    topics = [topic.request for topic in plan.topics]
-    exact = [use_every_step(request) for request in topics if isinstance(request, CurveRequest)]
-    return tuple(dict.fromkeys((*plan.requests, *topics, *exact)))
+    step = f"Write of= with one of {quote_names(ids)}"
+    step = step if len(set(ids)) > 1 else "Name a figure that shows one"
+    raise ReportError(Diagnostic(binding.location, said, step, Stage.NARRATIVE))

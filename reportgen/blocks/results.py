@@ -13,7 +13,7 @@ from reportgen.core.outcomes import ScoresError
 from reportgen.settings.blocks import split_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import TypeVar
 
@@ -44,6 +44,26 @@ def place_score_errors(place: SourceLocation) -> Iterator[None]:
         raise ReportError(Diagnostic(place, error.message, error.next_step, Stage.DATA)) from error
 
 
+def use_every_step(request: CurveRequest) -> CurveRequest:
+    """The same curves unsmoothed, and with every step: what facts are about."""
+    return replace(request, smooth=0.0, max_points=None, peak="none")
+
+
+def format_step_title(column: str) -> str:
+    """What the steps of a column are called."""
+    return _STEP_TITLES.get(column, column.replace("_", " ").strip())
+
+
+def _select_curve_rows(request: CurveRequest) -> CurveRequest:
+    """The part of a request that decides which rows are read, without metric, band, level and peak."""
+    return replace(request, metric="", band="", level=0.0, peak="")
+
+
+def _select_score_rows(request: ScoreRequest) -> ScoreRequest:
+    """The part of a request that decides which rows are read and how they are grouped."""
+    return replace(request, metric="", level=0.0, higher_is_better=True)
+
+
 @dataclass(frozen=True, slots=True)
 class CurveResult:
     """The curves of a request, and what became its x."""
@@ -53,21 +73,11 @@ class CurveResult:
     step_is_time: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _ReducedRows:
-    metrics: Mapping[str, ReducedMetric]
-    step_name: str
-    step_is_time: bool
-
-
 class ResultsStore:
     """Reads lazily: a source none of whose figures changed is never opened.
 
-    Args:
-        root: what the paths of sources are relative to.
-        sources: every source, by its name.
-        requests: all that will be asked for, so that rows are read once for all of them.
-        places: who asks for each request, for problems; the source itself if left out.
+    ``requests`` are all that will be asked for, so that rows are read once for all of them. ``places`` are
+    where each is asked for, for problems; the source itself if left out.
     """
 
     def __init__(
@@ -126,56 +136,51 @@ class ResultsStore:
     def _compute_curves(self, request: CurveRequest) -> CurveResult:
         from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - only where something is computed
 
-        rows = self._compute_once("rows", _select_curve_rows(request), lambda: self._read_curves(request))
+        rows = _select_curve_rows(request)
+        metrics, step_name, is_time = self._compute_once("rows", rows, lambda: self._read_curves(request))
+        reduced = metrics.get(request.metric)
+        if reduced is None or not any(run.values.size for run in reduced.runs):
+            said = f'no row of source "{request.source}" has a value of "{request.metric}"'
+            chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
+            said += f" where {' and '.join(chosen)}" if chosen else ""
+            step = "Look at filter, series and x of the block"
+            raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
+        names = {run.series for run in reduced.runs}
+        count = len(names if request.series is None else names.intersection(request.series))
+        if count > MOST_SERIES:  # refused before they are computed: they may fill the memory
+            said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
+            step = "Leave some out with filter: in source.yml, or join the runs of one series there"
+            raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
         curve_set = compute_curves(
-            self._find_metric(rows, request),
+            reduced,
             band=request.band,
             level=request.level,
             smooth=request.smooth,
             series=request.series,
             peak=request.peak,
         )
-        return CurveResult(curve_set, rows.step_name, rows.step_is_time)
+        return CurveResult(curve_set, step_name, is_time)
 
-    def _find_metric(self, rows: _ReducedRows, request: CurveRequest) -> ReducedMetric:
-        """The runs of the request's metric; none left is the author's filter or choice of series."""
-        found = rows.metrics.get(request.metric)
-        if found is not None and any(run.values.size for run in found.runs):
-            self._check_count({run.series for run in found.runs}, request)
-            return found
-        said = f'no row of source "{request.source}" has a value of "{request.metric}"'
-        chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
-        said += f" where {' and '.join(chosen)}" if chosen else ""
-        step = "Look at filter, series and x of the block"
-        raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
-
-    def _check_count(self, names: Collection[str], request: CurveRequest) -> None:
-        """Refuse more series than a figure can show, before they are computed: they may fill the memory."""
-        count = len(names if request.series is None else set(request.series).intersection(names))
-        if count > MOST_SERIES:
-            said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
-            step = "Leave some out with filter: in source.yml, or join the runs of one series there"
-            raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
-
-    def _read_curves(self, request: CurveRequest) -> _ReducedRows:
+    def _read_curves(self, request: CurveRequest) -> tuple[Mapping[str, ReducedMetric], str, bool]:
+        """The reduced runs by metric, with the name of the step and whether it is a time."""
         from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database
         from reportgen.statistics.curves.reduce import reduce  # noqa: PLC0415
 
         source, metrics = self._sources[request.source], tuple(self._metrics[_select_curve_rows(request)])
+        where = dict(request.where)
         with relocate_errors(source.location, self._locate(request)):
             table = read_measurements(
-                self._root, source, metrics, x=request.x, series=request.series, where=dict(request.where)
+                self._root, source, metrics, x=request.x, series=request.series, where=where
             )
         reduced = reduce(table, max_points=request.max_points, smooth=request.smooth)
-        return _ReducedRows(reduced, table.step_name, table.step_is_time)
+        return reduced, table.step_name, table.step_is_time
 
     # ---- scores
 
     def get_problem_scores(self, request: ScoreRequest) -> ProblemScores:
         """All series of one of the requests given at the start, by problem; of totals their names only.
 
-        Raises:
-            ReportError: what the files have wrong, or why they hold no scores, at whoever asks first.
+        Raises ``ReportError`` for what the files have wrong, or why they hold no scores.
         """
         if self._holds_totals(request):
             from reportgen.statistics.scores import make_empty_scores  # noqa: PLC0415
@@ -185,20 +190,15 @@ class ResultsStore:
         from reportgen.statistics.problem_scores import group_problem_scores  # noqa: PLC0415 - computes
 
         rows = _select_score_rows(request)
+        answers = rows in self._voting
         return self._compute_once(
             "problems",
             rows,
-            lambda: self._group(
-                request, lambda table: group_problem_scores(table, answers=rows in self._voting)
-            ),
+            lambda: self._group(request, lambda table: group_problem_scores(table, answers=answers)),
         )
 
     def get_slices(self, request: ScoreRequest, column: str) -> dict[str, ProblemScores]:
-        """The same by the values of a column to slice by.
-
-        Raises:
-            ReportError: as ``get_problem_scores``.
-        """
+        """The same by the values of a column to slice by."""
         from reportgen.statistics.problem_scores import group_problem_scores_by  # noqa: PLC0415
 
         return self._group(request, lambda table: group_problem_scores_by(table, column))
@@ -218,13 +218,16 @@ class ResultsStore:
     ) -> BenchmarkScores:
         """Scores with intervals, all pairs, groups, and the power of the benchmark; of totals no pairs.
 
-        Raises:
-            ReportError: as ``get_problem_scores``.
-            ScoresError: the outcomes do not give the metric.
+        Raises ``ReportError`` as ``get_problem_scores``, ``ScoresError`` if outcomes do not give the metric.
         """
         from reportgen.figures.plot import BenchmarkScores  # noqa: PLC0415
         from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
-        from reportgen.statistics.verdicts import estimate_best_probabilities, rank_groups, rank_ranges  # noqa: PLC0415
+        from reportgen.statistics.verdicts import (  # noqa: PLC0415
+            estimate_best_probabilities,
+            find_leader,
+            rank_groups,
+            rank_ranges,
+        )
 
         scores, better = self.get_scores(request, estimand), request.higher_is_better
         problems = self.get_problem_scores(request)
@@ -233,12 +236,15 @@ class ResultsStore:
         pairs = self._compare_pairs(request)
         often = estimate_best_probabilities(problems, *split_metric(request.metric), higher_is_better=better)
         ranges = rank_ranges(scores, pairs)
+        known = {one.series: one.estimate for one in scores if one.estimate is not None}
+        first = (max if better else min)(known, key=known.__getitem__, default=None)
+        others = [name for name in known if name != first]
         return BenchmarkScores(
             problems=problems,
             scores=scores,
             comparisons=pairs,
             groups=rank_groups(scores, pairs, higher_is_better=better),
-            lead=_find_lead(scores, pairs, higher_is_better=better),
+            lead=find_leader(pairs, first, others) if first is not None else Lead(None, tested=False),
             ranks=tuple(replace(one, best_probability=often.get(one.series)) for one in ranges),
             power=estimate_power(pairs, find_half_step(problems, request.metric)) if pairs else None,
         )
@@ -246,13 +252,7 @@ class ResultsStore:
     def plan_study(self, request: ScoreRequest, difference: float | None = None) -> Plan:
         """What other designs would find, with all pairs as the family.
 
-        Args:
-            request: the benchmark, its series and metric.
-            difference: the true one; in points where scores go from 0 to 1.
-
-        Raises:
-            ReportError: as ``get_problem_scores``.
-            ScoresError: there is nothing to plan with.
+        ``difference`` is the true one, in points where scores go from 0 to 1. Raises as ``score_benchmark``.
         """
         from reportgen.statistics.power import plan  # noqa: PLC0415
 
@@ -266,10 +266,8 @@ class ResultsStore:
         from reportgen.statistics.compare import compare_all  # noqa: PLC0415
 
         problems = self.get_problem_scores(request)
-        if len(problems.series) > MOST_COMPARED:
-            said = (
-                f"all pairs of series are compared, and {len(problems.series):,} series are too many for that"
-            )
+        if (count := len(problems.series)) > MOST_COMPARED:
+            said = f"all pairs of series are compared, and {count:,} series are too many for that"
             raise ScoresError(said, f"Keep {MOST_COMPARED:,} at most with filter: in source.yml")
         return self._compute_once(
             "pairs",
@@ -288,9 +286,8 @@ class ResultsStore:
 
     def _get_range(self, request: ScoreRequest) -> tuple[float, float]:
         """The range of totals; both ends infinite where it is not known."""
-        return self._open_totals(request.source).get_range(
-            self._read_totals(request), higher_is_better=request.higher_is_better
-        )
+        better, totals = request.higher_is_better, self._read_totals(request)
+        return self._open_totals(request.source).get_range(totals, higher_is_better=better)
 
     def _open_totals(self, name: str) -> TotalsTable:
         from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
@@ -298,11 +295,7 @@ class ResultsStore:
         return self._compute_once("totals table", name, lambda: TotalsTable(self._root, self._sources[name]))
 
     def _read_totals(self, request: ScoreRequest) -> tuple[ReportedScore, ...]:
-        """The totals of a request, which are few.
-
-        Raises:
-            ReportError: what the files have wrong, or there is none.
-        """
+        """The totals of a request, which are few."""
 
         def read() -> tuple[ReportedScore, ...]:
             place = self._locate(request)
@@ -319,53 +312,14 @@ class ResultsStore:
 
     def _group(self, request: ScoreRequest, group: Callable[[Outcomes], _Value]) -> _Value:
         """The rows of a request, grouped."""
-        place = self._locate(request)
-        with relocate_errors(self._sources[request.source].location, place), place_score_errors(place):
-            return group(
-                self._compute_once(
-                    "outcomes", _select_score_rows(request), lambda: self._read_outcomes(request)
-                )
-            )
+        place, source = self._locate(request), self._sources[request.source]
 
-    def _read_outcomes(self, request: ScoreRequest) -> Outcomes:
-        from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
+        def read() -> Outcomes:
+            from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
 
-        table = read_outcomes(
-            self._root,
-            self._sources[request.source],
-            benchmark=request.benchmark,
-            series=request.series,
-            where=dict(request.where),
-        )
-        return replace(table, order=request.series or table.order)
+            where, series = dict(request.where), request.series
+            table = read_outcomes(self._root, source, benchmark=request.benchmark, series=series, where=where)
+            return replace(table, order=series or table.order)
 
-
-def use_every_step(request: CurveRequest) -> CurveRequest:
-    """The same curves unsmoothed, and with every step: what facts are about."""
-    return replace(request, smooth=0.0, max_points=None, peak="none")
-
-
-def format_step_title(column: str) -> str:
-    """What the steps of a column are called."""
-    return _STEP_TITLES.get(column, column.replace("_", " ").strip())
-
-
-def _select_curve_rows(request: CurveRequest) -> CurveRequest:
-    """The part of a request that decides which rows are read, without metric, band, level and peak."""
-    return replace(request, metric="", band="", level=0.0, peak="")
-
-
-def _select_score_rows(request: ScoreRequest) -> ScoreRequest:
-    """The part of a request that decides which rows are read and how they are grouped."""
-    return replace(request, metric="", level=0.0, higher_is_better=True)
-
-
-def _find_lead(scores: Sequence[Score], pairs: Sequence[Comparison], *, higher_is_better: bool) -> Lead:
-    """Whether the series with the best score is better than each other one."""
-    from reportgen.statistics.verdicts import find_leader  # noqa: PLC0415
-
-    known = {one.series: one.estimate for one in scores if one.estimate is not None}
-    if not known:
-        return Lead(None, tested=False)
-    first = (max if higher_is_better else min)(known, key=known.__getitem__)
-    return find_leader(pairs, first, [name for name in known if name != first])
+        with relocate_errors(source.location, place), place_score_errors(place):
+            return group(self._compute_once("outcomes", _select_score_rows(request), read))

@@ -1,32 +1,26 @@
 """Draws the blocks about scores: scores, passk, comparison, problems, runs and plan.
 
-Each block imports what computes and draws it, so that other reports load none of it.
+Each block imports what computes and draws it, so that other reports load none of it. Its numbers, for
+``report.json``, are plain JSON with every digit.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from reportgen.blocks.draw_inputs import list_notes
 from reportgen.blocks.results import place_score_errors
-from reportgen.blocks.score_numbers import (
-    collect_across_numbers,
-    collect_grid_numbers,
-    collect_pair_numbers,
-    collect_score_numbers,
-    describe_benchmark,
-    to_json_values,
-)
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.outcomes import ScoresError
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.figures.plot import ScoreContext
-from reportgen.figures.scores.wording import list_found_notes
+from reportgen.figures.scores.wording import find_protocol_differences, list_found_notes
 from reportgen.narrative.requests import fill_defaults, name_benchmark
-from reportgen.settings.blocks import ComparisonSettings, split_metric
+from reportgen.settings.blocks import split_metric
 from reportgen.statistics.metrics import find_rows
 
 if TYPE_CHECKING:
@@ -34,9 +28,13 @@ if TYPE_CHECKING:
 
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import PlannedBlock
+    from reportgen.blocks.results import ResultsStore
+    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Power
     from reportgen.core.model import BenchmarkResult, Figure, ScoreRequest, Stack
-    from reportgen.core.outcomes import OutcomeNotes, ProblemScores
+    from reportgen.core.outcomes import OutcomeNotes, ProblemScores, Score
+    from reportgen.figures.plot import BenchmarkScores
     from reportgen.settings.blocks import (
+        ComparisonSettings,
         OutcomeSettings,
         PasskSettings,
         PlanSettings,
@@ -52,26 +50,20 @@ def make_score_context(
     place: SourceLocation,
     request: ScoreRequest,
     scores: ProblemScores,
-    benchmark: Benchmark | None,
-    inputs: DrawInputs,
-) -> ScoreContext:
-    """The context of one benchmark's scores; ``benchmark`` is the page's."""
-    context = make_plain_context(place, request, scores, inputs.sources[request.source], benchmark)
-    return replace(context, slots=inputs.colours.slots)
-
-
-def make_plain_context(
-    place: SourceLocation,
-    request: ScoreRequest,
-    scores: ProblemScores,
     source: Source,
+    *,
     benchmark: Benchmark | None = None,
+    slots: Mapping[str, int] | None = None,
 ) -> ScoreContext:
-    """The same without colours, for words and tables."""
-    name = _find_score_name(source, request)
+    """The context of a benchmark's scores; ``benchmark`` is the page's. Words and tables need no slots."""
+    name = ""  # of totals, which are named by their metric
+    if source.kind == "outcomes":
+        from reportgen.read import get_score_names  # noqa: PLC0415 - imports the database
+
+        name = get_score_names(source).get(request.benchmark or "", "")
     return ScoreContext(
         place=place,
-        slots={},
+        slots=slots or {},
         source=source.settings.title or source.name,
         benchmark=name_benchmark(request, source, benchmark),
         approximate=source.settings.approximate,
@@ -84,39 +76,6 @@ def make_plain_context(
     )
 
 
-def combine_contexts(place: SourceLocation, contexts: Sequence[ScoreContext]) -> ScoreContext:
-    """The context of several benchmarks side by side; how each was measured stays with its own."""
-    first = contexts[0]
-    names = {one.score_name for one in contexts}
-    cautions = list(dict.fromkeys(one.approximate for one in contexts if one.approximate))
-    return ScoreContext(
-        place=place,
-        slots=first.slots,
-        source=", ".join(dict.fromkeys(one.source for one in contexts)),
-        benchmark="",
-        approximate="; ".join(cautions) or None,
-        higher_is_better=first.higher_is_better,
-        lowest=first.lowest,
-        highest=first.highest,
-        score_name=names.pop() if len(names) == 1 else "",
-        notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
-    )
-
-
-def add_found_notes(context: ScoreContext, found: OutcomeNotes) -> ScoreContext:
-    """The context with what was found in the outcomes, for a block that is not given it otherwise."""
-    return replace(context, notes=(*list_found_notes(found), *context.notes))
-
-
-def _find_score_name(source: Source, request: ScoreRequest) -> str:
-    """What the score of answers is called; empty where it has no name. Totals are named by their metric."""
-    if source.kind != "outcomes":
-        return ""
-    from reportgen.read import get_score_names  # noqa: PLC0415 - imports the database
-
-    return get_score_names(source).get(request.benchmark or "", "")
-
-
 def _list_protocols(
     source: Source, scores: ProblemScores, score_name: str
 ) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:
@@ -124,56 +83,160 @@ def _list_protocols(
 
     Of totals the problems are not known.
     """
+    stated = {name: source.settings.get_protocol(name).list_stated() for name in scores.series}
     if not scores.problems:
-        return [(name, source.settings.get_protocol(name).list_stated()) for name in scores.series]
+        return list(stated.items())
     from reportgen.read import hash_problem_set  # noqa: PLC0415 - imports the database
 
-    found, known = [], bool(scores.gold)
-    for place, name in enumerate(scores.series):
-        answered = scores.samples[find_rows(scores, place)].sum(axis=0) > 0
-        here = np.flatnonzero(answered).tolist()
-        names = hash_problem_set(
-            (scores.problems[at] for at in here), (scores.gold[at] for at in here if known)
-        )
-        said = source.settings.get_protocol(name).list_stated()
-        score = (("score", score_name),) if score_name else ()
-        found.append((name, (*score, *said, ("problem set", names))))
-    return found
+    protocols = []
+    score = (("score", score_name),) if score_name else ()
+    for row, name in enumerate(scores.series):
+        answered = scores.samples[find_rows(scores, row)].sum(axis=0) > 0
+        columns = np.flatnonzero(answered).tolist()
+        gold = (scores.gold[column] for column in columns if scores.gold)
+        problem_set = hash_problem_set((scores.problems[column] for column in columns), gold)
+        protocols.append((name, (*score, *stated[name], ("problem set", problem_set))))
+    return protocols
+
+
+def to_json_values(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
+    """A result as JSON has it, so that it is the same before and after it was stored."""
+    return json.loads(json.dumps(asdict(value), allow_nan=False))
+
+
+def _collect_score(score: Score) -> dict[str, Any]:
+    """A score; of one that is used as reported it may not be known over how many problems it is."""
+    numbers: dict[str, Any] = to_json_values(score)
+    unknown = not score.problems and score.samples is None and score.estimate is not None
+    return {**numbers, "problems": None} if unknown else numbers
+
+
+def _describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[str, Any]:
+    """What was found on the way, and how each series was measured."""
+    found = to_json_values(notes)
+    found["lacking"] = found.pop("incomplete")  # as ``report.json`` calls it
+    return {
+        "found": found,
+        "protocol": {series: dict(pairs) for series, pairs in context.protocol},
+        "mixed_protocol": find_protocol_differences(context),
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class _ScoreBlock:
-    """A block about one benchmark and what it is drawn from."""
+    """A block about one benchmark; each of its drawing methods gives what it shows and its numbers."""
 
     id: str
     request: ScoreRequest
     context: ScoreContext
+    problems: ProblemScores
     inputs: DrawInputs
 
-    @property
-    def problems(self) -> ProblemScores:
-        return self.inputs.answers.get_problem_scores(self.request)
+    def add_notes(self, notes: OutcomeNotes) -> ScoreContext:
+        """The context with what was found in the outcomes, for what is not given it otherwise."""
+        return replace(self.context, notes=(*list_found_notes(notes), *self.context.notes))
 
-    def describe(self) -> dict[str, Any]:
-        return describe_benchmark(self.problems, self.context)
+    def draw_scores(self, settings: ScoresSettings) -> tuple[Stack, dict[str, Any]]:
+        from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
+
+        scored = self.inputs.answers.score_benchmark(self.request, settings.estimand)
+        return draw_scores(self.id, settings, scored, self.context), _collect_scores(scored)
+
+    def draw_comparison(self, settings: ComparisonSettings) -> tuple[Stack, dict[str, Any]]:
+        from reportgen.figures.scores.comparison import draw_comparison  # noqa: PLC0415
+
+        _check_series(settings.baseline, self.problems.series, self.context.place)
+        scored = self.inputs.answers.score_benchmark(self.request)
+        return draw_comparison(self.id, settings, scored, self.context), {
+            **_collect_scores(scored),
+            "comparisons": [to_json_values(one) for one in scored.comparisons],
+            "groups": [list(one.series) for one in scored.groups],
+            "power": to_json_values(scored.power) if scored.power else None,
+        }
+
+    def draw_pass_curves(self, settings: PasskSettings) -> tuple[Figure, dict[str, Any]]:
+        from reportgen.figures.scores.pass_curve import draw_passk  # noqa: PLC0415
+        from reportgen.statistics.breakdowns import score_pass_at_k  # noqa: PLC0415
+
+        curves = score_pass_at_k(self.problems, level=settings.level)
+        drawn = draw_passk(
+            self.id,
+            settings,
+            curves,
+            self.context,
+            problems=self.problems,
+            get_chart_spec=self.inputs.get_chart_spec,
+        )
+        scores = [to_json_values(one) for curve in curves for one in curve]
+        return drawn, {**drawn.numbers, "scores": scores}
+
+    def draw_problems(self, settings: ProblemsSettings) -> tuple[Stack, dict[str, Any]]:
+        """Every cell of the picture stands in the figure's CSV."""
+        from reportgen.figures.scores.problems import draw_problems  # noqa: PLC0415
+        from reportgen.statistics.breakdowns import build_problem_grid, score_slices  # noqa: PLC0415
+
+        grid = build_problem_grid(self.problems, higher_is_better=self.request.higher_is_better)
+        answers = self.inputs.answers
+        sliced = {
+            column: score_slices(answers.get_slices(self.request, column), level=settings.level)
+            for column in settings.slices
+        }
+        # The picture itself shows which problems a series lacks.
+        context = self.add_notes(replace(self.problems.notes, incomplete=()))
+        return draw_problems(self.id, settings, grid, sliced, context), {
+            "problems": len(grid.problems),
+            "solved_by_one": [list(one) for one in grid.solved_by_one],
+            "slices": {
+                column: {value: [to_json_values(one) for one in parts] for value, parts in values.items()}
+                for column, values in sliced.items()
+            },
+        }
+
+    def draw_runs(self, settings: RunsSettings) -> tuple[Stack, dict[str, Any]]:
+        from reportgen.figures.scores.runs import draw_runs  # noqa: PLC0415
+        from reportgen.statistics.scores import measure_run_spreads  # noqa: PLC0415
+
+        spreads = measure_run_spreads(self.problems, *split_metric(settings.metric), level=settings.level)
+        drawn = draw_runs(self.id, settings, spreads, self.add_notes(self.problems.notes))
+        return drawn, {"spreads": [to_json_values(one) for one in spreads]}
+
+    def draw_plan(self, settings: PlanSettings) -> tuple[Stack, dict[str, Any]]:
+        from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
+
+        found = self.inputs.answers.plan_study(self.request, settings.difference)
+        drawn = draw_plan(self.id, settings, found, self.context, get_chart_spec=self.inputs.get_chart_spec)
+        return drawn, {"plan": to_json_values(found)}
+
+
+_DRAWERS: Final[Mapping[str, Callable[[_ScoreBlock, Any], tuple[Figure | Stack, dict[str, Any]]]]] = {
+    "scores": _ScoreBlock.draw_scores,
+    "passk": _ScoreBlock.draw_pass_curves,
+    "comparison": _ScoreBlock.draw_comparison,
+    "problems": _ScoreBlock.draw_problems,
+    "runs": _ScoreBlock.draw_runs,
+    "plan": _ScoreBlock.draw_plan,
+}
 
 
 def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
     """What a block about scores shows, with its numbers.
 
-    Raises:
-        ReportError: what the files have wrong, what the outcomes cannot give, a series that there is not.
+    Raises ``ReportError`` for what the files have wrong, what the outcomes cannot give, an unknown series.
     """
-    benchmark = planned.page.front_matter.benchmark
-    whole = fill_defaults(settings, benchmark)
-    place = planned.block.location
+    benchmark, place = planned.page.front_matter.benchmark, planned.block.location
+    whole: Any = fill_defaults(settings, benchmark)
     with place_score_errors(place):
-        if isinstance(whole, ComparisonSettings) and len(planned.outcomes) > 1:
+        if len(planned.outcomes) > 1:
             return _draw_across(planned, whole, inputs)
         (request,) = planned.outcomes
-        scores = inputs.answers.get_problem_scores(request)
-        context = make_score_context(place, request, scores, benchmark, inputs)
-        return _DRAWERS[planned.block.kind](whole, _ScoreBlock(planned.block.id, request, context, inputs))
+        scores, source = inputs.answers.get_problem_scores(request), inputs.sources[request.source]
+        context = make_score_context(
+            place, request, scores, source, benchmark=benchmark, slots=inputs.colours.slots
+        )
+        block = _ScoreBlock(planned.block.id, request, context, scores, inputs)
+        drawn, numbers = _DRAWERS[planned.block.kind](block, whole)
+        numbers |= {"benchmark": context.benchmark, "higher_is_better": context.higher_is_better}
+        return replace(drawn, numbers=numbers | _describe_measurement(scores.notes, context))
 
 
 def make_score_result(
@@ -181,137 +244,123 @@ def make_score_result(
 ) -> BenchmarkResult:
     """What happened on a page's benchmark of problems.
 
-    Raises:
-        ReportError: as ``draw_score_block``, or no series has a score.
+    Raises ``ReportError`` as ``draw_score_block``, or if no series has a score.
     """
     from reportgen.figures.scores.key_results import summarize_score_benchmark  # noqa: PLC0415
 
-    place = SourceLocation(page.file, benchmark.line)
+    place, source = SourceLocation(page.file, benchmark.line), inputs.sources[request.source]
     with place_score_errors(place):
         scored = inputs.answers.score_benchmark(request)
-        context = make_score_context(place, request, scored.problems, benchmark, inputs)
+        problems, slots = scored.problems, inputs.colours.slots
+        context = make_score_context(place, request, problems, source, benchmark=benchmark, slots=slots)
         if all(one.estimate is None for one in scored.scores):
             raise ScoresError("none of the outcomes has a score", "Look at the score column of the source")
         return summarize_score_benchmark(benchmark, page.path, scored, context)
 
 
-def _draw_scores(settings: ScoresSettings, block: _ScoreBlock) -> Stack:
-    from reportgen.figures.scores.scores import draw_scores  # noqa: PLC0415
-
-    scored = block.inputs.answers.score_benchmark(block.request, settings.estimand)
-    drawn = draw_scores(block.id, settings, scored, block.context)
-    return replace(drawn, numbers=collect_score_numbers(scored, block.context))
-
-
-def _draw_comparison(settings: ComparisonSettings, block: _ScoreBlock) -> Stack:
-    from reportgen.figures.scores.comparison import draw_comparison  # noqa: PLC0415
-
-    _check_series(settings.baseline, block.problems.series, block.context.place)
-    scored = block.inputs.answers.score_benchmark(block.request)
-    drawn = draw_comparison(block.id, settings, scored, block.context)
-    return replace(drawn, numbers=collect_pair_numbers(scored, block.context))
-
-
-def _draw_pass_curves(settings: PasskSettings, block: _ScoreBlock) -> Figure:
-    from reportgen.figures.scores.pass_curve import draw_passk  # noqa: PLC0415
-    from reportgen.statistics.breakdowns import score_pass_at_k  # noqa: PLC0415
-
-    curves = score_pass_at_k(block.problems, level=settings.level)
-    drawn = draw_passk(
-        block.id,
-        settings,
-        curves,
-        block.context,
-        problems=block.problems,
-        get_chart_spec=block.inputs.get_chart_spec,
-    )
-    scores = [to_json_values(one) for curve in curves for one in curve]
-    return replace(drawn, numbers={**drawn.numbers, "scores": scores, **block.describe()})
-
-
-def _draw_problems(settings: ProblemsSettings, block: _ScoreBlock) -> Stack:
-    from reportgen.figures.scores.problems import draw_problems  # noqa: PLC0415
-    from reportgen.statistics.breakdowns import build_problem_grid, score_slices  # noqa: PLC0415
-
-    grid = build_problem_grid(block.problems, higher_is_better=block.request.higher_is_better)
-    answers = block.inputs.answers
-    sliced = {
-        column: score_slices(answers.get_slices(block.request, column), level=settings.level)
-        for column in settings.slices
+def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
+    """Scores with their groups and ranks."""
+    group = {name: one.rank for one in scored.groups for name in one.series}
+    ranks = {
+        one.series: {"best": one.best, "worst": one.worst, "best_probability": one.best_probability}
+        for one in scored.ranks
     }
-    # The picture itself tells which problems a series lacks.
-    context = add_found_notes(block.context, replace(block.problems.notes, incomplete=()))
-    drawn = draw_problems(block.id, settings, grid, sliced, context)
-    return replace(drawn, numbers=collect_grid_numbers(grid, sliced, block.problems, block.context))
-
-
-def _draw_runs(settings: RunsSettings, block: _ScoreBlock) -> Stack:
-    from reportgen.figures.scores.runs import draw_runs  # noqa: PLC0415
-    from reportgen.statistics.scores import measure_run_spreads  # noqa: PLC0415
-
-    metric, k = split_metric(settings.metric)
-    spreads = measure_run_spreads(block.problems, metric, k, level=settings.level)
-    drawn = draw_runs(block.id, settings, spreads, add_found_notes(block.context, block.problems.notes))
-    numbers = {"spreads": [to_json_values(one) for one in spreads], **block.describe()}
-    return replace(drawn, numbers=numbers)
-
-
-def _draw_plan(settings: PlanSettings, block: _ScoreBlock) -> Stack:
-    from reportgen.figures.scores.pass_curve import draw_plan  # noqa: PLC0415
-
-    found = block.inputs.answers.plan_study(block.request, settings.difference)
-    drawn = draw_plan(block.id, settings, found, block.context, get_chart_spec=block.inputs.get_chart_spec)
-    return replace(drawn, numbers={"plan": to_json_values(found), **block.describe()})
-
-
-_DRAWERS: Final[Mapping[str, Callable[[Any, _ScoreBlock], Figure | Stack]]] = {
-    "scores": _draw_scores,
-    "passk": _draw_pass_curves,
-    "comparison": _draw_comparison,
-    "problems": _draw_problems,
-    "runs": _draw_runs,
-    "plan": _draw_plan,
-}
+    scores = [
+        {**_collect_score(one), "group": group.get(one.series), "rank": ranks.get(one.series)}
+        for one in scored.scores
+    ]
+    return {"scores": scores}
 
 
 def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
     """Several benchmarks side by side."""
     from reportgen.figures.scores.across import draw_across  # noqa: PLC0415
     from reportgen.statistics.across import compare_benchmarks  # noqa: PLC0415
-    from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
 
     place, benchmark = planned.block.location, planned.page.front_matter.benchmark
-    answers = inputs.answers
-    requests = dict(zip(_name_benchmarks(planned, inputs), planned.outcomes, strict=True))
+    answers, sources, slots = inputs.answers, inputs.sources, inputs.colours.slots
+    # The source is named too where two benchmarks have the same name.
+    named = [(name_benchmark(one, sources[one.source], benchmark), one) for one in planned.outcomes]
+    names = [name for name, _ in named]
+    requests = {n if names.count(n) == 1 else f"{n} ({one.source})": one for n, one in named}
     parts = {name: answers.get_problem_scores(request) for name, request in requests.items()}
     contexts = {
-        name: make_score_context(place, request, parts[name], benchmark, inputs)
-        for name, request in requests.items()
+        name: make_score_context(
+            place, one, parts[name], sources[one.source], benchmark=benchmark, slots=slots
+        )
+        for name, one in requests.items()
     }
     _check_series(settings.baseline, [name for part in parts.values() for name in part.series], place)
-    metric, k = split_metric(settings.metric)
     across = compare_benchmarks(
         parts,
-        metric,
-        k,
+        *split_metric(settings.metric),
         given={name: answers.get_scores(one) for name, one in requests.items() if not parts[name].problems},
         baseline=settings.baseline,
         level=settings.level,
         higher_is_better=_is_higher_better(requests),
         blocks=planned.outcomes[0].family_blocks,
     )
+    powers = _estimate_powers(across, requests, parts, answers, tested=settings.baseline is not None)
+    whole = _combine_contexts(list(contexts.values()))
+    found = {name: part.notes for name, part in parts.items()}
+    drawn = draw_across(planned.block.id, settings, across, powers, contexts, whole, found=found)
+    benchmarks = {
+        name: {
+            **_describe_measurement(found[name], context),
+            "power": to_json_values(powers[name]) if name in powers else None,
+        }
+        for name, context in contexts.items()
+    }
+    return replace(drawn, numbers={"benchmarks": benchmarks, **_collect_across(across)})
+
+
+def _estimate_powers(
+    across: AcrossBenchmarks,
+    requests: Mapping[str, ScoreRequest],
+    parts: Mapping[str, ProblemScores],
+    answers: ResultsStore,
+    *,
+    tested: bool,
+) -> dict[str, Power]:
+    """The power of each benchmark; where nothing is tested together, only that of a comparison by itself."""
+    from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
+
     powers = {}
     for column, (name, request) in enumerate(requests.items()):
         against = [one for row in across.cells if (one := row[column].against) is not None]
         if against:
             powers[name] = estimate_power(against, find_half_step(parts[name], request.metric))
-        elif not settings.baseline and (power := answers.score_benchmark(request).power):
-            # Nothing is tested together, so only a comparison by itself has a power.
+        elif not tested and (power := answers.score_benchmark(request).power):
             powers[name] = replace(power, family_difference=None, family_half=None)
-    whole = combine_contexts(place, list(contexts.values()))
-    found = {name: part.notes for name, part in parts.items()}
-    drawn = draw_across(planned.block.id, settings, across, powers, contexts, whole, found=found)
-    return replace(drawn, numbers=collect_across_numbers(across, powers, contexts, found))
+    return powers
+
+
+def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
+    """Every cell of series × benchmark, and the macro average."""
+
+    def collect_cell(cell: BenchmarkCell) -> dict[str, Any]:
+        return {**to_json_values(cell), "score": _collect_score(cell.score)}
+
+    series, macro = {}, {}
+    for name, cells, average in zip(across.series, across.cells, across.macro, strict=True):
+        series[name] = {at: collect_cell(cell) for at, cell in zip(across.benchmarks, cells, strict=True)}
+        macro[name] = collect_cell(average)
+    return {"baseline": across.baseline, "series": series, "macro": macro}
+
+
+def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
+    """The context of several benchmarks side by side; how each was measured stays with its own."""
+    names = {one.score_name for one in contexts}
+    cautions = dict.fromkeys(one.approximate for one in contexts if one.approximate)
+    return replace(
+        contexts[0],
+        source=", ".join(dict.fromkeys(one.source for one in contexts)),
+        benchmark="",
+        approximate="; ".join(cautions) or None,
+        protocol=(),
+        score_name=names.pop() if len(names) == 1 else "",
+        notes=tuple(dict.fromkeys(note for one in contexts for note in one.notes)),
+    )
 
 
 def _is_higher_better(requests: Mapping[str, ScoreRequest]) -> bool:
@@ -322,17 +371,6 @@ def _is_higher_better(requests: Mapping[str, ScoreRequest]) -> bool:
         said = f"lower is better on {quote_names(lower)}, and higher on {quote_names(higher)}"
         raise ScoresError(f"{said}: they have no average", "Give each a block of its own with benchmarks:")
     return not lower
-
-
-def _name_benchmarks(planned: PlannedBlock, inputs: DrawInputs) -> list[str]:
-    """What each benchmark is called; its source is named too where two would be called alike."""
-    benchmark = planned.page.front_matter.benchmark
-    titles: list[tuple[str, str]] = [
-        (name_benchmark(request, inputs.sources[request.source], benchmark), request.source)
-        for request in planned.outcomes
-    ]
-    names = [name for name, _ in titles]
-    return [name if names.count(name) == 1 else f"{name} ({source})" for name, source in titles]
 
 
 def _check_series(name: str | None, series: Iterable[str], place: SourceLocation) -> None:

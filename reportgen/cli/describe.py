@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reportgen.cli.options import cache_dir_option, format_option
-from reportgen.cli.output import Column, print_problem, print_table, report_problems, show_reading
+from reportgen.cli.output import (
+    Column,
+    cache_dir_option,
+    format_option,
+    print_problem,
+    print_table,
+    report_problems,
+    show_reading,
+)
 from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
-    from reportgen.core.description import Description
-    from reportgen.site.describing.sources import DataPath
+    from reportgen.core.statements import Description
 
 
 _LONGEST = 120
@@ -61,18 +67,17 @@ def describe(path: Path, form: str) -> None:
     if place.cache:
         place.hashes.save()
     settings, block = describing.suggest_settings(description), describing.suggest_block(description)
-    others = {
-        "repetitions": describing.suggest_repetitions(description),
-        "clusters": describing.suggest_clusters(description),
-    }
     if form == "json":
-        click.echo(format_json(description, settings, others, block), nl=False)
+        settled = settings.pop("settled")
+        click.echo(format_json(description, settled, settings, block), nl=False)
     else:
         _print_description(description)
-        _print_settings(description, settings, others)
+        _print_settings(description, settings)
         if block:
+            where = "data/ of a report; reportgen init my-report makes one"
+            where = f"{place.data_dir}/ of the report" if place.data_dir else where
             click.echo()
-            _print_heading("To paste into a page", _describe_place(place))
+            _print_heading("To paste into a page", "" if place.name else f"after it was put into {where}")
             click.echo(block, nl=False)
     sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
 
@@ -105,56 +110,47 @@ def _print_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: in
     """A table on a terminal: without columns that it has no room for, which it names."""
     from reportgen.core.words import join_names
 
-    indices = list(range(len(header)))
+    widths = {title: max(map(len, texts)) for title, *texts in zip(header, header, *rows, strict=True)}
 
-    def measure_width(longest: int) -> int:
-        cells = ([header[place], *(row[place] for row in rows)] for place in indices)
-        return sum(_GAP + min(longest, max(map(len, texts))) for texts in cells)
+    def measure(longest: int) -> int:
+        return sum(_GAP + min(longest, width) for width in widths.values())
 
     for title in _LEAST:
-        if title in header and measure_width(_SHORTEST) > room:
-            indices.remove(header.index(title))
-    longest = next((size for size in range(room, _SHORTEST, -1) if measure_width(size) <= room), _SHORTEST)
-    columns = [Column(header[place], longest=longest) for place in indices]
-    print_table(columns, [tuple(row[place] for place in indices) for row in rows])
-    if left := [title for place, title in enumerate(header) if place not in indices]:
+        if title in widths and measure(_SHORTEST) > room:
+            del widths[title]
+    longest = next((size for size in range(room, _SHORTEST, -1) if measure(size) <= room), _SHORTEST)
+    rows = [tuple(text for title, text in zip(header, row, strict=True) if title in widths) for row in rows]
+    print_table([Column(title, longest=longest) for title in widths], rows)
+    if left := [title for title in header if title not in widths]:
         click.secho(f"A wider terminal has room for: {join_names(left)}.", dim=True)
 
 
-def _print_settings(description: Description, settings: str, others: dict[str, str]) -> None:
+def _print_settings(description: Description, settings: dict[str, str]) -> None:
     """What to write into ``source.yml``."""
-    why_repeated = "if the numbers in their names only count repetitions"
+    cluster = clean_text(str(description.clusters.get("cluster")))
+    reasons = {
+        "settled": "so that nothing is left to a guess",
+        "repetitions": "if the numbers in their names only count repetitions",
+        "clusters": f"if problems of one {cluster} are answered right or wrong together",
+    }
     if method := description.repetitions.get("series_from"):
-        why_repeated = f"if runs of one {clean_text(str(method))} with different seeds are repetitions"
-    why_settled = "so that nothing is left to a guess"
+        method = clean_text(str(method))
+        reasons["repetitions"] = f"if runs of one {method} with different seeds are repetitions"
     columns = description.settings.get("columns")
     if isinstance(columns, dict) and "step" in columns and not description.step_name:
-        why_settled = f"if {clean_text(str(columns['step']))} is the step"
-    cluster = clean_text(str(description.clusters.get("cluster")))
+        reasons["settled"] = f"if {clean_text(str(columns['step']))} is the step"
     verb = "To add to" if description.has_settings else "To write into"
-    for text, why in (
-        (settings, why_settled),
-        (others["repetitions"], why_repeated),
-        (others["clusters"], f"if problems of one {cluster} are answered right or wrong together"),
-    ):
-        if text:
+    for kind, reason in reasons.items():
+        if settings[kind]:
             click.echo()
-            _print_heading(f"{verb} {clean_text(description.settings_file)}", why)
-            click.echo(text, nl=False)
+            _print_heading(f"{verb} {clean_text(description.settings_file)}", reason)
+            click.echo(settings[kind], nl=False)
 
 
 def _print_heading(title: str, note: str) -> None:
     click.secho(title, bold=True, nl=not note)
     if note:
         click.secho(f"  {note}", dim=True)
-
-
-def _describe_place(place: DataPath) -> str:
-    if place.name:
-        return ""
-    if place.data_dir:
-        return f"after it was put into {place.data_dir}/ of the report"
-    return "after it was put into data/ of a report; reportgen init my-report makes one"
 
 
 @click.command()
@@ -183,7 +179,7 @@ def freeze(source: Path, folder: Path | None) -> None:
       reportgen freeze data/runs
     """
     from reportgen.core.words import format_count
-    from reportgen.draft.freezing import freeze_source
+    from reportgen.draft.describing import freeze_source
     from reportgen.site.describing.description import format_bytes
     from reportgen.site.describing.sources import TOOL, locate_data, refuse_foreign, write_frozen
 

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reportgen.cli.check import check, fix
 from reportgen.cli.describe import describe, freeze
-from reportgen.cli.facts import facts, observations, plan
-from reportgen.cli.options import cache_dir_option, config_option
-from reportgen.cli.output import print_line, print_lines, report_problems, show_progress, warn
+from reportgen.cli.output import (
+    cache_dir_option,
+    config_option,
+    print_line,
+    print_lines,
+    report_problems,
+    show_progress,
+    warn,
+)
+from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
 from reportgen.site.terminal import clean_lines
 

@@ -1,21 +1,60 @@
-"""How commands print problems, tables and progress, with colours and bars only on a terminal."""
+"""Options that commands share, and how these print problems, tables and progress.
+
+Colours and bars are for terminals only.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from reportgen.core import CACHE_DIR
 from reportgen.site.terminal import clean_lines, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from typing import Any, TypeVar
 
     from reportgen.core.errors import Diagnostic
+
+    _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _use_cache_dir(_context: click.Context, _parameter: click.Parameter, folder: Path | None) -> None:
+    """Processes that this one starts have to know it, too."""
+    if folder is not None:
+        os.environ[CACHE_DIR] = str(folder.absolute())
+
+
+config_option = click.option(
+    "-f",
+    "--config-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    default="mkdocs.yml",
+    show_default=True,
+    help="The report's mkdocs.yml.",
+)
+cache_dir_option = click.option(
+    "--cache-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar=CACHE_DIR,
+    show_envvar=True,
+    expose_value=False,
+    callback=_use_cache_dir,
+    help="Keep what was computed here instead of in your cache folder.",
+)
+
+
+def format_option(*forms: str, purpose: str) -> Callable[[_Command], _Command]:
+    """``--format``, of which ``text`` is the default."""
+    kinds = click.Choice(["text", *forms])
+    return click.option("--format", "form", type=kinds, default="text", show_default=True, help=purpose)
 
 
 def print_line(words: str, *, err: bool = False) -> None:
@@ -42,22 +81,13 @@ def report_problems(outcome: str = "the site was left as it was") -> Iterator[No
     try:
         yield
     except ReportError as error:
-        _print_problems(error.problems, outcome)
+        problems = list(error.problems)
     except BrokenPipeError:
         raise
     except OSError as error:  # a full disk, a folder that may not be written
-        _print_problems([diagnose_disk_error(error, ".", "the command cannot go on")], outcome)
-
-
-def print_problem(problem: Diagnostic, *, err: bool = True) -> None:
-    """Print a diagnostic: ``content/index.md:5:1: error: …``; the terminal obeys no name in it."""
-    click.secho(f"{clean_text(str(problem.location))}: ", bold=True, nl=False, err=err)
-    colour = "red" if problem.severity == "error" else "yellow"
-    click.secho(f"{problem.severity}: ", fg=colour, nl=False, err=err)
-    click.echo(clean_text(problem.text), err=err)
-
-
-def _print_problems(problems: Sequence[Diagnostic], outcome: str) -> NoReturn:
+        problems = [diagnose_disk_error(error, ".", "the command cannot go on")]
+    else:
+        return
     from reportgen.core.words import format_count
 
     for problem in problems:
@@ -67,6 +97,14 @@ def _print_problems(problems: Sequence[Diagnostic], outcome: str) -> NoReturn:
     why = "" if errors else ", and --strict allows none"
     click.echo(f"{count}{why}; {outcome}.", err=True)
     sys.exit(1)
+
+
+def print_problem(problem: Diagnostic, *, err: bool = True) -> None:
+    """Print a diagnostic: ``content/index.md:5:1: error: …``; the terminal obeys no name in it."""
+    click.secho(f"{clean_text(str(problem.location))}: ", bold=True, nl=False, err=err)
+    colour = "red" if problem.severity == "error" else "yellow"
+    click.secho(f"{problem.severity}: ", fg=colour, nl=False, err=err)
+    click.echo(clean_text(problem.text), err=err)
 
 
 @contextmanager
@@ -84,23 +122,17 @@ def show_progress() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 
-_GAP = "  "
-
-
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table, with the colours of its texts by the text.
-
-    A text is cut after ``longest`` characters, and wrapped on a narrow terminal if the column ``wraps``.
-    """
+    """A column of a table."""
 
     title: str
-    longest: int | None = None
-    wraps: bool = False
-    styles: Mapping[str, str] = field(default_factory=dict)
+    longest: int | None = None  # characters after which a text is cut
+    wraps: bool = False  # whether texts are wrapped on a narrow terminal
+    styles: Mapping[str, str] = field(default_factory=dict)  # colours by the text
 
     def cut(self, text: str) -> str:
-        """A text of this column."""
+        """A text as the column has room for it."""
         if self.longest is None or len(text) <= self.longest:
             return text
         return f"{text[: self.longest - 1].rstrip()}…"
@@ -109,16 +141,12 @@ class Column:
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
     """Print rows of printable texts, as many in each as there are columns."""
     cut = [[column.cut(text) for column, text in zip(columns, row, strict=True)] for row in rows]
-    if sys.stdout.isatty():
-        _print_rich(columns, cut)
+    if not sys.stdout.isatty():
+        widths = [max(map(len, texts)) for texts in zip(*cut, strict=True)]
+        for row in cut:
+            padded = (text.ljust(width) for text, width in zip(row, widths, strict=True))
+            click.echo("  ".join(padded).rstrip())
         return
-    widths = [max(map(len, texts)) for texts in zip(*cut, strict=True)]
-    for row in cut:
-        padded = (text.ljust(width) for text, width in zip(row, widths, strict=True))
-        click.echo(_GAP.join(padded).rstrip())
-
-
-def _print_rich(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -126,7 +154,7 @@ def _print_rich(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
         table.add_column(column.title, no_wrap=not column.wraps, overflow="fold")
-    for row in rows:
+    for row in cut:
         styles = (column.styles.get(text, "") for column, text in zip(columns, row, strict=True))
         table.add_row(*(Text(text, style) for text, style in zip(row, styles, strict=True)))
     Console().print(table)
@@ -136,8 +164,7 @@ def _print_rich(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
 def show_reading(hashes: Callable[[Path], str]) -> Iterator[Callable[[Path], str]]:
     """Show on a terminal which file is read; yields a function to use in place of ``hashes``.
 
-    Args:
-        hashes: SHA-256 of a file in hex, which is called for every file before it is read.
+    ``hashes`` gives a file's SHA-256 in hex and is called for every file before it is read.
     """
     if not sys.stderr.isatty():
         yield hashes

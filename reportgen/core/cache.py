@@ -1,8 +1,7 @@
 """What earlier builds computed, stored by content in the user's cache folder.
 
-A key is the SHA-256 of everything that decides a value, so no value is ever thrown away for being old;
-it is pruned when it was not used for long. Values are bytes. Nothing that comes with a checkout is
-believed, so the cache lies outside of it.
+A key is the SHA-256 of everything that decides a value, so no value is ever thrown away for being old; it is
+pruned when it was not used for long. Nothing that comes with a checkout is believed, so it lies outside.
 """
 
 from __future__ import annotations
@@ -71,11 +70,7 @@ def cache_folder(root: Path) -> Path:
 
 
 def make_temporary_folder(parent: Path) -> Path:
-    """A folder that goes with this process; those that killed processes left a day ago go as well.
-
-    Raises:
-        OSError: it cannot be made.
-    """
+    """A folder that goes with this process; those that killed processes left a day ago go as well."""
     folder = Path(tempfile.mkdtemp(prefix=f"reportgen-{os.getpid()}-", dir=parent))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     now = folder.stat().st_mtime
@@ -106,18 +101,14 @@ def is_running(process: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CachedText:
-    """A long text in a file of its own in the cache; ``str()`` reads it.
-
-    ``sha256`` is that of its bytes in hex; ``size`` and ``changed`` are its stamp (see ``get_stamp``).
-    """
+    """A long text in a file of its own in the cache; ``str()`` reads it."""
 
     path: str = field(compare=False)
-    sha256: str
-    size: int
+    sha256: str  # of its bytes, in hex
+    size: int  # with ``changed`` its stamp, see ``get_stamp``
     changed: int = field(compare=False)
 
     def __str__(self) -> str:
-        """The text."""
         return Path(self.path).read_text(encoding="utf-8")
 
     @property
@@ -204,7 +195,7 @@ class Cache:
             return None
 
     def store(self, key: str, kind: type[_Value], value: _Value) -> None:
-        """Keep a value of this type as JSON, so that reading a cache never runs code."""
+        """Store a value of this type as JSON, so that reading a cache never runs code."""
         self.put(key, _get_adapter(kind).dump_json(value))
 
     def memo(self, key: str, kind: type[_Value], make: Callable[[], _Value]) -> _Value:
@@ -218,8 +209,7 @@ class Cache:
     def put_text(self, key: str, name: str, text: str) -> CachedText:
         """Store a long text of the value with this key, in a file that a site can link to.
 
-        Raises:
-            OSError: the disk is full or read-only.
+        Raises ``OSError`` if the disk is full or read-only.
         """
         path, data = self.get_text_path(key, name), text.encode()
         replace_file(path, data)
@@ -250,12 +240,11 @@ class Cache:
                 groups[path.name.partition(".")[0]].append((path.stat().st_mtime, path))
         last = {name: max(used for used, _ in files) for name, files in groups.items()}
         newest = max(last.values(), default=0.0)
-        old = [
-            path for name, used in last.items() if newest - used > unused_seconds for _, path in groups[name]
-        ]
-        for path in old:
+        stale = (name for name, used in last.items() if newest - used > unused_seconds)
+        unused = [path for name in stale for _, path in groups[name]]
+        for path in unused:
             path.unlink(missing_ok=True)
-        return len(old)
+        return len(unused)
 
     def prune_daily(self) -> None:
         """Prune, unless that was done within a day: to look at every entry takes longer than to use some."""
@@ -265,17 +254,15 @@ class Cache:
                 return
         with suppress(OSError):
             self.prune()
-            if self._folder.is_dir():
-                mark.touch()
-                self._prune_other_reports()
-
-    def _prune_other_reports(self) -> None:
-        """Remove the caches of reports that were not built for long: nobody may ever build them again."""
-        for mark in self._folder.parent.glob(f"*/{_TAG_FILE}"):
-            with suppress(OSError):
-                used = (mark.parent / "used").stat().st_mtime
-                if self._get_time() - used > _UNUSED_SECONDS and mark.read_text("utf-8") == _TAG:
-                    shutil.rmtree(mark.parent)
+            if not self._folder.is_dir():
+                return
+            mark.touch()
+            # Other reports that were not built for long may never be built again.
+            for tag in self._folder.parent.glob(f"*/{_TAG_FILE}"):
+                with suppress(OSError):
+                    used = (tag.parent / "used").stat().st_mtime
+                    if self._get_time() - used > _UNUSED_SECONDS and tag.read_text("utf-8") == _TAG:
+                        shutil.rmtree(tag.parent)
 
     def _get_time(self) -> float:
         """When this cache was first used, by the file system's clock, which marks entries too."""
@@ -305,11 +292,7 @@ class FileHashes:
         self._changed = False
 
     def __call__(self, path: Path) -> str:
-        """The file's SHA-256 in hex.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
+        """The file's SHA-256 in hex; raises ``OSError`` if the file cannot be read."""
         name, mark = str(path), get_stamp(path)
         self._used.add(name)
         match self._known.get(name):
@@ -349,11 +332,7 @@ def get_stamp(path: str | Path) -> tuple[int, int]:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Write a file whole or not at all, and make its folder if need be.
-
-    Raises:
-        OSError: the disk is full or read-only.
-    """
+    """Write a file whole or not at all, and make its folder if need be; raises ``OSError`` if that fails."""
     fresh = f"{path}.{os.getpid()}"
     try:
         file = open(fresh, "wb")  # noqa: PTH123, SIM115 - pathlib takes longer; it is closed below

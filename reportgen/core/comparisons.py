@@ -22,53 +22,33 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two series on the problems that both answered: a minus b, each number None where it is not known.
-
-    Attributes:
-        difference: mean of the differences.
-        low, high: interval of the mean difference over problems like these, at ``level``.
-        spread: standard deviation of the differences (ddof = 1).
-        p: two-sided, of this comparison by itself.
-        adjusted_p: adjusted for everything that was tested together.
-        shared: number of problems (of runs a side for curves: the smaller side) behind the difference.
-        only_a, only_b: problems that only one side answered.
-        verdict: of a, with the direction of the metric taken into account.
-        method, interval_method: how ``p`` and the interval were computed.
-        reason: in words, why something is missing or unusual.
-        runs: of a and of b; with 2 or more a side it compares methods, otherwise checkpoints.
-        stderr: standard error of the difference, problems and runs together.
-        run_stderr: the part of it that comes from runs; 0 where none is estimated.
-        df: degrees of freedom of ``stderr``.
-        family_stderr: the standard error that the test of the family uses, with spreads averaged over it.
-        critical: how many ``family_stderr`` a difference needs for a verdict; None where it was tested alone.
-        family_blocks: how many blocks of a page are adjusted together.
-    """
+    """Two series on the problems that both answered: a minus b, each number None where it is not known."""
 
     a: str
     b: str
     metric: str
     level: float
-    difference: float | None = None
-    low: float | None = None
+    difference: float | None = None  # mean of the differences
+    low: float | None = None  # interval of the mean difference over problems like these, at ``level``
     high: float | None = None
-    spread: float | None = None
-    p: float | None = None
-    adjusted_p: float | None = None
+    spread: float | None = None  # standard deviation of the differences (ddof = 1)
+    p: float | None = None  # two-sided, of this comparison by itself
+    adjusted_p: float | None = None  # adjusted for everything that was tested together
     tested_together: int = 0
-    shared: int = 0
-    only_a: tuple[str, ...] = ()
+    shared: int = 0  # problems (of curves runs, of the side with fewer) behind the difference
+    only_a: tuple[str, ...] = ()  # problems that only one side answered
     only_b: tuple[str, ...] = ()
-    verdict: Verdict = Verdict.TOO_FEW
-    method: str = ""
+    verdict: Verdict = Verdict.TOO_FEW  # of a, with the direction of the metric taken into account
+    method: str = ""  # how ``p`` was computed
     interval_method: str = ""
-    reason: str = ""
-    runs: tuple[int, int] = (1, 1)
-    stderr: float | None = None
-    run_stderr: float = 0.0
-    df: float | None = None
-    family_stderr: float | None = None
-    critical: float | None = None
-    family_blocks: int = 1
+    reason: str = ""  # in words, why something is missing or unusual
+    runs: tuple[int, int] = (1, 1)  # with 2 or more a side it compares methods, otherwise checkpoints
+    stderr: float | None = None  # of the difference, problems and runs together
+    run_stderr: float = 0.0  # the part of it that comes from runs; 0 where none is estimated
+    df: float | None = None  # degrees of freedom of ``stderr``
+    family_stderr: float | None = None  # what the test of the family uses, with spreads averaged over it
+    critical: float | None = None  # ``family_stderr`` that a verdict takes; None where it was tested alone
+    family_blocks: int = 1  # blocks of a page that are adjusted together
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,28 +79,17 @@ TARGET_POWER: Final = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """How large a true difference of two series has to be to get a verdict; None where nothing is known.
+    """How large a true difference of two series has to be to get a verdict; None where nothing is known."""
 
-    Attributes:
-        difference: the one that a comparison by itself finds four times in five.
-        half: the probability that a comparison by itself finds half of it.
-        problems: how many a pair shares.
-        runs: fewest and most runs of a series.
-        stderr: standard error of the difference of a typical pair.
-        together: how many comparisons were tested together.
-        family_difference, family_half: the same among all of them; None for one alone.
-        reason: in words, why nothing is known.
-    """
-
-    difference: float | None
-    half: float | None
-    problems: int
-    runs: tuple[int, int]
-    stderr: float | None
-    together: int
-    family_difference: float | None
+    difference: float | None  # the one that a comparison by itself finds four times in five
+    half: float | None  # the probability that a comparison by itself finds half of it
+    problems: int  # that a pair shares
+    runs: tuple[int, int]  # fewest and most of a series
+    stderr: float | None  # of the difference of a typical pair
+    together: int  # comparisons that were tested together
+    family_difference: float | None  # the same among all of them; None for one alone
     family_half: float | None
-    reason: str
+    reason: str  # in words, why nothing is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,19 +106,15 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class PlannedDesign:
-    """What a design finds: so many problems, samples of each in a run, and runs of each series.
-
-    ``alone`` and ``together`` are the probabilities that the planned difference gets a verdict by itself and
-    in the family (None without one); ``found`` is the difference that gets one four times in five.
-    """
+    """What a design finds: so many problems, samples of each in a run, and runs of each series."""
 
     problems: int
     samples: int
     runs: int
     stderr: float
-    alone: float
-    together: float | None
-    found: float
+    alone: float  # the probability that the planned difference gets a verdict by itself
+    together: float | None  # and in the family; None without one
+    found: float  # the difference that gets a verdict four times in five
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,23 +131,15 @@ class Halving:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What other numbers of problems, samples and runs would find on a benchmark.
+    """What other numbers of problems, samples and runs would find on a benchmark."""
 
-    Attributes:
-        difference: the true difference to find.
-        power: of the data as they are, with ``samples`` of a problem in a run and ``runs`` of a series.
-        components: the parts of the standard error of a difference.
-        designs: by samples and runs, then by problems; the present design is among them.
-        halvings: of problems, samples and runs.
-    """
-
-    difference: float
-    power: Power
-    samples: int
-    runs: int
-    components: tuple[Component, ...]
-    designs: tuple[PlannedDesign, ...]
-    halvings: tuple[Halving, ...]
+    difference: float  # the true one to find
+    power: Power  # of the data as they are
+    samples: int  # of a problem in a run, as they are
+    runs: int  # of a series, as they are
+    components: tuple[Component, ...]  # of the standard error of a difference
+    designs: tuple[PlannedDesign, ...]  # by samples and runs, then by problems; the present one is among them
+    halvings: tuple[Halving, ...]  # of problems, samples and runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,34 +157,23 @@ class BenchmarkCell:
 
 @dataclass(frozen=True, slots=True)
 class AcrossBenchmarks:
-    """Series × benchmark: ``cells`` has a row for each series and a column for each benchmark.
-
-    ``macro`` has each series' average over benchmarks; its estimand is named in its score.
-    """
+    """Series × benchmark: ``cells`` has a row for each series and a column for each benchmark."""
 
     series: tuple[str, ...]
     benchmarks: tuple[str, ...]
     cells: tuple[tuple[BenchmarkCell, ...], ...]
-    macro: tuple[BenchmarkCell, ...]
+    macro: tuple[BenchmarkCell, ...]  # each series' average over benchmarks; the score names its estimand
     baseline: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProblemGrid:
-    """Problem × series.
-
-    Attributes:
-        problems: from the problem that the series solve best to the one they solve worst.
-        score: shape (series, problems); NaN where a series lacks a problem.
-        samples: same shape, over all runs.
-        difficulty: mean score over the series that have the problem, shape (problems,).
-        solved_by_one: problems that exactly one series ever got right, and that series; empty unless every
-            score is right or wrong.
-    """
+    """Problem × series; arrays have shape (series, problems)."""
 
     series: tuple[str, ...]
-    problems: tuple[str, ...]
-    score: FloatArray
-    samples: IntArray
-    difficulty: FloatArray
+    problems: tuple[str, ...]  # from the one that the series solve best to the one they solve worst
+    score: FloatArray  # NaN where a series lacks a problem
+    samples: IntArray  # over all runs
+    difficulty: FloatArray  # mean score over the series that have the problem, shape (problems,)
+    # Problems that only one series ever got right, and that series; empty unless scores are right or wrong.
     solved_by_one: tuple[tuple[str, str], ...]

@@ -19,49 +19,45 @@ class Direction(StrEnum):
     NEITHER = "neither is better"
 
 
-LOWER = (
-    *("loss", "losses", "log loss", "logloss", "mlogloss", "nll", "negative log likelihood"),
-    *("neg log likelihood", "ce", "cross entropy", "crossentropy", "xent", "bce", "perplexity", "ppl"),
-    *("bpb", "bpc", "bpd", "bits per byte", "bits per character", "bits per char", "bits per dim"),
-    *("bits dim", "error", "errors", "err", "merror", "error rate", "mse", "rmse", "nmse", "nrmse"),
-    *("msle", "rmsle", "mae", "mape", "smape", "wer", "cer", "ter", "der", "eer", "fid", "kid", "fvd"),
-    *("fad", "lpips", "inception distance", "edit distance", "brier", "ece", "mce", "regret"),
-    *("failure rate", "false positive rate", "false negative rate", "fpr", "fnr", "toxicity"),
-    *("hallucination rate", "latency", "ttft", "tpot"),
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(" ".join(names.split()).split(", "))
+
+
+LOWER = _split(
+    """loss, losses, log loss, logloss, mlogloss, nll, negative log likelihood, neg log likelihood, ce,
+    cross entropy, crossentropy, xent, bce, perplexity, ppl, bpb, bpc, bpd, bits per byte, bits per character,
+    bits per char, bits per dim, bits dim, error, errors, err, merror, error rate, mse, rmse, nmse, nrmse,
+    msle, rmsle, mae, mape, smape, wer, cer, ter, der, eer, fid, kid, fvd, fad, lpips, inception distance,
+    edit distance, brier, ece, mce, regret, failure rate, false positive rate, false negative rate, fpr, fnr,
+    toxicity, hallucination rate, latency, ttft, tpot"""
 )
 """Last words of metrics of which less is better."""
 
-HIGHER = (
-    *("acc", "accs", "accuracy", "accuracies", "acc norm", "accuracy norm", "f1", "f2", "fbeta"),
-    *("precision", "recall", "sensitivity", "specificity", "auc", "auroc", "auprc", "aucpr", "ap", "map"),
-    *("mrr", "ndcg", "hits", "hit rate", "iou", "miou", "jaccard", "dice", "kappa", "mcc"),
-    *("matthews correlation", "r2", "pearson", "pearsonr", "spearman", "spearmanr", "psnr", "ssim"),
-    *("bleu", "sacrebleu", "rouge", "rougel", "rouge l", "rougelsum", "meteor", "chrf", "comet"),
-    *("bertscore", "cider", "mc1", "mc2", "elo", "elo rating", "resolved", "score", "scores", "reward"),
-    *("rewards", "rew", "return", "returns", "success", "successes", "solved", "success rate"),
-    *("solve rate", "pass rate", "win rate", "winrate", "pass", "maj", "cons", "avg@", "correct", "em"),
-    *("match", "likelihood", "log likelihood", "elbo"),
+HIGHER = _split(
+    """acc, accs, accuracy, accuracies, acc norm, accuracy norm, f1, f2, fbeta, precision, recall,
+    sensitivity, specificity, auc, auroc, auprc, aucpr, ap, map, mrr, ndcg, hits, hit rate, iou, miou,
+    jaccard, dice, kappa, mcc, matthews correlation, r2, pearson, pearsonr, spearman, spearmanr, psnr, ssim,
+    bleu, sacrebleu, rouge, rougel, rouge l, rougelsum, meteor, chrf, comet, bertscore, cider, mc1, mc2, elo,
+    elo rating, resolved, score, scores, reward, rewards, rew, return, returns, success, successes, solved,
+    success rate, solve rate, pass rate, win rate, winrate, pass, maj, cons, avg@, correct, em, match,
+    likelihood, log likelihood, elbo"""
 )
 """Last words of metrics of which more is better; ``avg@`` with its number only."""
 
-NEITHER = (
-    *("lr", "learning rate", "norm", "gnorm", "entropy", "kl", "kl div", "divergence", "td error"),
-    *("bellman error", "advantage", "advantages", "length", "lengths", "len", "tokens", "clipfrac"),
-    *("clip frac", "clip fraction", "clip ratio", "clip rate", "fraction", "ratio", "temperature"),
-    *("time", "runtime", "duration", "memory", "throughput", "mfu", "flops", "per second", "epoch"),
-    *("epochs", "non score reward", "step", "steps", "count", "std", "stddev", "sd", "stderr", "se"),
-    *("var", "variance"),
+NEITHER = _split(
+    """lr, learning rate, norm, gnorm, entropy, kl, kl div, divergence, td error, bellman error, advantage,
+    advantages, length, lengths, len, tokens, clipfrac, clip frac, clip fraction, clip ratio, clip rate,
+    fraction, ratio, temperature, time, runtime, duration, memory, throughput, mfu, flops, per second, epoch,
+    epochs, non score reward, step, steps, count, std, stddev, sd, stderr, se, var, variance"""
 )
-"""Last words of what is logged beside quality, and of how much a number varies."""
+"""Last words of what is logged besides quality, and of how much a number varies."""
 
 PARTS = frozenset(
-    {
-        *("policy", "pg", "ppo", "grpo", "actor", "critic", "value", "values", "vf", "v", "q", "qf"),
-        *("q1", "q2"),
-        *("td", "kl", "entropy", "ent", "alpha", "clip", "aux", "auxiliary", "balance", "balancing"),
-        *("router", "z", "reg", "regularization", "adv", "adversarial", "g", "d", "gen", "disc"),
-        *("generator", "discriminator"),
-    }
+    _split(
+        """policy, pg, ppo, grpo, actor, critic, value, values, vf, v, q, qf, q1, q2, td, kl, entropy, ent,
+        alpha, clip, aux, auxiliary, balance, balancing, router, z, reg, regularization, adv, adversarial, g,
+        d, gen, disc, generator, discriminator"""
+    )
 )
 """A loss of one of these is what a part of training descends on, and measures no quality.
 
@@ -70,36 +66,37 @@ Those of one letter count only as the first word of the metric's own name or as 
 """
 
 EITHER_WAY = frozenset(
-    {
-        *("anomaly", "attack", "bias", "complexity", "cost", "costs", "crps", "difficulty", "distance"),
-        *("drift", "energy", "fraud", "harm", "harmfulness", "interval", "jailbreak", "outlier", "penalty"),
-        *("quantile", "risk", "severity", "threat", "uncertainty", "violation", "violations", "winkler"),
-    }
+    _split(
+        """anomaly, attack, bias, complexity, cost, costs, crps, difficulty, distance, drift, energy, fraud,
+        harm, harmfulness, interval, jailbreak, outlier, penalty, quantile, risk, severity, threat,
+        uncertainty, violation, violations, winkler"""
+    )
 )
 """Of a score, reward, return or success of one of these more may be better, or less."""
 
 _LOSSES, _SCORES, _NEGATIVE = {"loss", "losses"}, {"score", "scores"}, {"neg", "negative"}
-_GENERAL = {
-    *("score", "scores", "reward", "rewards", "return", "returns", "success", "successes", "success rate"),
-}
-_WITHOUT = {"no", "non", "without"}
+_GENERAL = {*_SCORES, "reward", "rewards", "return", "returns", "success", "successes", "success rate"}
 # What something takes to get somewhere, as in time_to_accuracy, says nothing about where it got.
-_EFFORTS = {
-    *("time", "seconds", "minutes", "hours", "steps", "step", "epochs", "iterations", "iters", "updates"),
-    *("episodes", "samples", "tokens", "frames", "flops", "cost"),
-}
+_EFFORTS = frozenset(
+    _split(
+        """time, seconds, minutes, hours, steps, step, epochs, iterations, iters, updates, episodes, samples,
+        tokens, frames, flops, cost"""
+    )
+)
 _ARROWS = {"↑": Direction.HIGHER, "↓": Direction.LOWER}
 _DIGITS = "0123456789"
 # How numbers were put together, and of what: they come after the metric's own name.
-_AGGREGATES = {
-    *("mean", "avg", "average", "median", "min", "max", "best", "worst", "final", "last", "sum", "total"),
-    *("ema", "smoothed", "macro", "micro", "weighted", "unweighted", "none", "func", "fn", "function"),
-    *("train", "training", "val", "valid", "validation", "test", "testing", "eval", "evaluation", "dev"),
-    *("epoch", "step", "batch", "iter", "ms", "s", "sec", "seconds", "pct", "percent", "percentage"),
-}
+_AGGREGATES = frozenset(
+    _split(
+        """mean, avg, average, median, min, max, best, worst, final, last, sum, total, ema, smoothed, macro,
+        micro, weighted, unweighted, none, func, fn, function, train, training, val, valid, validation, test,
+        testing, eval, evaluation, dev, epoch, step, batch, iter, ms, s, sec, seconds, pct, percent,
+        percentage"""
+    )
+)
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SAMPLED = re.compile(r"[@^]\s*\w+")
-# A word that begins a level of the name keeps its slash or point.
+# A word that begins a level of the name includes its slash or point.
 _WORD = re.compile(r"[/.]?[a-z0-9]+@?")
 _SEPARATORS = "/.@"
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -110,20 +107,14 @@ _KNOWN = {
     **dict.fromkeys(LOWER, Direction.LOWER),
     **dict.fromkeys(NEITHER, Direction.NEITHER),
 }
-_OTHER_WAY = {
-    Direction.HIGHER: Direction.LOWER,
-    Direction.LOWER: Direction.HIGHER,
-    Direction.NEITHER: Direction.NEITHER,
-}
+_OPPOSITES = {Direction.HIGHER: Direction.LOWER, Direction.LOWER: Direction.HIGHER}
 
 
 def find_direction(metric: str, *stated_by_authors: bool | None, ranks: bool = False) -> bool | None:
     """Whether a larger value is better; None where that is not known, or where neither is.
 
-    Args:
-        metric: its name.
-        stated_by_authors: the first that is not None counts before the name.
-        ranks: whether a benchmark is ranked by it: more of it is better then unless its name says otherwise.
+    The first of ``stated_by_authors`` that is not None counts before the name. Of a metric that ``ranks`` a
+    benchmark more is better unless its name says otherwise.
     """
     stated = next((one for one in stated_by_authors if one is not None), None)
     if stated is not None:
@@ -147,21 +138,13 @@ def guess_direction(metric: str) -> Direction | None:
     plain = _BRACKETED.sub(" ", metric).partition(",")[0]
     # First as it stands: mIoU is one word, evalLoss two.
     for spelling in dict.fromkeys((plain, _CAPITAL.sub(" ", plain))):
-        found = _read_words(_WORD.findall(_SAMPLED.sub("@ ", spelling).lower()))
-        if found is not None:
-            return found
-    return None
-
-
-def _read_words(words: list[str]) -> Direction | None:
-    """What the last words say that are a known name, before those of how numbers were put together."""
-    while words:
-        found = _match_name(words)
-        if found is not None:
-            return found
-        last = words.pop().strip(_SEPARATORS)
-        if last not in _AGGREGATES and not last.isdigit():
-            return None
+        words = _WORD.findall(_SAMPLED.sub("@ ", spelling).lower())
+        while words:
+            if (found := _match_name(words)) is not None:
+                return found
+            last = words.pop().strip(_SEPARATORS)
+            if last not in _AGGREGATES and not last.isdigit():
+                break
     return None
 
 
@@ -183,42 +166,32 @@ def _match_name(words: list[str]) -> Direction | None:
     return None
 
 
-def _find_heads(words: list[str], at: int) -> set[str]:
+def _find_heads(words: list[str], end: int) -> set[str]:
     """The word that the metric's own name begins with, behind ``train`` or ``mean``, and levels of one word.
 
-    Its own name stands behind the last slash or point before ``at``.
+    Its own name stands behind the last slash or point before ``end``.
     """
-    begins = [place for place in range(at + 1) if place == 0 or words[place][0] in _SEPARATORS]
-    bare = [word.strip(_SEPARATORS) for word in words[:at]]
+    begins = [index for index in range(end + 1) if index == 0 or words[index][0] in _SEPARATORS]
+    bare = [word.strip(_SEPARATORS) for word in words[:end]]
     own = (word for word in bare[begins[-1] :] if word not in _AGGREGATES)
     return {next(own, ""), *(bare[one] for one, after in pairwise(begins) if after == one + 1)}
 
 
 def _apply_context(found: Direction, name: str, before: list[str], heads: set[str]) -> Direction:
-    """What the words before a name make of it: a policy's loss, a Brier score, a negative error.
-
-    ``heads``: see ``_find_heads``.
-    """
+    """What the words before a name make of it: a policy's loss, a Brier score, a negative error."""
     last = name.rpartition(" ")[2]
-    if last in _LOSSES and (not PARTS.isdisjoint(heads) or _has_part(before)):
-        return Direction.NEITHER
+    if last in _LOSSES:
+        # With or without a number, a part of training; of one letter only among ``heads``.
+        rest = before[:-2] if before[-2:] == ["cross", "entropy"] else before
+        parts = (word for word in (one.rstrip(_DIGITS) for one in rest) if len(word) > 1)
+        if not PARTS.isdisjoint(heads) or not PARTS.isdisjoint(parts):
+            return Direction.NEITHER
     if last in _SCORES and before and _match_name(before) is Direction.LOWER:
         return Direction.LOWER
-    if _is_open(name, before):
-        return Direction.NEITHER
-    return _OTHER_WAY[found] if _NEGATIVE & set(before) else found
-
-
-def _has_part(before: list[str]) -> bool:
-    """Whether one of these words, with or without a number, is a part of training: of one letter none is."""
-    before = before[:-2] if before[-2:] == ["cross", "entropy"] else before
-    return any(len(word) > 1 and word in PARTS for word in (one.rstrip(_DIGITS) for one in before))
-
-
-def _is_open(name: str, before: list[str]) -> bool:
-    """Whether the words before a name leave open which way is better, or turn it into no quality at all."""
-    if before and before[-1] in {"to", *_WITHOUT}:
-        return True
-    if any(word in _EFFORTS and after == "to" for word, after in pairwise(before)):
-        return True
-    return name in _GENERAL and not EITHER_WAY.isdisjoint(before)
+    if (
+        (before and before[-1] in {"to", "no", "non", "without"})
+        or any(word in _EFFORTS and after == "to" for word, after in pairwise(before))
+        or (name in _GENERAL and not EITHER_WAY.isdisjoint(before))
+    ):
+        return Direction.NEITHER  # open which way is better, or no quality at all
+    return _OPPOSITES.get(found, found) if _NEGATIVE & set(before) else found

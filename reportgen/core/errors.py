@@ -44,14 +44,11 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing for the user to correct.
-
-    ``message`` is a sentence without its full stop; ``next_step`` is one too, or a question, or empty.
-    """
+    """One thing for the user to correct."""
 
     location: SourceLocation
-    message: str
-    next_step: str = ""
+    message: str  # a sentence without its full stop
+    next_step: str = ""  # the same, or a question, or empty
     stage: Stage = Stage.NARRATIVE
     severity: Severity = Severity.ERROR
 
@@ -90,12 +87,10 @@ DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def diagnose_disk_error(error: OSError, path: str, message: str) -> Diagnostic:
-    """What keeps a file from being written, such as a full disk.
+    """What prevents a file from being written, such as a full disk.
 
-    Args:
-        error: what the system reports.
-        path: the file or folder, where the error names none.
-        message: what cannot be done, such as "the site cannot be built".
+    ``path`` counts where the error names none; ``message`` says what cannot be done, such as "the site cannot
+    be built".
     """
     step = "Free some space" if error.errno in DISK_FULL else "Check that it may be written"
     location = SourceLocation(str(error.filename or path))
@@ -133,17 +128,15 @@ class Diagnostics:
 
 @dataclass(frozen=True, slots=True)
 class Collecting:
-    """The context of ``Diagnostics.collecting``."""
+    """The context of ``Diagnostics.collecting``; a class, so that mypy knows that it swallows errors."""
 
     problems: Diagnostics
 
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
+    def __enter__(self) -> None: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """Swallow a ``ReportError`` after adding its problems."""
         if isinstance(error, ReportError):
             self.problems.add(error.problems)
         return isinstance(error, ReportError)

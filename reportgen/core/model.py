@@ -27,9 +27,6 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
-# ---- data ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """One file behind a source: path relative to the project, size in bytes, SHA-256 in hex."""
@@ -43,36 +40,25 @@ class SourceFile:
 class Measurements:
     """A lazy tidy table of measured values.
 
-    Attributes:
-        frame: columns ``series: str, run: str, seed: str | null, metric: str, step: float64,
-            value: float64, row: int64``; ``row`` is the order of writing. When the input gives its own
-            interval also ``low, high: float64``, or ``stderr, n: float64`` with ``n`` null where it is
-            not given. Null, NaN and infinite values are still in, except that an empty cell in a wide
-            table of several metrics is no measurement: such tables have rows for one metric alone.
-        step_name: the column that became ``step``, for the axis title.
-        step_is_time: True where ``step`` is milliseconds since 1970 UTC.
-        given_interval: how the input gave its interval ("low and high", "minimum and maximum", "stderr",
-            "std and n").
-        order: series names in order of first appearance, as far as a sample shows: a series that first
-            appears late in a large file may be missing here.
-        reading: enter it to read the frame: errors of the files are then a ``ReportError`` that names every
-            file and line, not an error of the database.
-        check_repeats: call it where a run and step has several rows: it raises a ``ReportError`` unless it is
-            known which of them counts.
+    ``frame`` has columns ``series: str, run: str, seed: str | null, metric: str, step: float64,
+    value: float64, row: int64``; ``row`` is the order of writing. Where the input gives its own interval it
+    also has ``low, high: float64``, or ``stderr, n: float64`` with ``n`` null where it is not given. Null,
+    NaN and infinite values are still in, except that an empty cell in a wide table of several metrics is no
+    measurement: such tables have rows for one metric alone.
     """
 
     frame: nw.LazyFrame[Any]
-    step_name: str
-    step_is_time: bool
-    given_interval: str | None
+    step_name: str  # the column that became ``step``, for the axis title
+    step_is_time: bool  # whether ``step`` is milliseconds since 1970 UTC
+    given_interval: str | None  # "low and high", "minimum and maximum", "stderr", "std and n"
+    # Series in order of first appearance, as far as a sample shows: late ones of a large file may be missing.
     order: tuple[str, ...]
+    # Enter it to read the frame: errors of the files are then a ``ReportError`` with every file and line.
     reading: Callable[[], AbstractContextManager[None]] = field(
         default=nullcontext, repr=False, compare=False
     )
+    # Call it where a run and step has several rows: raises a ``ReportError`` unless it is known which counts.
     check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
-
-
-# ---- results ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +91,7 @@ class GivenInterval:
 class Run:
     """One metric of one run after reduction: 1-d arrays of equal length, steps strictly increasing.
 
-    ``low`` and ``high`` are the smallest and largest value of each bin when steps were binned, otherwise
-    None. ``smoothed`` is None without smoothing, ``given`` where the input gives no
-    interval. The arrays are empty where the run has no finite value.
+    The arrays are empty where the run has no finite value.
     """
 
     series: str
@@ -115,7 +99,7 @@ class Run:
     seed: str | None
     steps: FloatArray
     values: FloatArray
-    low: FloatArray | None = None
+    low: FloatArray | None = None  # the smallest value of each bin, ``high`` the largest; None without bins
     high: FloatArray | None = None
     smoothed: FloatArray | None = None
     given: GivenInterval | None = None
@@ -123,43 +107,32 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class ReducedMetric:
-    """Every run of one metric, one value a step, and what reduction did on the way.
-
-    ``replaced`` counts rows that a later row of the same run and step replaced, ``dropped`` counts
-    non-finite or missing values (``empty`` of them had no value at all); ``bins`` is None where every step
-    stays.
-    """
+    """Every run of one metric, one value a step, and what reduction did on the way."""
 
     metric: str
     runs: tuple[Run, ...]
-    replaced: int
-    dropped: int
-    bins: int | None
+    replaced: int  # rows that a later row of the same run and step replaced
+    dropped: int  # values that are not finite or missing; ``empty`` of them had no value at all
+    bins: int | None  # None where every step stays
     given_interval: str | None
     empty: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length, 1 or more.
-
-    ``low`` and ``high`` are NaN where no interval can be known. ``n`` is the number of runs that
-    support each step. ``raw`` is the unsmoothed centre of a smoothed curve, else None.
-    ``given`` is True where ``low``, ``high`` and ``n`` are the input's own. ``equal`` is the number of steps
-    without a band because all their runs are equal. ``extremes`` are the highest and the lowest unsmoothed
-    value, with intervals that allow for their steps being picked; None unless requested and known.
-    """
+    """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length, 1 or more."""
 
     series: str
     steps: FloatArray
     values: FloatArray
-    low: FloatArray
+    low: FloatArray  # NaN where no interval can be known, as ``high`` is
     high: FloatArray
-    n: IntArray
+    n: IntArray  # runs that support each step
     runs: tuple[Run, ...] = ()
-    raw: FloatArray | None = None
-    given: bool = False
-    equal: int = 0
+    raw: FloatArray | None = None  # the unsmoothed centre of a smoothed curve
+    given: bool = False  # whether ``low``, ``high`` and ``n`` are the input's own
+    equal: int = 0  # steps without a band because all their runs are equal
+    # The highest and the lowest unsmoothed value, with intervals that allow for their steps being picked.
     extremes: tuple[Estimate, Estimate] | None = None
 
 
@@ -177,11 +150,7 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """One series of one metric in three numbers, with the steps at which two of them stand.
-
-    ``runs`` is the number of runs of the series; an estimate's own ``n`` may be smaller. ``readings`` is the
-    number of steps that the peak was picked from.
-    """
+    """One series of one metric in three numbers, with the steps at which two of them stand."""
 
     series: str
     final: Estimate
@@ -189,38 +158,30 @@ class Ending:
     peak: Estimate
     peak_step: float
     mean: Estimate
-    runs: int
-    readings: int
+    runs: int  # runs of the series; an estimate's own ``n`` may be smaller
+    readings: int  # steps that the peak was picked from
 
 
 @dataclass(frozen=True, slots=True)
 class CurveSet:
-    """All series of one metric that have values, aligned, with the choices that made them.
-
-    ``exact`` is True where nothing was interpolated: the runs of each series share their steps.
-    ``given_interval`` is None unless a curve's band is the input's own; ``given_ignored`` is True where
-    the input gave one and the band across several runs was used. ``without_values`` names what has no
-    finite value and is not drawn: pairs of series and run, the run None for a whole series. ``leads`` are
-    who ends above all others, and who below.
-    """
+    """All series of one metric that have values, aligned, with the choices that made them."""
 
     metric: str
     curves: tuple[Curve, ...]
     band: str
     level: float
     smooth: float = 0.0
-    exact: bool = True
+    exact: bool = True  # nothing was interpolated: the runs of each series share their steps
     replaced: int = 0
     dropped: int = 0
     bins: int | None = None
-    given_interval: str | None = None
+    given_interval: str | None = None  # None unless a curve's band is the input's own
     empty: int = 0
-    given_ignored: bool = False
+    given_ignored: bool = False  # the input gave an interval, and the band across several runs was used
+    # Pairs of series and run that have no finite value and are not drawn; the run is None for a whole series.
     without_values: tuple[tuple[str, str | None], ...] = ()
+    # Who ends above all others, and who below.
     leads: tuple[Lead, Lead] = (Lead(None, tested=False), Lead(None, tested=False))
-
-
-# ---- figures ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,43 +195,24 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A finished figure, as values. Its long texts wait in files once the cache has them.
+    """A finished figure, as values. Its long texts wait in files once the cache has them."""
 
-    Attributes:
-        id: unique on its page; also the file stem in ``figures/<page>/``.
-        kind: ``curve``, ``panel``, ``vega-lite``, ``altair``.
-        subtitle: metric, band, n.
-        caption: sentences: n, band and level, smoothing, alignment, what was dropped.
-        summary: one sentence: who leads, where, how sure.
-        inline_svg: the static picture for the page, fluid in width, coloured by CSS variables.
-        file_svg: the same as a picture of its own, with title, legend and resolved colours.
-        table: what ``<details>`` shows.
-        csv: the points drawn, before thinning.
-        spec: a complete Vega-Lite specification, as JSON with a newline at the end.
-        view: the Vega-Lite specification that the live figure is compiled from, as JSON; figures of one
-            shape share it.
-        payload: what the browser needs to make the figure live, as JSON (see ``site/assets/live.js``).
-        numbers: for ``report.json``.
-        legend: series name and palette slot (None is the muted grey).
-        plot_class: CSS classes that give the plot its margins.
-    """
-
-    id: str
-    kind: str
+    id: str  # unique on its page; also the file stem in ``figures/<page>/``
+    kind: str  # ``curve``, ``panel``, ``vega-lite``, ``altair``
     title: str
-    subtitle: str
-    caption: str
-    summary: str
-    inline_svg: str | CachedText
-    file_svg: str | CachedText
-    table: Table
-    csv: str | CachedText
-    spec: str | CachedText
-    view: str
-    payload: str | CachedText
-    numbers: dict[str, Any]
-    legend: tuple[tuple[str, int | None], ...] = ()
-    plot_class: str = ""
+    subtitle: str  # metric, band, n
+    caption: str  # sentences: n, band and level, smoothing, alignment, what was dropped
+    summary: str  # one sentence: who leads, where, how sure
+    inline_svg: str | CachedText  # the static picture for the page, fluid in width, coloured by CSS variables
+    file_svg: str | CachedText  # the same as a picture of its own, with title, legend and resolved colours
+    table: Table  # what ``<details>`` shows
+    csv: str | CachedText  # the points drawn, before thinning
+    spec: str | CachedText  # a complete Vega-Lite specification, as JSON with a newline at the end
+    view: str  # what the live figure is compiled from, as Vega-Lite; figures of one shape share it
+    payload: str | CachedText  # JSON that makes the figure live in the browser (see ``site/assets/live.js``)
+    numbers: dict[str, Any]  # for ``report.json``
+    legend: tuple[tuple[str, int | None], ...] = ()  # series and palette slot; None is the muted grey
+    plot_class: str = ""  # CSS classes that give the plot its margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,20 +252,15 @@ class ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkResult:
-    """What happened on a benchmark, in finished words, for its page's head and its card.
-
-    ``leader`` is the series that a test finds better than all others, empty where there is none; ``score``
-    is what else its card says. ``facts`` are pairs of a label and a text (at the end, best, runs, date,
-    protocol); ``spark`` is a small SVG.
-    """
+    """What happened on a benchmark, in finished words, for its page's head and its card."""
 
     name: str
     page: str
     description: str
-    leader: str
-    score: str
-    facts: tuple[tuple[str, str], ...]
-    spark: str
+    leader: str  # the series that a test finds better than all others; empty where there is none
+    score: str  # what else its card says
+    facts: tuple[tuple[str, str], ...]  # a label and a text: at the end, best, runs, date, protocol
+    spark: str  # a small SVG
     legend: tuple[tuple[str, int | None], ...]
 
 
@@ -365,46 +302,37 @@ class Observations:
 Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack | Observations
 
 
-# ---- the whole ----------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class CurveRequest:
-    """Which curves a block asks for, with the page's defaults filled in.
-
-    ``where`` holds pairs of a column and its allowed values; ``max_points`` is None where every step
-    counts. ``peak`` says which interval a peak has. Equal requests have one answer.
-    """
+    """Which curves a block asks for, with the page's defaults filled in. Equal requests have one answer."""
 
     source: str
     metric: str
     x: str | None
     series: tuple[str, ...] | None
-    where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]
-    max_points: int | None
+    where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]  # columns and their allowed values
+    max_points: int | None  # None where every step counts
     smooth: float
     band: str
     level: float
-    peak: str = "none"
+    peak: str = "none"  # which interval a peak has
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:
     """Which outcomes a block asks for and how they are scored, with the page's defaults filled in.
 
-    ``benchmark`` is a value of the benchmark column, None where the data have none; ``metric`` is written
-    with its k, such as ``pass@8``; ``family_blocks`` is the number of blocks of the page that are one family
-    of comparisons with this one. Equal requests have one answer.
+    Equal requests have one answer.
     """
 
     source: str
-    benchmark: str | None
+    benchmark: str | None  # a value of the benchmark column; None where the data have none
     series: tuple[str, ...] | None
     where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]
-    metric: str
+    metric: str  # with its k: ``pass@8``
     level: float
     higher_is_better: bool
-    family_blocks: int = 1
+    family_blocks: int = 1  # blocks of the page that are one family of comparisons with this one
 
 
 Request: TypeAlias = CurveRequest | ScoreRequest

@@ -34,32 +34,24 @@ class ScoresError(ValueError):
         self.next_step = next_step
 
 
-# ---- data ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Outcomes:
     """A lazy tidy table of answers: one row a problem and sample.
 
-    Attributes:
-        frame: columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
-            score: float64, row: int64``; ``row`` is the order of writing. Where the input has them also
-            ``answer: str, gold: str, cluster: str, tokens: float64, seconds: float64, cost: float64``, and
-            the columns of ``slices`` as texts. Null, NaN and infinite scores are still in.
-        order: series names in order of first appearance.
-        has: which of ``answer``, ``gold``, ``cluster``, ``tokens``, ``seconds`` and ``cost`` there are.
-        slices: free columns to slice by, such as subject or level.
-        lowest, highest: the range that scores are stated to lie in.
-        reading, check_repeats: as in ``model.Measurements``.
-        check_clusters: call it where a problem is in two clusters; raises a ``ReportError`` with the line.
+    ``frame`` has columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
+    score: float64, row: int64``; ``row`` is the order of writing. Where the input has them it also has
+    ``answer: str, gold: str, cluster: str, tokens: float64, seconds: float64, cost: float64``, and the
+    columns of ``slices`` as texts. Null, NaN and infinite scores are still in.
     """
 
     frame: nw.LazyFrame[Any]
-    order: tuple[str, ...]
-    has: frozenset[str] = frozenset()
-    slices: tuple[str, ...] = ()
-    lowest: float = 0.0
+    order: tuple[str, ...]  # series in order of first appearance
+    has: frozenset[str] = frozenset()  # which of answer, gold, cluster, tokens, seconds and cost there are
+    slices: tuple[str, ...] = ()  # free columns to slice by, such as subject or level
+    lowest: float = 0.0  # the range that scores are stated to lie in
     highest: float = 1.0
+    # The first two are as in ``model.Measurements``. Call the third where a problem is in two clusters: it
+    # raises a ``ReportError`` with the line.
     reading: Callable[[], AbstractContextManager[None]] = field(
         default=nullcontext, repr=False, compare=False
     )
@@ -95,41 +87,27 @@ class RunOfSeries:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeNotes:
-    """What was irregular in the outcomes.
+    """What was irregular in the outcomes."""
 
-    Attributes:
-        rows: rows of the table.
-        replaced: rows that a later row of the same series, run, problem and sample replaced.
-        missing: rows whose score is null, NaN or infinite; left out, never counted as wrong.
-        incomplete: series, and the problems that other series have and it lacks.
-        uneven: series whose problems differ in number of samples: name, fewest and most samples of a run.
-        differing_gold: problems with more than one gold answer: different problems under one name.
-    """
-
-    rows: int = 0
-    replaced: int = 0
-    missing: int = 0
-    incomplete: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    rows: int = 0  # of the table
+    replaced: int = 0  # rows that a later row of the same series, run, problem and sample replaced
+    missing: int = 0  # rows whose score is null, NaN or infinite; left out, never counted as wrong
+    incomplete: tuple[tuple[str, tuple[str, ...]], ...] = ()  # series, and the others' problems that it lacks
+    # Series whose problems differ in number of samples: name, fewest and most samples of a run.
     uneven: tuple[tuple[str, int, int], ...] = ()
+    # Problems with more than one gold answer: different problems under one name.
     differing_gold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Votes:
-    """How often each answer was given, for majority votes; 1-d arrays of equal length, one entry an answer.
+    """How often each answer was given, for majority votes: 1-d arrays with an entry for each answer."""
 
-    Attributes:
-        run, problem: indices into ``ProblemScores.runs`` and ``ProblemScores.problems``.
-        count: samples that gave the answer.
-        score: their mean score.
-        voted: False for the samples that gave no answer.
-    """
-
-    run: IntArray
-    problem: IntArray
-    count: IntArray
-    score: FloatArray
-    voted: IntArray
+    run: IntArray  # index into ``ProblemScores.runs``
+    problem: IntArray  # index into ``ProblemScores.problems``
+    count: IntArray  # samples that gave the answer
+    score: FloatArray  # their mean score
+    voted: IntArray  # False for the samples that gave no answer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,82 +116,52 @@ class ProblemScores:
 
     Arrays have shape (R, P), a row for each of ``runs`` and a column for each of ``problems``. A cell
     without samples has 0 samples and NaN elsewhere.
-
-    Attributes:
-        series: names, in order of first appearance.
-        problems: names, sorted, so that the order of writing changes no result.
-        runs: by series, then by name.
-        samples: number of samples with a score.
-        correct: how many of them have the highest possible score.
-        mean, variance: of the scores (ddof = 1, NaN under 2 samples).
-        binary: of each series, whether each of its scores is the lowest or the highest possible.
-        lowest, highest: the stated range of scores.
-        tokens, seconds, cost: mean of a cell's samples; NaN where not given.
-        votes: None unless answers were requested and are there.
-        gold: the right answer of each problem, None where it is missing or ambiguous; empty without any.
-        clusters: the cluster of each problem, such as the passage it asks about: problems of one cluster may
-            be right or wrong together. None for a problem without one; empty where no column was named.
     """
 
-    series: tuple[str, ...]
-    problems: tuple[str, ...]
-    runs: tuple[RunOfSeries, ...]
-    samples: IntArray
-    correct: IntArray
-    mean: FloatArray
-    variance: FloatArray
-    binary: tuple[bool, ...]
-    lowest: float
+    series: tuple[str, ...]  # in order of first appearance
+    problems: tuple[str, ...]  # sorted, so that the order of writing changes no result
+    runs: tuple[RunOfSeries, ...]  # by series, then by name
+    samples: IntArray  # number of samples with a score
+    correct: IntArray  # how many of them have the highest possible score
+    mean: FloatArray  # of the scores
+    variance: FloatArray  # of the scores, ddof = 1; NaN under 2 samples
+    binary: tuple[bool, ...]  # of each series, whether each score is the lowest or the highest possible
+    lowest: float  # the stated range of scores
     highest: float
-    tokens: FloatArray
+    tokens: FloatArray  # mean of a cell's samples, as ``seconds`` and ``cost``; NaN where not given
     seconds: FloatArray
     cost: FloatArray
     notes: OutcomeNotes
-    votes: Votes | None = None
-    gold: tuple[str | None, ...] = ()
+    votes: Votes | None = None  # None unless answers were requested and are there
+    gold: tuple[str | None, ...] = ()  # right answers, None where missing or ambiguous; empty without any
+    # The cluster of each problem, such as the passage it asks about: problems of one cluster may be right or
+    # wrong together. None for a problem without one; empty where no column was named.
     clusters: tuple[str | None, ...] = ()
-
-
-# ---- results ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One series on one benchmark; None where something is not known or not given.
-
-    Attributes:
-        metric: with its k: ``mean``, ``pass@4``.
-        estimand: what the interval is about; empty for a score that is used as reported.
-        low, high: the interval at ``level``; where there is none, ``reason`` says why.
-        method: how the interval was made.
-        reason: in words, why something is missing or unusual; empty where nothing is.
-        problems: problems scored.
-        samples: fewest and most samples of a problem in a run; None for a score as reported.
-        runs: runs that were averaged within a problem or, of scores as reported, as a whole.
-        between_runs: standard deviation of the runs' own scores.
-        tokens, seconds, cost: mean of a sample, averaged over problems.
-        stderr: the standard error behind the interval, if it was made from one.
-        run_stderr: the part of ``stderr`` that comes from runs: √(τ²/r) with τ² the variance between runs
-            beyond what sampling of answers puts there, 0 where that explains all of it; None under 2 runs.
-    """
+    """One series on one benchmark; None where something is not known or not given."""
 
     series: str
-    metric: str
-    estimand: str
+    metric: str  # with its k: ``mean``, ``pass@4``
+    estimand: str  # what the interval is about; empty for a score that is used as reported
     level: float
     estimate: float | None = None
-    low: float | None = None
+    low: float | None = None  # the interval at ``level``; where there is none, ``reason`` says why
     high: float | None = None
-    method: str = ""
-    reason: str = ""
-    problems: int = 0
-    samples: tuple[int, int] | None = None
-    runs: int = 0
-    between_runs: float | None = None
-    tokens: float | None = None
+    method: str = ""  # how the interval was made
+    reason: str = ""  # in words, why something is missing or unusual
+    problems: int = 0  # problems scored
+    samples: tuple[int, int] | None = None  # fewest and most of a problem in a run; None for one as reported
+    runs: int = 0  # runs that were averaged within a problem or, of scores as reported, as a whole
+    between_runs: float | None = None  # standard deviation of the runs' own scores
+    tokens: float | None = None  # mean of a sample, averaged over problems, as ``seconds`` and ``cost``
     seconds: float | None = None
-    stderr: float | None = None
+    stderr: float | None = None  # behind the interval, if it was made from one
     cost: float | None = None
+    # The part of ``stderr`` that comes from runs: √(τ²/r) with τ² the variance between runs beyond what
+    # sampling of answers puts there, 0 where that explains all of it; None under 2 runs.
     run_stderr: float | None = None
 
 
@@ -228,21 +176,16 @@ class RunScore:
 
 @dataclass(frozen=True, slots=True)
 class RunSpread:
-    """Between-run spread of one series: each run's score, and the mean with a t interval over runs.
-
-    ``problems`` were answered by every run and are what the scores are about; ``left_out`` were answered
-    by some runs only. ``mean`` is None without a common problem; ``sd``, ``low`` and ``high`` are None
-    under 2 runs; ``reason`` then says why.
-    """
+    """Between-run spread of one series: each run's score, and the mean with a t interval over runs."""
 
     series: str
     metric: str
     level: float
     runs: tuple[RunScore, ...]
-    mean: float | None
-    sd: float | None
+    mean: float | None  # None without a common problem
+    sd: float | None  # None under 2 runs, as ``low`` and ``high``; ``reason`` then says why
     low: float | None
     high: float | None
     reason: str
-    problems: int
-    left_out: int
+    problems: int  # answered by every run: what the scores are about
+    left_out: int  # problems that some runs only answered

@@ -24,7 +24,7 @@ class Boundary:
     def contains(self, real: str) -> bool:
         """Whether a path without links lies within."""
         if _is_inside(real, self.repository):
-            return not any(part.casefold() == _GIT for part in Path(real).relative_to(self.repository).parts)
+            return _GIT not in (part.casefold() for part in Path(real).relative_to(self.repository).parts)
         return any(_is_inside(real, other) for other in self.others)
 
     def resolve_outside(self, link: Path) -> str | None:

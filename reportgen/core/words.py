@@ -49,21 +49,12 @@ def format_number(
     within: tuple[float | Decimal, float | Decimal] | None = None,
     signed: bool = False,
 ) -> str:
-    """A number to read: ``0.8214``, ``12,345``, ``1.6e24``, with U+2212 as the minus sign.
+    """A finite number to read: ``0.8214``, ``12,345``, ``1.6e24``, with U+2212 as the minus sign.
 
     Without ``decimals``, ``significant`` digits stay, whole digits are never cut, and zeros at the end are
-    left out. With ``decimals`` exactly so many stand; a negative one rounds to tens or hundreds.
-
-    Args:
-        value: a finite number.
-        significant: digits where ``decimals`` is not given.
-        decimals: digits after the point.
-        within: bounds that the value may not seem to reach if it does not: 0.996 within (0, 1) is
-            ``0.99`` with two decimals, and 0.0004 is ``0.01``. They may be infinite.
-        signed: put a plus sign before a positive number, for differences.
-
-    Raises:
-        ValueError: ``value`` is not finite; what is missing needs words, not a number.
+    left out. With ``decimals`` exactly so many stand; a negative one rounds to tens or hundreds. ``within``
+    are bounds, perhaps infinite, that the value may not seem to reach if it does not: 0.996 within (0, 1) is
+    ``0.99`` with two decimals, and 0.0004 is ``0.01``. ``signed`` puts a plus before a positive number.
     """
     exact = _check_finite(value)
     if decimals is not None:
@@ -82,17 +73,12 @@ def format_number(
 def format_nonzero(value: float, *, decimals: int | None = None, signed: bool = False) -> str:
     """A difference as ``format_number`` writes it, which never seems to be 0 if it is not."""
     far = 10 * abs(value) + 10
-    return format_number(
-        value, decimals=decimals, within=(0.0, far) if value > 0 else (-far, 0.0), signed=signed
-    )
+    within = (0.0, far) if value > 0 else (-far, 0.0)
+    return format_number(value, decimals=decimals, within=within, signed=signed)
 
 
 def format_percent(share: float, *, decimals: int = 1) -> str:
-    """A share of 1 in percent: ``82.1%``; 0.9996 is ``99.9%``, only 1 itself is ``100.0%``.
-
-    Raises:
-        ValueError: if ``share`` is not finite.
-    """
+    """A share of 1 in percent: ``82.1%``; 0.9996 is ``99.9%``, only 1 itself is ``100.0%``."""
     hundredfold = _check_finite(share).scaleb(2, _EXACT)
     return _add_sign(f"{_round(hundredfold, decimals, (0, 100)):,f}") + "%"
 
@@ -103,9 +89,6 @@ def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
     Half the interval is given ``significant`` digits, and the value as many decimals. An interval whose
     middle is not the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
     share an exponent: ``(1.60 ± 0.12)e24``. Without an interval four significant digits stand.
-
-    Raises:
-        ValueError: a number is not finite.
     """
     if estimate.low is None or estimate.high is None:
         return format_number(estimate.value)
@@ -115,15 +98,16 @@ def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
         return f"{format_number(estimate.value)} ± 0"
     largest = max(abs(value), abs(low), abs(high))
     if _find_exponent(largest, 1) - _find_exponent(half, significant) > _MOST_SHARED_DIGITS:
-        return (
-            f"{format_number(estimate.value, significant=_MOST_SHARED_DIGITS)} ± "
-            f"{format_number(float(half), significant=2)}"
-        )
+        number = format_number(estimate.value, significant=_MOST_SHARED_DIGITS)
+        return f"{number} ± {format_number(float(half), significant=2)}"
     exponent = _find_exponent(largest, significant + 1)
-    if exponent >= _LARGE or exponent < _SMALL:
-        value, low, high, half = (part.scaleb(-exponent, _EXACT) for part in (value, low, high, half))
-        return f"({_format_interval(value, low, high, half, significant)})e{exponent}".replace("-", MINUS)
-    return _format_interval(value, low, high, half, significant)
+    shared = exponent if exponent >= _LARGE or exponent < _SMALL else 0
+    value, low, high, half = (part.scaleb(-shared, _EXACT) for part in (value, low, high, half))
+    decimals = significant - 1 - _find_exponent(half, significant)
+    texts = [_add_sign(f"{_round(part, decimals, None):,f}") for part in (value, low, high, half)]
+    is_central = abs((low + high) / 2 - value) <= half / 20
+    words = f"{texts[0]} ± {texts[3]}" if is_central else f"{texts[0]} [{texts[1]}, {texts[2]}]"
+    return f"({words})e{shared}".replace("-", MINUS) if shared else words
 
 
 def format_p(p: float) -> str:
@@ -159,15 +143,8 @@ def choose_decimals(half: float | None) -> int | None:
 
 
 def format_step(step: float, name: str = "step") -> str:
-    """A step in running text: ``step 120``, ``iteration 1,200,000``, ``epoch 0.25``.
-
-    Raises:
-        ValueError: if ``step`` is not finite.
-    """
-    return (
-        f"{name} "
-        f"{format_number(step, decimals=0) if step == round(step) else format_number(step, significant=6)}"
-    )
+    """A finite step in running text: ``step 120``, ``iteration 1,200,000``, ``epoch 0.25``."""
+    return f"{name} {format_number(step, significant=6, decimals=0 if step == round(step) else None)}"
 
 
 def join_names(names: Sequence[str], *, most: int | None = None) -> str:
@@ -185,14 +162,6 @@ def format_count(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
-def _format_interval(value: Decimal, low: Decimal, high: Decimal, half: Decimal, significant: int) -> str:
-    decimals = significant - 1 - _find_exponent(half, significant)
-    texts = [_add_sign(f"{_round(part, decimals, None):,f}") for part in (value, low, high, half)]
-    if abs((low + high) / 2 - value) > half / 20:
-        return f"{texts[0]} [{texts[1]}, {texts[2]}]"
-    return f"{texts[0]} ± {texts[3]}"
-
-
 def _check_finite(value: float | Decimal) -> Decimal:
     exact = value if isinstance(value, Decimal) else Decimal(float(value))
     if not exact.is_finite():
@@ -204,13 +173,12 @@ def _find_exponent(value: Decimal, significant: int) -> int:
     """The power of ten of the first digit, after rounding to so many digits."""
     if not value:
         return 0
-    return (
-        _EXACT.plus(value).quantize(get_unit(significant - 1 - value.adjusted()), context=_EXACT).adjusted()
-    )
+    unit = get_unit(significant - 1 - value.adjusted())
+    return _EXACT.plus(value).quantize(unit, context=_EXACT).adjusted()
 
 
 def _round(value: Decimal, decimals: int, within: tuple[float | Decimal, float | Decimal] | None) -> Decimal:
-    """The nearest multiple of 10^-decimals, kept off bounds that ``value`` lies strictly between."""
+    """The nearest multiple of 10^-decimals; it reaches no bound that ``value`` lies strictly between."""
     unit = get_unit(decimals)
     result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
     if within is not None and Decimal(within[0]) < value < Decimal(within[1]):
@@ -270,17 +238,13 @@ _ISO = re.compile(
 def to_datetime(milliseconds: float) -> datetime:
     """The moment so many milliseconds after the beginning of 1970, in UTC.
 
-    Raises:
-        OverflowError: it is outside the years 1 to 9999, for which there are dates.
+    Raises ``OverflowError`` outside the years 1 to 9999, for which there are dates.
     """
     return _FIRST + timedelta(milliseconds=milliseconds)
 
 
 def format_moment(milliseconds: float) -> str | None:
-    """A moment as ``2024-05-03``, or ``2024-05-03T12:30`` where it is not midnight, in UTC.
-
-    None outside the years 1 to 9999.
-    """
+    """A moment as ``2024-05-03`` or ``2024-05-03T12:30``, in UTC; None outside the years 1 to 9999."""
     try:
         moment = to_datetime(milliseconds)
     except OverflowError:

@@ -1,14 +1,17 @@
-"""Describes a file or folder, and suggests a ``source.yml`` and a block to paste for it."""
+"""Describes a file or folder, with a ``source.yml`` and a block to paste for it, and freezes a source."""
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.description import Description
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
-from reportgen.core.words import quote_names
+from reportgen.core.statements import Description
+from reportgen.core.words import format_count, quote_names
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 
@@ -17,8 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.cache import Cache
-    from reportgen.core.description import DescribedMetric
     from reportgen.core.repository import Boundary
+    from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
+    from reportgen.read.freeze import FrozenTable
+    from reportgen.settings.inputs import Source
 
 
 # What a report is most often about, by a word of a metric: a score, then a loss, best on held-out data.
@@ -47,15 +52,11 @@ def describe_path(
     *,
     boundary: Boundary | None = None,
 ) -> Description:
-    """Describe a file or folder; what is wrong with it is among its problems.
+    """Describe a file or folder, which is there; what is wrong with it is among its problems.
 
-    Args:
-        path: the file or folder, which is there.
-        root: what the paths in the description are relative to.
-        name: what blocks call it; empty for the name of the file or folder.
-        hashes: SHA-256 of a file in hex.
-        cache: what was read and counted before; None where nothing is stored.
-        boundary: where links in it may lead; anywhere if None.
+    ``root`` is what the paths in the description are relative to, ``name`` what blocks call it, empty for the
+    name of the file or folder. ``hashes`` gives a file's SHA-256 in hex, ``cache`` holds what was read and
+    counted before, and links in it may lead into ``boundary``, anywhere if None.
     """
     from reportgen.read.describe import DescribeContext, describe  # noqa: PLC0415 - imports the database
 
@@ -67,8 +68,7 @@ def describe_data_folder(
 ) -> Description:
     """The data folder of a report described: it is no source, but holds some.
 
-    Raises:
-        ReportError: two sources have the same name.
+    Raises ``ReportError`` if two sources have the same name.
     """
     from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
     from reportgen.read.choose import report_links  # noqa: PLC0415 - as above
@@ -80,62 +80,49 @@ def describe_data_folder(
     message = f"it holds {quote_names(names, most=40)}" if names else "it holds no source yet"
     advice = f"Describe one of them, as in reportgen describe {data_dir}/{names[0]}" if names else ""
     problem = Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA, Severity.WARNING)
-    return Description(
-        data_dir, path.name, problems=(problem, *report_links(outward, root, Severity.WARNING))
-    )
+    links = report_links(outward, root, Severity.WARNING)
+    return Description(data_dir, path.name, problems=(problem, *links))
 
 
-def suggest_settings(description: Description) -> str:
-    """A ``source.yml`` with the keys that are worth writing; empty where none is."""
-    return write_yaml(description.settings)
+def suggest_settings(description: Description) -> dict[str, str]:
+    """Texts of a ``source.yml``, each empty where nothing is worth writing.
 
-
-def suggest_repetitions(description: Description) -> str:
-    """The same, with series that only a number tells apart as runs of one; empty where there are none."""
-    settings = {
-        key: value for key, value in description.settings.items() if key not in {"series_from", "seed_from"}
+    ``settled`` has what is known; ``repetitions`` also reads series that only a number tells apart as runs of
+    one, and ``clusters`` has a column that may hold clusters of problems.
+    """
+    settled, repetitions, clusters = description.settings, description.repetitions, description.clusters
+    rest = {key: value for key, value in settled.items() if key not in {"series_from", "seed_from"}}
+    columns = settled.get("columns")
+    columns = {**(columns if isinstance(columns, dict) else {}), **clusters}
+    return {
+        "settled": write_yaml(settled),
+        "repetitions": write_yaml({**rest, **repetitions}) if repetitions else "",
+        "clusters": write_yaml({**settled, "columns": columns}) if clusters else "",
     }
-    return write_yaml({**settings, **description.repetitions}) if description.repetitions else ""
-
-
-def suggest_clusters(description: Description) -> str:
-    """The same, with a column that may hold clusters of problems; empty where there is none."""
-    if not description.clusters:
-        return ""
-    columns = description.settings.get("columns")
-    columns = {**(columns if isinstance(columns, dict) else {}), **description.clusters}
-    return write_yaml({**description.settings, "columns": columns})
 
 
 def suggest_block(description: Description) -> str:
     """A fenced block that shows the source; empty where there is nothing to show."""
+    kind, body = "curve", {"source": description.name}
     if description.kind in {"outcomes", "totals"}:
-        named = {"benchmark": description.benchmarks[0]} if len(description.benchmarks) > 1 else {}
-        return _format_block("scores", {"source": description.name, **named})
-    metric = choose_metric(description.counts.metrics)
-    return (
-        _format_block(
-            "curve", {"source": description.name, "metric": metric.name, **_find_axis(description, metric)}
-        )
-        if metric
-        else ""
-    )
-
-
-def _find_axis(description: Description, metric: DescribedMetric) -> dict[str, object]:
-    """What the runs themselves draw a metric over, where all of them that have the metric have that, too."""
-    found = (_DRAWN.search(problem.message) for problem in description.problems)
-    axes = {
-        one["axis"]
-        for one in found
-        if one and any(fnmatchcase(metric.name, name) for name in _QUOTED.findall(one["names"]))
-    }
-    for axis in axes if len(axes) == 1 else ():
-        if axis == "time" or any(
-            one.name == axis and one.runs >= metric.runs for one in description.counts.metrics
-        ):
-            return {"x": axis}
-    return {}
+        kind = "scores"
+        if len(description.benchmarks) > 1:
+            body["benchmark"] = description.benchmarks[0]
+    elif metric := choose_metric(metrics := description.counts.metrics):
+        body["metric"] = metric.name
+        # What the runs themselves draw it over, where all of them that have the metric have that, too.
+        found = (_DRAWN.search(problem.message) for problem in description.problems)
+        axes = {
+            one["axis"]
+            for one in found
+            if one and any(fnmatchcase(metric.name, name) for name in _QUOTED.findall(one["names"]))
+        }
+        axis = axes.pop() if len(axes) == 1 else ""
+        if axis == "time" or any(one.name == axis and one.runs >= metric.runs for one in metrics):
+            body["x"] = axis
+    else:
+        return ""
+    return f"```{kind}\n{write_yaml(body)}```\n"
 
 
 def choose_metric(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
@@ -143,17 +130,126 @@ def choose_metric(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | Non
     drawn = [metric for metric in metrics if metric.low is not None and metric.first is not None]
     # Of what was measured once at the end of each run there is no curve.
     curves = [one for one in drawn if one.values > one.runs and one.first != one.last] or drawn
-    return min(curves, key=lambda metric: _rank(metric.name), default=None)
+
+    def rank(metric: DescribedMetric) -> tuple[bool, bool, bool, bool]:
+        """The least is the nearest to what a report is about."""
+        words = _WORDS.split(metric.name)
+        aside, score, loss, held_out = (
+            any(pattern.fullmatch(word) for word in words) for pattern in (_ASIDE, _SCORE, _LOSS, _HELD_OUT)
+        )
+        return aside, not score, not loss, not held_out
+
+    return min(curves, key=rank, default=None)
 
 
-def _rank(name: str) -> tuple[bool, bool, bool, bool]:
-    """How far a metric is from what a report is about; the least is the nearest."""
-    words = _WORDS.split(name)
-    aside, score, loss, held_out = (
-        any(pattern.fullmatch(word) for word in words) for pattern in (_ASIDE, _SCORE, _LOSS, _HELD_OUT)
-    )
-    return aside, not score, not loss, not held_out
+def list_contents(root: Path, source: Source) -> tuple[str, ...]:
+    """A line for every run and metric of a source, or for every evaluation, in the order of the data.
+
+    Numbers have six digits; the hashes of the files show whether anything at all changed. Raises
+    ``ReportError`` with everything that is wrong in the files.
+    """
+    from reportgen.read.describe.counts import count_answers, count_curves, list_totals  # noqa: PLC0415
+
+    lines = []
+    for answered in count_answers(root, source) if source.kind == "outcomes" else ():
+        mean = "no score" if answered.mean is None else f"mean {_format_number(answered.mean)}"
+        amounts = f"{format_count(answered.problems, 'problem')}, {format_count(answered.answers, 'answer')}"
+        odd = {"without a score": answered.missing, "repeated": answered.repeated}
+        lines.append(f"{_name_run(answered)}: {amounts}, {mean}{_list_odd(odd)}")
+    for total in list_totals(root, source) if source.kind == "totals" else ():
+        score = "no score" if total.value is None else _format_number(total.value)
+        error = (
+            "no standard error" if total.stderr is None else f"standard error {_format_number(total.stderr)}"
+        )
+        problems = f", {format_count(total.n, 'problem')}" if total.n is not None else ""
+        error = "no standard error" if total.stderr is None else error
+        lines.append(f"{_name_run(total)}: {total.metric} {score}, {error}{problems}")
+    runs, metrics = count_curves(root, source) if source.kind == "measurements" else ((), ())
+    for run in runs:
+        amounts = f"{format_count(run.metrics, 'metric')}, {format_count(run.values, 'value')}"
+        lines.append(f"{_name_run(run)}: {amounts}, {_format_steps(run.first, run.last)}")
+    for one in metrics:
+        ends = f" from {_format_number(one.low)} to {_format_number(one.high)}" if one.low is not None else ""
+        amounts = f"{format_count(one.runs, 'run')}, {format_count(one.values, 'value')}{ends}"
+        odd = {"repeated": one.repeated, "empty": one.missing, "NaN": one.nan, "infinite": one.infinite}
+        odd["without a step"] = one.without_step
+        steps = _format_steps(one.first, one.last)
+        lines.append(f"metric {one.name}: {amounts}, {steps}{_list_odd(odd)}")
+    return tuple(lines)
 
 
-def _format_block(kind: str, body: dict[str, object]) -> str:
-    return f"```{kind}\n{write_yaml(body)}```\n"
+def _list_odd(counts: dict[str, int]) -> str:
+    return "".join(f", {count:,} {what}" for what, count in counts.items() if count)
+
+
+def _name_run(one: DescribedRun | DescribedEvaluation | DescribedTotal) -> str:
+    """The series with its run and seed, and the benchmark of an evaluation."""
+    seed = f", seed {one.seed}" if one.seed is not None else ""
+    inside = f"{f'run {one.run}' if one.run else ''}{seed}".removeprefix(", ")
+    benchmark = getattr(one, "benchmark", "")
+    return f"{one.series}{f' ({inside})' if inside else ''}{f' on {benchmark}' if benchmark else ''}"
+
+
+def _format_steps(first: float | None, last: float | None) -> str:
+    if first is None or last is None:
+        return "no steps"
+    start = _format_number(first)
+    return f"step {start}" if first == last else f"steps {start} to {_format_number(last)}"
+
+
+def _format_number(value: float | None) -> str:
+    """Six digits, and all of a whole number such as a step or a time."""
+    if value is None:
+        return "unknown"
+    whole = math.isfinite(value) and value == round(value) and abs(value) < 1e15  # noqa: PLR2004 - exact
+    return str(round(value)) if whole else f"{value:.6g}"
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenSource:
+    """A source that is ready to be written."""
+
+    root: Path  # what its paths are relative to
+    source: Source
+    table: FrozenTable
+    settings: str  # the text of its ``source.yml``
+
+    def write(self, path: Path) -> None:
+        """Write the table as Parquet; raises ``ReportError`` with everything that is wrong in the files."""
+        from reportgen.read.freeze import write_table  # noqa: PLC0415 - imports the database
+
+        write_table(self.root, self.source, self.table, path)
+
+
+def freeze_source(
+    path: Path,
+    root: Path,
+    tool: str,
+    hashes: Callable[[Path], str],
+    cache: Cache | None,
+    *,
+    boundary: Boundary | None = None,
+) -> FrozenSource:
+    """Read a source for freezing, with what was irregular in it and what it holds.
+
+    ``tool`` is what writes it, with its version; the others are as in ``describe_path``. Raises
+    ``ReportError`` with everything that is wrong with the source.
+    """
+    from reportgen.blocks.draw_inputs import list_notes  # noqa: PLC0415 - imports what draws
+    from reportgen.read.freeze import freeze_table, open_at  # noqa: PLC0415 - imports the database
+
+    source = open_at(path, root, load_source_settings, hashes, cache, boundary=boundary)
+    table = freeze_table(root, source)
+
+    def shorten(file: str) -> str:
+        """A file's path from the source's own folder on, without the folders of this machine."""
+        whole, parent = root / file, path.parent
+        return whole.relative_to(parent).as_posix() if whole.is_relative_to(parent) else PurePath(file).name
+
+    said = source.settings.provenance
+    # What was frozen before came from the files that it names.
+    files = said.files or {shorten(file.path): file.sha256 for file in source.files}
+    notes = {"found": list(list_notes(source)), "contents": list(list_contents(root, source))}
+    provenance = {**said.model_dump(exclude_none=True), "tool": tool, "files": files}
+    provenance |= {key: lines for key, lines in notes.items() if lines}
+    return FrozenSource(root, source, table, write_yaml({**table.settings, "provenance": provenance}))

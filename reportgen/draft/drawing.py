@@ -1,35 +1,45 @@
 """Draws every block, or takes it from the cache, and judges every bound value and claim.
 
 The long texts of drawn figures stand in files of their own in the cache: an unchanged figure needs them only
-if its page changed, and a site can link to them.
+if its page changed, and a site can link to them. Of a large report a worker process reads and draws some
+pages; data and curves stay where they were read, only series names and drawn blocks are sent back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.blocks.charts import KINDS, draw_block
+from reportgen.blocks.draw_inputs import (
+    DrawInputs,
+    describe_topic,
+    link_topic,
+    make_names_key,
+    read_series_names,
+)
 from reportgen.blocks.observations import judge_statement
-from reportgen.blocks.subjects import describe_topic, link_topic
+from reportgen.blocks.plan import Plan
+from reportgen.blocks.results import ResultsStore
 from reportgen.claims.facts.vocabulary import FACTS
-from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
 from reportgen.core.model import BenchmarkResult, Figure, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
 from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
-from reportgen.settings.blocks import OverviewSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
     from typing import TypeVar
 
-    from reportgen.blocks.draw_inputs import DrawInputs
-    from reportgen.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement
+    from reportgen.blocks.draw_inputs import SeriesColours
+    from reportgen.blocks.plan import PlannedBenchmark
     from reportgen.core.cache import Cache, CachedText
-    from reportgen.core.errors import Diagnostics
     from reportgen.core.model import Request, Shown
-    from reportgen.core.statements import Fact
+    from reportgen.settings.inputs import Source
+    from reportgen.settings.report import Project
 
     _Shown = TypeVar("_Shown", bound=Shown)
 
@@ -39,15 +49,12 @@ _IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
 @dataclass(slots=True)
 class DrawnBlocks:
-    """What was drawn: results by their page's path, the others by their page's path and their block's id.
-
-    ``keys`` has the cache keys of stored blocks; ``statements`` what the data say to those of each page.
-    """
+    """What was drawn: results by their page's path, the others by their page's path and their block's id."""
 
     results: dict[str, BenchmarkResult] = field(default_factory=dict)
     shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
-    keys: dict[tuple[str, str], str] = field(default_factory=dict)
-    statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
+    keys: dict[tuple[str, str], str] = field(default_factory=dict)  # cache keys of stored blocks
+    statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)  # by their page's path
 
 
 def draw_blocks(
@@ -62,23 +69,31 @@ def draw_blocks(
     path and what it shows.
     """
     drawn = DrawnBlocks()
-    for benchmark in plan.benchmarks:
+    for planned_benchmark in plan.benchmarks:
         with problems.collecting():
-            drawn.results[benchmark.page.path] = _get_result(benchmark, inputs)
+            drawn.results[planned_benchmark.page.path] = _get_result(planned_benchmark, inputs)
     for planned in plan.blocks:
         place = planned.page.path, planned.block.id
+        if (kind := KINDS.get(planned.block.kind)) is None:
+            continue
         with problems.collecting():
-            kind = KINDS.get(planned.block.kind)
-            if kind is None:
-                continue
+            shown: Shown | None = None
             if kind.stored:
-                key = drawn.keys[place] = _make_block_key(planned, inputs)
-                block = restore_block(inputs.cache, key, kind.shows)
-                block = block or store_block(inputs.cache, key, draw_block(planned, inputs))
-            else:
-                block = draw_block(planned, inputs)
-            drawn.shown[place] = block
-            report_progress(planned.page.path, block)
+                block, benchmark = planned.block, planned.page.front_matter.benchmark
+                parts = (
+                    block.kind,
+                    block.id,
+                    block.settings.model_dump_json(),
+                    benchmark.model_dump_json() if benchmark else "",
+                    repr(planned.requests),
+                    repr(planned.topics),
+                    repr([claim.expression for claim in planned.claims]),
+                )
+                key = drawn.keys[place] = _make_key(parts, planned.requests, planned.sources, inputs)
+                shown = restore_block(inputs.cache, key, kind.shows)
+                shown = shown or store_block(inputs.cache, key, draw_block(planned, inputs))
+            drawn.shown[place] = shown = shown or draw_block(planned, inputs)
+            report_progress(planned.page.path, shown)
     drawn.statements |= judge_statements(plan, inputs, problems)
     return drawn
 
@@ -87,14 +102,14 @@ def add_overviews(
     plan: Plan, drawn: DrawnBlocks, problems: Diagnostics, report_progress: Callable[[str, Shown], None]
 ) -> DrawnBlocks:
     """Everything drawn, in the order of the plan, with overviews of the results."""
-    results = {
-        b.page.path: drawn.results[b.page.path] for b in plan.benchmarks if b.page.path in drawn.results
-    }
+    paths = [benchmark.page.path for benchmark in plan.benchmarks]
+    results = {path: drawn.results[path] for path in paths if path in drawn.results}
     shown: dict[tuple[str, str], Shown] = {}
     for planned in plan.blocks:
-        key, settings = (planned.page.path, planned.block.id), planned.block.settings
+        key = planned.page.path, planned.block.id
         with problems.collecting():
-            if isinstance(settings, OverviewSettings):
+            if planned.block.kind not in KINDS:
+                settings: Any = planned.block.settings
                 shown[key] = collect_overview(planned.block, settings, results)
                 report_progress(planned.page.path, shown[key])
             elif key in drawn.shown:
@@ -159,36 +174,21 @@ def _make_key(
     return inputs.cache.make_key("block", *parts, slots, *digests)
 
 
-def _make_block_key(planned: PlannedBlock, inputs: DrawInputs) -> str:
-    block, benchmark = planned.block, planned.page.front_matter.benchmark
-    parts = (
-        block.kind,
-        block.id,
-        block.settings.model_dump_json(),
-        benchmark.model_dump_json() if benchmark else "",
-        repr(planned.requests),
-        repr(planned.topics),
-        repr([claim.expression for claim in planned.claims]),
-    )
-    return _make_key(parts, planned.requests, planned.sources, inputs)
-
-
 def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
-    path, benchmark, request = planned.page.path, planned.benchmark, planned.request
-    parts = ("benchmark", path, benchmark.model_dump_json(), repr(request))
-    key = _make_key(parts, [request], [benchmark.source], inputs)
-    return inputs.cache.memo(key, BenchmarkResult, lambda: _make_result(planned, inputs))
-
-
-def _make_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResult:
     page, benchmark, request = planned.page, planned.benchmark, planned.request
-    if isinstance(request, ScoreRequest):
-        from reportgen.blocks.scores import make_score_result  # noqa: PLC0415 - only where there are scores
 
-        return make_score_result(page, benchmark, request, inputs)
-    place, answer = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)
-    context = inputs.make_context(place, benchmark.source, answer, benchmark)
-    return summarize_benchmark(benchmark, page.path, answer.curve_set, context)
+    def make_result() -> BenchmarkResult:
+        if isinstance(request, ScoreRequest):
+            from reportgen.blocks.scores import make_score_result  # noqa: PLC0415 - only where there are scores
+
+            return make_score_result(page, benchmark, request, inputs)
+        place, result = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)
+        context = inputs.make_context(place, benchmark.source, result, benchmark)
+        return summarize_benchmark(benchmark, page.path, result.curve_set, context)
+
+    parts = ("benchmark", page.path, benchmark.model_dump_json(), repr(request))
+    key = _make_key(parts, [request], [benchmark.source], inputs)
+    return inputs.cache.memo(key, BenchmarkResult, make_result)
 
 
 def judge_statements(
@@ -199,22 +199,28 @@ def judge_statements(
     ``problems`` gets an error for each statement that cannot be read, and a warning for each that does not
     hold, cannot be decided, or was expected to fail and holds.
     """
-    found: dict[str, list[Statement]] = {}
+    found: dict[str, tuple[Statement, ...]] = {}
     for planned in plan.statements:
         with problems.collecting():
             judgement = judge_statement(planned, inputs)
+            facts = judgement.facts
+            # The link shows the series that the facts are about, and the first range and point that they name.
+            series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
+            points = ((one.step, one.series[0]) for one in facts if one.step is not None and one.series)
+            ranges = ((one.from_step, one.to_step) for one in facts)
+            spans = ((a, b) for a, b in ranges if a is not None and b is not None and a < b)
             statement = Statement(
                 binding=planned.binding,
                 number=planned.number,
                 judgement=judgement,
                 metric=describe_topic(planned.topic, inputs.sources),
                 figure=planned.topic.figure,
-                state=_link_facts(planned, judgement.facts),
+                state=link_topic(planned.topic, series, next(spans, None), next(points, None)),
             )
-            found.setdefault(planned.page.path, []).append(statement)
+            found[planned.page.path] = (*found.get(planned.page.path, ()), statement)
             problems.add(list_warnings(statement))
     inputs.subjects.store()
-    return {path: tuple(statements) for path, statements in found.items()}
+    return found
 
 
 def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
@@ -242,13 +248,110 @@ def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
     yield Diagnostic(binding.location, said, step, Stage.NARRATIVE, Severity.WARNING)
 
 
-def _link_facts(planned: PlannedStatement, facts: Sequence[Fact]) -> str:
-    """The figure with the series that the facts are about, and the first range and point that they name."""
-    series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
-    points = ((fact.step, fact.series[0]) for fact in facts if fact.step is not None and fact.series)
-    spans = (
-        (first, last)
-        for fact in facts
-        if (first := fact.from_step) is not None and (last := fact.to_step) is not None and first < last
-    )
-    return link_topic(planned.topic, series, next(spans, None), next(points, None))
+StartWorker: TypeAlias = "Callable[..., Callable[[], Any]]"
+"""Starts a function with its arguments in another process; what it returns waits for the result."""
+
+_WORTH_SHARING = 24
+"""Blocks to draw from which a second process saves more than it costs to start."""
+_AWAY = 4
+"""Every fourth page is drawn in the second process, which has the link cards of all pages to make."""
+
+
+def split_plan(
+    plan: Plan, sources: Mapping[str, Source], cache: Cache, start_worker: StartWorker | None
+) -> tuple[Plan, Plan]:
+    """What is drawn here, and what in the second process if there may be one.
+
+    Nothing where most data were read by an earlier draft: starting a process would cost more. Pages with
+    a source in common stay together, so that no data are read twice.
+    """
+    fresh = {
+        source
+        for source, requests in plan.requests_by_source.items()
+        if not cache.has_entry(make_names_key(cache, requests, sources[source]))
+    }
+    blocks = [block for block in plan.blocks if fresh.intersection(block.sources)]
+    if start_worker is None or len(blocks) < _WORTH_SHARING:
+        return plan, Plan((), ())
+    pages = list(dict.fromkeys(block.page.path for block in blocks))
+    used = plan.sources_by_page
+    here = {*pages, *used} - {*pages[1::_AWAY]}
+    while True:
+        known = {source for page, names in used.items() if page in here for source in names}
+        joining = {page for page, names in used.items() if page not in here and names & known}
+        if not joining:
+            return plan.select_pages(here), plan.select_pages(set(pages) - here)
+        here |= joining
+
+
+class WorkerShare:
+    """The second process at work on some pages of a plan; it begins to read at once."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        project: Project,
+        sources: Mapping[str, Source],
+        cache: Cache,
+        start_worker: StartWorker | None,
+    ) -> None:
+        self._plan, self._project, self._sources, self._cache = plan, project, dict(sources), cache
+        self._start = start_worker if start_worker and plan.blocks else _run_at_once
+        self._reading = self._start(_read, plan, project.root, self._sources, cache)
+        self._drawing: Callable[[], tuple[DrawnBlocks, list[Diagnostic]]]
+
+    def fetch_names(self, problems: Diagnostics) -> dict[Request, tuple[str, ...]]:
+        """The series behind its requests."""
+        names: dict[Request, tuple[str, ...]]
+        names, found = self._reading()
+        problems.add(found)
+        return names
+
+    def start_drawing(self, colours: SeriesColours) -> None:
+        """Let it draw, now that all series have their colours."""
+        self._drawing = self._start(_draw, self._plan, self._project, self._sources, colours, self._cache)
+
+    def add_to(
+        self, parts: DrawnBlocks, problems: Diagnostics, report_progress: Callable[[str, Shown], None]
+    ) -> None:
+        """Wait for what it drew and add it to what was drawn here."""
+        drawn, found = self._drawing()
+        problems.add(found)
+        parts.results |= drawn.results
+        parts.keys |= drawn.keys
+        parts.statements |= drawn.statements
+        for (page, name), block in drawn.shown.items():
+            parts.shown[page, name] = block
+            report_progress(page, block)
+
+
+def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - as Elsewhere
+    """No process is started for an empty plan."""
+    result = work(*arguments)
+    return lambda: result
+
+
+def load_libraries() -> None:
+    """In the second process: import what reading and drawing need, while there is nothing else to do."""
+    for name in ("figures.vega.altair_chart", "read", "statistics.curves.mean_curves"):
+        import_module(f"reportgen.{name}")
+
+
+_answers: dict[Path, ResultsStore] = {}
+"""In the second process: what it read, for when it draws."""
+
+
+def _read(
+    plan: Plan, root: Path, sources: dict[str, Source], cache: Cache
+) -> tuple[dict[Request, tuple[str, ...]], list[Diagnostic]]:
+    problems = Diagnostics()
+    _answers[root] = ResultsStore(root, sources, plan.list_all_requests(), plan.places)
+    return read_series_names(plan, sources, _answers[root], cache, problems), problems.found
+
+
+def _draw(
+    plan: Plan, project: Project, sources: dict[str, Source], colours: SeriesColours, cache: Cache
+) -> tuple[DrawnBlocks, list[Diagnostic]]:
+    problems = Diagnostics()
+    inputs = DrawInputs(project, sources, _answers.pop(project.root), colours, cache)
+    return draw_blocks(plan, inputs, problems), problems.found

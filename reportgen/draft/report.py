@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
 from reportgen.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
-from reportgen.blocks.plan import list_requests, plan_report
 from reportgen.blocks.results import ResultsStore
 from reportgen.core.errors import Diagnostics
-from reportgen.draft.drawing import add_overviews, draw_blocks
-from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
-from reportgen.draft.result import Report
-from reportgen.draft.worker import WorkerShare, split_plan
+from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, split_plan
+from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources, plan_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reportgen.core.cache import Cache, FileHashes
-    from reportgen.core.model import Shown
-    from reportgen.draft.worker import StartWorker
+    from reportgen.core.errors import Diagnostic
+    from reportgen.core.model import BenchmarkResult, Shown
+    from reportgen.core.statements import Statement
+    from reportgen.draft.drawing import StartWorker
+    from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A drafted report: everything that will be written, and nothing written yet."""
+
+    pages: tuple[Page, ...]  # in the order given by the author
+    shown: dict[tuple[str, str], Shown]  # what each block shows, by the page's path and the block's id
+    benchmarks: dict[str, BenchmarkResult]  # by the page's path
+    # What decided each block, as a cache key, by the same; blocks that are drawn anew each time have none.
+    keys: dict[tuple[str, str], str]
+    sources: dict[str, Source]  # every source read, by name
+    problems: tuple[Diagnostic, ...] = ()  # warnings; a draft with errors is never returned
+    cache_hits: int = 0
+    # What the data say to each page's bound values and claims, by the path of pages that have any.
+    statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
 
 
 def draft(
@@ -34,21 +51,10 @@ def draft(
 ) -> Report:
     """Draft a whole report: read what its pages ask for, compute, draw, and write nothing.
 
-    Args:
-        project: where the report stands and what its settings say.
-        cache: what earlier drafts computed, by content.
-        hashes: SHA-256 of data files, remembered by size and time of change.
-        progress: called after each block with how many of how many are drawn.
-        drawn: called after each block with its page's path and what it shows, so that more can be made of it
-            while the rest is drawn.
-        start_worker: starts a function in another process and returns what waits for its result; some pages
-            of a large report are read and drawn there.
-
-    Returns:
-        Pages with what each block shows, results, sources, and warnings.
-
-    Raises:
-        ReportError: with every problem of the report, when any of them is an error.
+    After each block ``progress`` is called with how many of how many are drawn, and ``drawn`` with its page's
+    path and what it shows, so that more can be made of it while the rest is drawn. ``start_worker`` starts a
+    function in another process and returns what waits for its result; some pages of a large report are read
+    and drawn there. Raises ``ReportError`` with every problem of the report, when any of them is an error.
     """
     problems = Diagnostics()
     pages = gather_pages(project, problems)
@@ -57,12 +63,12 @@ def draft(
     plan = plan_report(pages, sources, problems)
     here, away = split_plan(plan, sources, cache, start_worker)
     worker = WorkerShare(away, project, sources, cache, start_worker)
-    answers = ResultsStore(project.root, sources, list_requests(here), here.places)
+    answers = ResultsStore(project.root, sources, here.list_all_requests(), here.places)
     names = read_series_names(here, sources, answers, cache, problems)
     names |= worker.fetch_names(problems)
     colours = choose_colours(plan, names, project.settings.series, problems)
     worker.start_drawing(colours)
-    inputs = DrawInputs.gather(project, sources, answers, colours, cache)
+    inputs = DrawInputs(project, sources, answers, colours, cache)
     done = count(1)
 
     def report_progress(page: str, block: Shown) -> None:

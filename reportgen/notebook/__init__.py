@@ -11,8 +11,7 @@
 
 from __future__ import annotations
 
-from reportgen.notebook.curve_frames import curves, draw
+from reportgen.notebook.curve_frames import Table, curves, draw, read
 from reportgen.notebook.score_frames import compare, scores
-from reportgen.notebook.table import Table, read
 
 __all__ = ["Table", "compare", "curves", "draw", "read", "scores"]

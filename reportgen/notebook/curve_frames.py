@@ -1,7 +1,8 @@
-"""Curves in a notebook: as a frame, and as an Altair chart."""
+"""Opening run data in a notebook, and its curves: as a frame, and as an Altair chart."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.blocks.results import CurveResult, ResultsStore
@@ -18,12 +19,41 @@ from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import altair as alt
     import pandas as pd
 
-    from reportgen.notebook.table import Table
     from reportgen.settings.base import CellValue
+    from reportgen.settings.inputs import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file or folder of run data, opened and not yet read; ``source`` says what is in it."""
+
+    root: Path
+    source: Source
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of its metrics."""
+        return self.source.metrics
+
+
+def read(path: str | Path) -> Table:
+    """Open a file or folder of run data, with its ``source.yml`` if it has one.
+
+    Args:
+        path: a data file, or a folder of them.
+
+    Raises:
+        ReportError: nothing is there, or it cannot be understood; the error has every problem.
+    """
+    from reportgen.read import open_path  # noqa: PLC0415 - imports the database
+    from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
+
+    return Table(*open_path(path, load_settings=load_source_settings))
 
 
 def curves(
@@ -60,25 +90,15 @@ def curves(
     """
     import pandas as pd  # noqa: PLC0415 - slow to import
 
-    name, pairs = _choose_metric(table, metric), _list_conditions(where)
-    request = CurveRequest(table.source.name, name, x, series, pairs, max_points, smooth, band, level)
-    curve_set = _read_curves(table, request).curve_set
+    pairs = _list_conditions(where)
+    request = CurveRequest(table.source.name, "", x, series, pairs, max_points, smooth, band, level)
+    curve_set = _compute(table, metric, request).curve_set
     columns = ("series", "metric", "step", "value", "low", "high", "n")
-    parts = [
-        pd.DataFrame(
-            {
-                "series": curve.series,
-                "metric": curve_set.metric,
-                "step": curve.steps,
-                "value": curve.values,  # noqa: PD011 - a field of ours, not a frame
-                "low": curve.low,
-                "high": curve.high,
-                "n": curve.n,
-            },
-            columns=columns,
-        )
-        for curve in curve_set.curves
-    ]
+    parts = []
+    for curve in curve_set.curves:
+        arrays = (curve.steps, curve.values, curve.low, curve.high, curve.n)  # noqa: PD011 - a field of ours
+        values = (curve.series, curve_set.metric, *arrays)
+        parts.append(pd.DataFrame(dict(zip(columns, values, strict=True)), columns=columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
@@ -103,17 +123,25 @@ def draw(
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
-    name, pairs = _choose_metric(table, metric), _list_conditions(where)
-    request = CurveRequest(table.source.name, name, x, series, pairs, 400, smooth, band, level)
-    answer = _read_curves(table, request)
-    context = _make_context(table, answer)
-    settings = CurveSettings(title=title)
-    plot_spec = make_curve_spec("figure", settings, request.metric, context)
-    plot = make_plot(answer.curve_set, plot_spec, context)
-    words = write_subtitle(answer.curve_set, plot_spec)
-    spec_text = write_chart_spec(get_shape(plot))
-    csv = write_curves_csv(answer.curve_set)
-    spec = build_spec(plot, answer.curve_set, csv, spec_text, title=plot_spec.title, subtitle=words)
+    pairs = _list_conditions(where)
+    request = CurveRequest(table.source.name, "", x, series, pairs, 400, smooth, band, level)
+    result = _compute(table, metric, request)
+    curve_set, settings = result.curve_set, table.source.settings
+    context = DrawContext(
+        place=SourceLocation("notebook"),
+        slots=assign_slots([tuple(curve.series for curve in curve_set.curves)]),
+        higher_is_better=None,
+        step_title=result.step_name.replace("_", " ").strip(),
+        step_is_time=result.step_is_time,
+        source=settings.title or table.source.name,
+        approximate=settings.approximate,
+        get_chart_spec=write_chart_spec,
+    )
+    plot_spec = make_curve_spec("figure", CurveSettings(title=title), curve_set.metric, context)
+    plot = make_plot(curve_set, plot_spec, context)
+    words, csv = write_subtitle(curve_set, plot_spec), write_curves_csv(curve_set)
+    chart_spec = write_chart_spec(get_shape(plot))
+    spec = build_spec(plot, curve_set, csv, chart_spec, title=plot_spec.title, subtitle=words)
     chart = alt.LayerChart.from_dict(spec)
     if not isinstance(chart, alt.LayerChart):
         raise TypeError(type(chart))
@@ -126,33 +154,16 @@ def _list_conditions(
     return tuple((k, v if isinstance(v, tuple) else (v,)) for k, v in (where or {}).items())
 
 
-def _choose_metric(table: Table, metric: str | None) -> str:
-    if table.source.kind != "measurements":
-        message = f'"{table.source.name}" holds scores'
-        raise make_error(table.source.location, message, "Use rg.scores or rg.compare", Stage.DATA)
-    known = table.metrics
-    if metric is None and len(known) == 1:
-        return known[0]
-    if metric in known:
-        return str(metric)
-    message = f'"{metric}" is not a metric' if metric else "name a metric"
-    step = f"{suggest_name(metric or '', known)}Its metrics are {quote_names(known)}"
-    raise make_error(table.source.location, message, step, Stage.DATA)
-
-
-def _read_curves(table: Table, request: CurveRequest) -> CurveResult:
-    return ResultsStore(table.root, {table.source.name: table.source}, [request]).get_curves(request)
-
-
-def _make_context(table: Table, answer: CurveResult) -> DrawContext:
-    names = tuple(curve.series for curve in answer.curve_set.curves)
-    return DrawContext(
-        place=SourceLocation("notebook"),
-        slots=assign_slots([names]),
-        higher_is_better=None,
-        step_title=answer.step_name.replace("_", " ").strip(),
-        step_is_time=answer.step_is_time,
-        source=table.source.settings.title or table.source.name,
-        approximate=table.source.settings.approximate,
-        get_chart_spec=write_chart_spec,
-    )
+def _compute(table: Table, metric: str | None, request: CurveRequest) -> CurveResult:
+    """The curves of a request for a metric, which may be left out where there is only one."""
+    source, known = table.source, table.metrics
+    if source.kind != "measurements":
+        message = f'"{source.name}" holds scores'
+        raise make_error(source.location, message, "Use rg.scores or rg.compare", Stage.DATA)
+    name = known[0] if metric is None and len(known) == 1 else metric
+    if name is None or name not in known:
+        message = f'"{metric}" is not a metric' if metric else "name a metric"
+        step = f"{suggest_name(metric or '', known)}Its metrics are {quote_names(known)}"
+        raise make_error(source.location, message, step, Stage.DATA)
+    request = replace(request, metric=name)
+    return ResultsStore(table.root, {source.name: source}, [request]).get_curves(request)

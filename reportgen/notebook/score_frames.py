@@ -3,42 +3,117 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Stage, make_error
-from reportgen.core.outcomes import Outcomes
-from reportgen.notebook.table import (
-    MACRO,
-    Selection,
-    as_frame,
-    parse_metric,
-    read_problem_scores,
-    read_totals,
-)
+from reportgen.core.errors import SourceLocation, Stage, make_error
+from reportgen.core.outcomes import Outcomes, ScoresError
+from reportgen.settings.blocks import MetricSettings, split_metric
 from reportgen.statistics.across import compare_pairs_across
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.pairs import compute_macro_score
-from reportgen.statistics.scores import score_series
+from reportgen.statistics.problem_scores import group_problem_scores
+from reportgen.statistics.scores import score_series, score_totals
 from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
     from reportgen.core.comparisons import RankGroup
-    from reportgen.core.outcomes import Estimand, Score
-    from reportgen.notebook.table import Table
+    from reportgen.core.outcomes import Estimand, ProblemScores, Score
+    from reportgen.notebook.curve_frames import Table
     from reportgen.settings.base import CellValue
+    from reportgen.settings.inputs import Source
 
 
+MACRO: Final = "macro average"
+"""The benchmark of the rows that average several."""
+
+_NOTEBOOK: Final = SourceLocation("notebook")
 _SCORE_COLUMNS: Final = (
     *("benchmark", "series", "metric", "estimate", "low", "high", "level", "group", "estimand", "method"),
     *("reason", "problems", "fewest_samples", "most_samples", "runs", "between_runs", "stderr", "run_stderr"),
     *("tokens", "seconds", "cost"),
 )
+_PAIR_COLUMNS: Final = (
+    *("benchmark", "a", "b", "metric", "difference", "low", "high", "level", "spread", "p"),
+    *("adjusted_p", "tested_together", "verdict", "reason", "shared", "only_a", "only_b"),
+    *("method", "interval_method", "runs_a", "runs_b", "stderr", "run_stderr", "df"),
+    *("family_stderr", "critical", "family_blocks"),
+)
+_COUNTS: Final = (
+    *("group", "problems", "fewest_samples", "most_samples", "runs", "tested_together", "shared"),
+    *("runs_a", "runs_b", "family_blocks"),
+)
+_NUMBERS: Final = (
+    *("estimate", "low", "high", "level", "between_runs", "stderr", "tokens", "seconds", "cost"),
+    *("difference", "spread", "p", "adjusted_p", "run_stderr", "df", "family_stderr", "critical"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """Which part of a table or of outcomes a call is about, and how its scores are compared."""
+
+    data: Table | Outcomes
+    benchmark: str | None
+    series: tuple[str, ...] | None
+    where: Mapping[str, CellValue | tuple[CellValue, ...]]
+    level: float
+    higher_is_better: bool
+
+    @contextmanager
+    def locate_errors(self) -> Iterator[None]:
+        """A context in which an error of the outcomes gets the location that they came from."""
+        try:
+            yield
+        except ScoresError as error:
+            place = _NOTEBOOK if isinstance(self.data, Outcomes) else self.data.source.location
+            raise make_error(place, error.message, error.next_step, Stage.DATA) from error
+
+    def list_benchmarks(self, source: Source) -> dict[str | None, str]:
+        """The benchmarks of a source and how they are called in a frame."""
+        benchmarks: Sequence[str | None] = [self.benchmark] if self.benchmark else source.benchmarks or [None]
+        return {title: title or source.settings.title or source.name for title in benchmarks}
+
+    def read_problem_scores(self, *, answers: bool) -> dict[str, ProblemScores]:
+        """The problem scores by the name of their benchmark, with ``answers`` if needed."""
+        if isinstance(self.data, Outcomes):
+            if self.benchmark or self.series or self.where:
+                raise ValueError("outcomes are narrowed where they are read")
+            return {"": group_problem_scores(self.data, answers=answers)}
+        from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
+
+        root, source, series, where = self.data.root, self.data.source, self.series, self.where
+        return {
+            name: group_problem_scores(
+                read_outcomes(root, source, benchmark=title, series=series, where=where), answers=answers
+            )
+            for title, name in self.list_benchmarks(source).items()
+        }
+
+
+def _parse_metric(metric: str) -> tuple[str, int]:
+    """A metric as the statistics take it, read as a block reads it: ``pass@8`` is ``pass@k`` and 8."""
+    try:
+        return split_metric(MetricSettings(metric=metric).metric)
+    except ValueError:
+        message = f'"{metric}" is not a metric of scores'
+        advice = "Write mean, or avg@N, pass@K, maj@K or pass^K with a number, such as pass@8"
+        raise make_error(_NOTEBOOK, message, advice, Stage.DATA) from None
+
+
+def _as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
+    """Rows as a frame of these columns: numbers float64, counts Int64, words and tuples objects."""
+    import pandas as pd  # noqa: PLC0415 - slow to import
+
+    frame = pd.DataFrame([[row[name] for name in columns] for row in rows], columns=list(columns))
+    kinds = {**dict.fromkeys(_NUMBERS, "float64"), **dict.fromkeys(_COUNTS, "Int64")}
+    return frame.astype({name: kind for name, kind in kinds.items() if name in columns})
 
 
 def scores(
@@ -103,47 +178,45 @@ def scores(
         >>> frame[["series", "group", "estimand"]].to_numpy()[:2].tolist()
         [['Aspen', 1, 'problems like these'], ['Birch', 2, 'problems like these']]
     """
-    name, k = parse_metric(metric)
-    chosen = Selection(data, benchmark, series, where, level, higher_is_better)
+    name, k = _parse_metric(metric)
+    chosen = _Selection(data, benchmark, series, where or {}, level, higher_is_better)
     if not isinstance(data, Outcomes) and data.source.kind == "totals":
         return _score_totals(data, name, chosen)
+    columns, rows = {}, list[dict[str, object]]()
     with chosen.locate_errors():
-        parts = read_problem_scores(chosen, answers=name == "maj@k")
-        columns = {
-            title: score_series(part, name, k, estimand=estimand, level=level)
-            for title, part in parts.items()
-        }
-        together = {
-            title: compare_all(part, name, k, level=level, higher_is_better=higher_is_better)
-            for title, part in parts.items()
-        }
-    rows: list[dict[str, object]] = []
-    for title, column in columns.items():
-        groups = rank_groups(column, together[title], higher_is_better=higher_is_better)
-        rows += _make_rows(title, column, groups, higher_is_better=higher_is_better)
-    if len(parts) > 1:
+        for title, part in chosen.read_problem_scores(answers=name == "maj@k").items():
+            columns[title] = score_series(part, name, k, estimand=estimand, level=level)
+            pairs = compare_all(part, name, k, level=level, higher_is_better=higher_is_better)
+            groups = rank_groups(columns[title], pairs, higher_is_better=higher_is_better)
+            rows += _make_rows(title, columns[title], groups, higher_is_better=higher_is_better)
+    if len(columns) > 1:
         rows += _make_rows(MACRO, _average(columns, estimand, level), (), higher_is_better=higher_is_better)
-    return as_frame(rows, _SCORE_COLUMNS)
+    return _as_frame(rows, _SCORE_COLUMNS)
 
 
-def _score_totals(table: Table, metric: str, chosen: Selection) -> pd.DataFrame:
+def _score_totals(table: Table, metric: str, chosen: _Selection) -> pd.DataFrame:
     """Totals as they are reported; of several benchmarks with their average, where it means anything."""
+    from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
+
+    source = table.source
     if metric != "mean":
-        message = f'"{table.source.name}" holds totals only, which give no {metric}'
-        raise make_error(table.source.location, message, "Leave out metric", Stage.DATA)
-    totals = read_totals(table, chosen)
-    rows: list[dict[str, object]] = []
-    for title, one in totals.items():
-        rows += _make_rows(title, one.scores, (), higher_is_better=one.higher_is_better)
+        message = f'"{source.name}" holds totals only, which give no {metric}'
+        raise make_error(source.location, message, "Leave out metric", Stage.DATA)
+    totals = TotalsTable(table.root, source)
+    columns, ranges, rows = {}, set(), list[dict[str, object]]()
+    for benchmark, title in chosen.list_benchmarks(source).items():
+        reported = totals.get_scores(benchmark, chosen.series, chosen.where)
+        better = chosen.higher_is_better and (benchmark or "") not in source.lower_is_better
+        ends = totals.get_range(reported, higher_is_better=better)
+        columns[title] = score_totals(reported, level=chosen.level, ends=ends)
+        ranges.add((*ends, better))
+        rows += _make_rows(title, columns[title], (), higher_is_better=better)
     # Numbers of other ranges, or of one that is not known, or of other directions have no average.
-    ranges = {(*one.ends, one.higher_is_better) for one in totals.values()}
-    if len(totals) > 1 and len(ranges) == 1 and not math.isinf(next(iter(ranges))[0]):
-        averages = _average(
-            {title: one.scores for title, one in totals.items()}, "problems like these", chosen.level
-        )
-        better = all(one.higher_is_better for one in totals.values())
+    low, _, better = next(iter(ranges))
+    if len(columns) > 1 and len(ranges) == 1 and not math.isinf(low):
+        averages = _average(columns, "problems like these", chosen.level)
         rows += _make_rows(MACRO, averages, (), higher_is_better=better)
-    return as_frame(rows, _SCORE_COLUMNS)
+    return _as_frame(rows, _SCORE_COLUMNS)
 
 
 def _average(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level: float) -> list[Score]:
@@ -173,14 +246,6 @@ def _make_rows(
         | dict(zip(("fewest_samples", "most_samples"), one.samples or (None, None), strict=True))
         for one in ranked
     ]
-
-
-_PAIR_COLUMNS: Final = (
-    *("benchmark", "a", "b", "metric", "difference", "low", "high", "level", "spread", "p"),
-    *("adjusted_p", "tested_together", "verdict", "reason", "shared", "only_a", "only_b"),
-    *("method", "interval_method", "runs_a", "runs_b", "stderr", "run_stderr", "df"),
-    *("family_stderr", "critical", "family_blocks"),
-)
 
 
 def compare(
@@ -244,12 +309,19 @@ def compare(
         >>> frame[["a", "verdict", "tested_together"]].to_numpy().tolist()
         [['Aspen', 'better', 3], ['Cedar', 'unclear', 3], ['Damson', 'unclear', 3]]
     """
-    name, k = parse_metric(metric)
-    chosen = Selection(data, benchmark, series, where, level, higher_is_better)
+    name, k = _parse_metric(metric)
+    chosen = _Selection(data, benchmark, series, where or {}, level, higher_is_better)
     with chosen.locate_errors():
-        parts = read_problem_scores(chosen, answers=name == "maj@k")
+        parts = chosen.read_problem_scores(answers=name == "maj@k")
         names = tuple(dict.fromkeys(one for part in parts.values() for one in part.series))
-        pairs = _choose_pairs(names, a, b)
+        if a is not None and b is not None:
+            pairs = [(a, b)]
+        elif a is not None:
+            pairs = [(a, other) for other in names if other != a]
+        elif b is not None:
+            pairs = [(other, b) for other in names if other != b]
+        else:
+            pairs = list(combinations(names, 2))
         found = compare_pairs_across(
             parts, name, k, pairs=pairs, level=level, higher_is_better=higher_is_better
         )
@@ -259,14 +331,4 @@ def compare(
         | dict(zip(("runs_a", "runs_b"), one.runs, strict=True))
         for title, one in found
     ]
-    return as_frame(rows, _PAIR_COLUMNS)
-
-
-def _choose_pairs(names: Sequence[str], a: str | None, b: str | None) -> list[tuple[str, str]]:
-    if a is not None and b is not None:
-        return [(a, b)]
-    if a is not None:
-        return [(a, name) for name in names if name != a]
-    if b is not None:
-        return [(name, b) for name in names if name != b]
-    return list(combinations(names, 2))
+    return _as_frame(rows, _PAIR_COLUMNS)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import CachedText
     from reportgen.core.model import Shown
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Page, Source
     from reportgen.site.manifest import LastBuild

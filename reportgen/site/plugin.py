@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from mkdocs.utils.templates import TemplateContext
 
     from reportgen.core.repository import Boundary
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
     from reportgen.settings.report import Project, ProjectSettings
     from reportgen.site.manifest import LastBuild
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
 
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
 
 
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")

@@ -172,9 +172,9 @@ def _use_safe_path() -> Iterator[None]:
 
 
 def _load_modules() -> None:
-    for name in ("figures.picture", "figures.render", "draft.worker"):
+    for name in ("figures.picture", "figures.render", "draft.drawing"):
         import_module(f"reportgen.{name}")
-    from reportgen.draft.worker import load_libraries  # noqa: PLC0415 - imported where it runs
+    from reportgen.draft.drawing import load_libraries  # noqa: PLC0415 - imported where it runs
 
     load_libraries()
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
     from reportgen.settings.report import Project
 
 

@@ -15,7 +15,7 @@ from reportgen.site.terminal import clean_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.description import (
+    from reportgen.core.statements import (
         DescribedEvaluation,
         DescribedMetric,
         DescribedRun,

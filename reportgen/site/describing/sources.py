@@ -16,7 +16,7 @@ from reportgen.settings.loading import load_source_settings, read_data_settings
 
 if TYPE_CHECKING:
     from reportgen.core.repository import Boundary
-    from reportgen.draft.freezing import FrozenSource
+    from reportgen.draft.describing import FrozenSource
 
 
 _PROJECT = "mkdocs.yml"

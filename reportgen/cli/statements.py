@@ -1,0 +1,347 @@
+"""What data say: ``reportgen check`` and ``fix`` for pages, ``facts``, ``observations`` and ``plan``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reportgen.cli.output import (
+    Column,
+    cache_dir_option,
+    config_option,
+    format_option,
+    print_line,
+    print_problem,
+    print_table,
+    report_problems,
+    show_progress,
+)
+from reportgen.site.terminal import clean_text, format_excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from reportgen.draft.gathering import SourceQuestion
+    from reportgen.site.checking.findings import Check
+
+    _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+_TRUTHS = {"holds": "green", "fails": "red", "cannot be decided": "yellow", "fails as expected": "green"}
+_COLUMNS = (
+    Column("where"),
+    Column("kind"),
+    Column("words", longest=40, wraps=True),
+    Column("truth", styles={**_TRUTHS, "holds unexpectedly": "red"}),
+    Column("the data say", wraps=True),
+)
+
+
+@click.command()
+@config_option
+@cache_dir_option
+@format_option(
+    "github",
+    "json",
+    "sarif",
+    purpose="For people, for the annotations of a GitHub workflow, or for other programs.",
+)
+def check(config_file: Path, form: str) -> None:
+    """Hold every bound value and claim against the data, and write no site.
+
+    Leaves with 1 if there is an error, or a statement that fails, that cannot be decided, or that was
+    expected to fail and holds. Other warnings are told and fail nothing here: build --strict fails on them,
+    and on what is seen only when pages are made, such as links that lead nowhere.
+
+    \b
+    Examples:
+      reportgen check
+      reportgen check --format github
+      reportgen check --format sarif > check.sarif
+    """
+    from reportgen.core.words import format_count
+    from reportgen.site.checking import findings
+    from reportgen.site.checking.check import check as check_report
+
+    with report_problems("no statement was checked"), show_progress() as advance:
+        result = check_report(config_file, progress=advance)
+    errors = format_count(sum(finding.fails for finding in result.findings), "problem")
+    summary = f"{errors}; no statement was held against the data."
+    summary = findings.describe_counts(result.statements) if result.is_whole else summary
+    if form == "text":
+        _print_check(result)
+        click.echo(summary)
+    elif form == "json":
+        click.echo(findings.format_json(result), nl=False)
+    else:
+        # Paths as the repository sees the report's folder, or else as the shell does.
+        root, prefix = config_file.resolve().parent, ""
+        for base in (os.environ.get("GITHUB_WORKSPACE"), Path.cwd()):
+            if base and root.is_relative_to(base):
+                folder = root.relative_to(base).as_posix()
+                prefix = "" if folder == "." else f"{folder}/"
+                break
+        if form == "sarif":
+            click.echo(findings.format_sarif(result, prefix), nl=False)
+        else:
+            for line in (*findings.format_annotations(result, prefix), summary):
+                click.echo(line)
+    sys.exit(1 if result.fails else 0)
+
+
+def _print_check(result: Check) -> None:
+    from reportgen.site.checking.findings import describe_truth
+
+    width = shutil.get_terminal_size((100, 24)).columns
+    for finding in result.findings:
+        print_problem(finding.diagnostic, err=False)
+        if finding.line is not None:
+            location = finding.diagnostic.location
+            line, *carets = format_excerpt(finding.line, location, finding.length, width=width)
+            click.echo(line)
+            for under in carets:
+                click.secho(under, fg="red" if finding.fails else "yellow")
+    if not result.is_whole:
+        return
+    if result.findings:
+        click.echo()
+    if result.statements:
+        rows = []
+        for one in result.statements:
+            binding, truth, found = one.binding, describe_truth(one), one.judgement.found
+            where = f"{binding.location.file}:{binding.location.line}"
+            rows.append(tuple(map(clean_text, (where, binding.kind, binding.words, truth, found))))
+        print_table(_COLUMNS, rows)
+        click.echo()
+
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command()
+@config_option
+@cache_dir_option
+@click.option("-w", "--write", is_flag=True, help="Write the pages.")
+def fix(config_file: Path, *, write: bool) -> None:
+    """Show, as a diff, what bound values that no longer match the data have to be; --write types it.
+
+    Digits, unit and style stay as they were typed, and so does all other text. Claims are sentences, so they
+    are left to you: those that are not as expected are listed. Leaves with 1 if there is something to write
+    and --write was not given; whether all statements hold is for reportgen check to say.
+
+    \b
+    Examples:
+      reportgen fix
+      reportgen fix --write
+    """
+    from reportgen.core.words import format_count
+    from reportgen.site.checking.check import draft_report
+    from reportgen.site.checking.repairs import find_unrepaired, plan_repairs
+
+    with report_problems("nothing was written"):
+        with show_progress() as advance:
+            report, problems = draft_report(config_file, progress=advance)
+        statements = [one for several in report.statements.values() for one in several]
+        pages = plan_repairs(config_file.resolve().parent, statements)
+    for page in pages:
+        shown = sys.stdout.isatty()
+        for line in page.difference.split("\n")[:-1]:
+            heading = line.startswith(("---", "+++"))
+            colour = None if heading else _COLOURS.get(line[:1])
+            # What is piped is a patch, byte for byte; what is looked at gives the terminal no orders.
+            click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
+    unrepaired = find_unrepaired(statements, pages)
+    if write:
+        with report_problems("only the pages named above were written"):
+            for page in pages:
+                page.write()
+                print_line(f"{page.file}: written", err=True)
+    # What was done, and what is left for a person, on stderr: stdout holds the diff.
+    values = format_count(sum(page.values for page in pages), "value")
+    where = format_count(len(pages), "page")
+    if not pages:
+        click.echo("Nothing to fix.", err=True)
+    elif write:
+        click.echo(f"Typed {values} anew in {where}.", err=True)
+    else:
+        click.echo(f"{values} in {where} to type anew: reportgen fix --write does it.", err=True)
+    if left := [one for one in problems if one.location in unrepaired]:
+        click.echo(f"\n{format_count(len(left), 'statement')} left for you:", err=True)
+    for problem in left:
+        print_problem(problem)
+    sys.exit(1 if pages and not write else 0)
+
+
+def _question_options(*own: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
+    """The source, metric, benchmark and report that a question is about, with a command's ``own`` options."""
+    options = (
+        click.argument("source"),
+        click.option("-m", "--metric", metavar="NAME", help="The metric, where the source has several."),
+        click.option(
+            "-b", "--benchmark", metavar="NAME", help="The benchmark, where the source has several."
+        ),
+        *own,
+        config_option,
+        cache_dir_option,
+    )
+
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _open_question(
+    config_file: Path, source: str, metric: str | None, benchmark: str | None
+) -> SourceQuestion:
+    from reportgen.draft.gathering import prepare_question
+    from reportgen.site.checking.check import open_report
+
+    report = open_report(config_file)
+    return prepare_question(
+        report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
+    )
+
+
+class _WithVocabulary(click.Command):
+    """A command whose help ends with every fact there is."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each fact says."""
+        from reportgen.claims.facts.vocabulary import list_fact_kinds
+
+        super().format_epilog(ctx, formatter)
+        for title, facts in (("curves", list_fact_kinds("curves")), ("scores", list_fact_kinds("scores"))):
+            with formatter.section(f"Facts of {title}"):
+                formatter.write_dl([(fact.signature, fact.says) for fact in facts])
+
+
+@click.command(cls=_WithVocabulary)
+@_question_options()
+def facts(source: str, metric: str | None, benchmark: str | None, config_file: Path) -> None:
+    """List every fact about SOURCE with its value, to be pasted into a page.
+
+    SOURCE is a name that blocks use: math500 for data/math500.csv. What stands on the left is what a bound
+    value or a claim names. Facts at a step or level of your choice are shown with one example.
+
+    \b
+    Examples:
+      reportgen facts math500
+      reportgen facts training --metric reward
+    """
+    from reportgen.site.describing.facts import group_facts
+
+    with report_problems("no facts can be told"):
+        subject = _open_question(config_file, source, metric, benchmark).get_subject()
+        groups = group_facts(subject)
+    from reportgen.core.words import format_count
+
+    scale = subject.scale
+    ways = {
+        True: "higher is better",
+        False: "lower is better",
+        None: "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
+    }
+    count = format_count(len(subject.series), "series", "series")
+    about = f"{clean_text(source)}: {clean_text(scale.metric)} of {count}"
+    click.secho(f"{about}, {ways[scale.higher_is_better]}", bold=True)
+    calls = [call for group in groups for call, _ in group.rows]
+    width = max(map(len, calls), default=0)
+    for group in groups:
+        click.echo()
+        click.secho(group.signature, fg="cyan", nl=False)
+        click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
+        for call, meaning in group.rows:
+            click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(meaning)}")
+    if calls and (call := calls[0]):
+        # As an author writes it; the other kind of quotes goes around a name that has some.
+        quote = "'" if '"' in call else '"'
+        click.echo()
+        print_line(
+            f"In a page: [the number]{{value={quote}{call}{quote}}}, "
+            f"or in a claim: [the sentence]{{claim={quote}{call} > 0{quote}}}"
+        )
+
+
+@click.command()
+@_question_options(
+    click.option(
+        "-n", "--count", type=click.IntRange(1), default=8, show_default=True, help="How many sentences."
+    )
+)
+def observations(
+    source: str, metric: str | None, benchmark: str | None, count: int, config_file: Path
+) -> None:
+    """Print what rules find in SOURCE, most telling first, each sentence with what it rests on.
+
+    SOURCE is a name that blocks use: math500 for data/math500.csv. An observations block shows the same
+    sentences on a page.
+
+    \b
+    Examples:
+      reportgen observations math500
+      reportgen observations training --metric reward --count 3
+    """
+    with report_problems("nothing can be observed"):
+        found = _open_question(config_file, source, metric, benchmark).find_observations()
+    for observation in found[:count]:
+        click.echo(clean_text(observation.text))
+        behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
+        click.secho(f"  {observation.rule}: {clean_text(behind)}", dim=True)
+    if not found:
+        click.echo("No rule has found anything to say.")
+    elif len(found) > count:
+        click.echo(f"{len(found) - count} more; --count {len(found)} shows all.", err=True)
+
+
+_DIFFERENCE = (
+    "The true difference to find, in points where scores go from 0 to 1. If left out, the one that is found "
+    "four times in five now."
+)
+
+
+@click.command()
+@_question_options(
+    click.option("-d", "--difference", type=click.FloatRange(0, min_open=True), help=_DIFFERENCE),
+    format_option("json", purpose="For people, or for other programs."),
+)
+def plan(
+    source: str,
+    metric: str | None,
+    benchmark: str | None,
+    difference: float | None,
+    *,
+    form: str,
+    config_file: Path,
+) -> None:
+    """Say how often a true difference is found on SOURCE, now and with more problems, samples or runs.
+
+    SOURCE is a name that blocks use: contest for data/contest.csv. It holds answers to problems. All pairs of
+    its series are the family that is tested. A plan block shows the same on a page.
+
+    \b
+    Examples:
+      reportgen plan contest
+      reportgen plan contest --difference 3
+      reportgen plan suite --benchmark Contest --metric pass@4 --format json
+    """
+    with report_problems("nothing can be planned"):
+        answer = _open_question(config_file, source, metric, benchmark).plan(difference)
+    if form == "json":
+        click.echo(json.dumps(answer.numbers, indent=2, ensure_ascii=False))
+        return
+    for sentence in answer.sentences:
+        click.echo(clean_text(sentence))
+    click.echo()
+    click.secho(clean_text(answer.table.title), bold=True)
+    rows = [[cell.text for cell in row] for row in answer.table.rows]
+    print_table([Column(title) for title in answer.table.header], [answer.table.header, *rows])
