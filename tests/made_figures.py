@@ -16,7 +16,7 @@ from reportgen.figures.style import assign_slots
 from reportgen.figures.vega.altair_chart import write_chart_spec
 from reportgen.figures.vega.specification import build_spec
 from reportgen.settings.blocks import CurveSettings
-from reportgen.statistics.curves.compare_curves import find_leads_at_end
+from reportgen.statistics.curves.mean_curves import find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

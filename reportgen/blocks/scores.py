@@ -214,7 +214,7 @@ def _draw_comparison(settings: ComparisonSettings, block: _ScoreBlock) -> Stack:
 
 def _draw_pass_curves(settings: PasskSettings, block: _ScoreBlock) -> Figure:
     from reportgen.figures.scores.pass_curve import draw_passk  # noqa: PLC0415
-    from reportgen.statistics.breakdowns import score_pass_at_k  # noqa: PLC0415
+    from reportgen.statistics.scores import score_pass_at_k  # noqa: PLC0415
 
     curves = score_pass_at_k(block.problems, level=settings.level)
     drawn = draw_passk(
@@ -231,7 +231,7 @@ def _draw_pass_curves(settings: PasskSettings, block: _ScoreBlock) -> Figure:
 
 def _draw_problems(settings: ProblemsSettings, block: _ScoreBlock) -> Stack:
     from reportgen.figures.scores.problems import draw_problems  # noqa: PLC0415
-    from reportgen.statistics.breakdowns import build_problem_grid, score_slices  # noqa: PLC0415
+    from reportgen.statistics.scores import build_problem_grid, score_slices  # noqa: PLC0415
 
     grid = build_problem_grid(block.problems, higher_is_better=block.request.higher_is_better)
     answers = block.inputs.answers
@@ -277,7 +277,7 @@ _DRAWERS: Final[Mapping[str, Callable[[Any, _ScoreBlock], Figure | Stack]]] = {
 def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
     """Several benchmarks side by side."""
     from reportgen.figures.scores.across import draw_across  # noqa: PLC0415
-    from reportgen.statistics.across import compare_benchmarks  # noqa: PLC0415
+    from reportgen.statistics.compare import compare_benchmarks  # noqa: PLC0415
     from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
 
     place, benchmark = planned.block.location, planned.page.front_matter.benchmark

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from reportgen.core.errors import Diagnostic
     from reportgen.core.statements import Statement
+    from reportgen.site.checking.check import PageRepair
     from reportgen.site.checking.findings import Check
-    from reportgen.site.checking.repairs import PageRepair
 
 
 _TRUTHS = {"holds": "green", "fails": "red", "cannot be decided": "yellow", "fails as expected": "green"}
@@ -164,8 +164,7 @@ def fix(config_file: Path, *, write: bool) -> None:
       reportgen fix
       reportgen fix --write
     """
-    from reportgen.site.checking.check import draft_report
-    from reportgen.site.checking.repairs import find_unrepaired, plan_repairs
+    from reportgen.site.checking.check import draft_report, find_unrepaired, plan_repairs
 
     with report_problems("nothing was written"):
         with show_progress() as advance:

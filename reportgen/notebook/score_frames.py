@@ -17,8 +17,7 @@ from reportgen.notebook.table import (
     read_problem_scores,
     read_totals,
 )
-from reportgen.statistics.across import compare_pairs_across
-from reportgen.statistics.compare import compare_all
+from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
