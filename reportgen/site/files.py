@@ -73,14 +73,10 @@ def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no type
     return config.plugins.get("i18n")
 
 
-MARK = "report.json"
-
-
 def refuse_foreign_folder(site: Path, root: Path) -> None:
-    """Refuse a site folder that holds something and no ``report.json`` that an earlier build wrote.
+    """Raise a ReportError if a site folder holds something and no ``report.json`` of an earlier build.
 
-    Raises:
-        ReportError: the folder is not ours, is a file, or is the project itself or above it.
+    Also if it is a file, or the project itself or above it.
     """
     name = site.name if site.parent == root else str(site)
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
@@ -88,7 +84,7 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
         step = "Choose a folder of its own, such as site"
     elif site.is_file():
         message, step = f'site_dir "{name}" is a file', "Choose another site_dir"
-    elif site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):
+    elif site.is_dir() and any(site.iterdir()) and not _is_ours(site / "report.json"):
         message = f'the folder "{name}" holds files that reportgen did not write'
         step = "Move them away, or choose another site_dir; a build replaces the whole folder"
     else:
@@ -108,10 +104,19 @@ def _is_ours(mark: Path) -> bool:
 class BoundedSnippets(Extension):
     """Looks where each included file really is, before snippets reads it."""
 
-    def __init__(self, boundary: Boundary, page: Callable[[], str]) -> None:
-        """Take the boundary of files, and a function that names the page that is being read."""
+    def __init__(self, config: MkDocsConfig, root: Path, page: Callable[[], str]) -> None:
+        """Allow files in the repository, and in folders that ``mkdocs.yml`` names elsewhere.
+
+        ``page`` names the page that is being read.
+        """
         super().__init__()
-        self.boundary = boundary
+        self.boundary = find_boundary(root)
+        named = config.mdx_configs.get("pymdownx.snippets", {}).get("base_path", [])
+        for folder in [named] if isinstance(named, str) else named:
+            path = Path(folder).absolute()
+            inside = self.boundary.contains(os.path.normpath(path))
+            if not (inside or self.boundary.contains(os.path.realpath(path))):
+                self.boundary = self.boundary.add(path)
         self.page = page
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
@@ -140,8 +145,7 @@ _COPY: Final = "Put a copy of what it leads to in its place; no setting allows s
 def find_content_name(config: MkDocsConfig, root: Path) -> str:
     """The content folder relative to ``mkdocs.yml``, with forward slashes.
 
-    Raises:
-        ReportError: it lies elsewhere, or is a link out of the repository.
+    Raises a ReportError if it lies elsewhere, or is a link out of the repository.
     """
     config_folder = os.path.dirname(os.path.abspath(config.config_file_path or "mkdocs.yml"))  # noqa: PTH100, PTH120 - keeps links
     folder = Path(config.docs_dir)
@@ -156,9 +160,8 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:
     """The files of the content folder as MkDocs finds them.
 
-    Raises:
-        ReportError: of what a site shows, links lead out of the repository, to nothing or in a circle, or
-            there are pipes, sockets or devices; also in the theme's own folder.
+    Raises a ReportError if, of what a site shows, links lead out of the repository, to nothing or in a
+    circle, or there are pipes, sockets or devices; also in the theme's own folder.
     """
     boundary = find_boundary(root)
     walk = _Walk(find_content_name(config, root), boundary)
@@ -190,18 +193,13 @@ def _refuse(problems: list[Diagnostic]) -> None:
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk through a folder as MkDocs does it, links included.
-
-    Attributes:
-        name: the folder, for messages.
-        boundary: where links may lead.
-        folders: what keeps MkDocs from walking through.
-        files: what keeps it from copying a file, by the file's path.
-    """
+    """A walk through a folder, ``name`` for messages, as MkDocs does it, links included."""
 
     name: str
     boundary: Boundary
+    # what keeps MkDocs from walking through
     folders: list[Diagnostic] = field(default_factory=list)
+    # what keeps it from copying a file, by the file's path
     files: dict[str, Diagnostic] = field(default_factory=dict)
 
     def look_through(self, top: str) -> None:
@@ -213,11 +211,15 @@ class _Walk:
             for entry in _list_entries(folder):
                 entries += 1
                 place = SourceLocation(f"{self.name}/{os.path.relpath(entry.path, top)}")
-                real = (
-                    os.path.realpath(entry.path) if entry.is_symlink() else f"{above[-1]}{os.sep}{entry.name}"
-                )
-                if _is_folder(entry):
-                    if problem := self._check_folder(place, real, above, linked=entry.is_symlink()):
+                real = f"{above[-1]}{os.sep}{entry.name}"
+                if linked := entry.is_symlink():
+                    real = os.path.realpath(entry.path)
+                try:
+                    is_folder = entry.is_dir()
+                except OSError:  # a link to itself
+                    is_folder = False
+                if is_folder:
+                    if problem := self._check_folder(place, real, above, linked=linked):
                         self.folders.append(problem)
                     else:
                         waiting.append((entry.path, (*above, real)))
@@ -272,19 +274,11 @@ def _list_entries(folder: str) -> Iterator[os.DirEntry[str]]:
     yield from ordered
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link to itself
-        return False
-
-
 def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
     """The report that a ``mkdocs.yml`` in ``root`` describes.
 
-    Raises:
-        ReportError: something in the content folder is not to be published (see ``list_content_files``), or
-            with ``untrusted: true`` something could run.
+    Raises a ReportError if something in the content folder is not to be published (see
+    ``_list_content_files``), or with ``untrusted: true`` something could run.
     """
     name = find_content_name(config, root)
     files = list_content_files(config, root)

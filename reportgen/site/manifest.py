@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 def link(source: str, target: str) -> None:
     """Give a file a second name; the folder of ``target`` is made if need be.
 
-    Raises:
-        OSError: it lies on another file system, or on one without links.
+    Raises an OSError if it lies on another file system, or on one without links.
     """
     try:
         os.link(source, target)
@@ -44,7 +43,6 @@ class LastBuild:
     """
 
     def __init__(self, site: Path, written: Mapping[str, tuple[str, int, int]]) -> None:
-        """Take a site and its files: by path below it the key, the size, and the time of change in ns."""
         self._site = site
         self._written = written
         self.keys: dict[str, str] = {}
@@ -110,11 +108,7 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
 
 
 def _load(root: Path) -> dict[str, Any]:
-    """The manifest of the last build.
-
-    Raises:
-        ValueError: another reportgen wrote it, or with other packages.
-    """
+    """The manifest of the last build; raises a ValueError if another reportgen or other packages wrote it."""
     manifest: dict[str, Any] = json.loads(_locate(root).read_text(encoding="utf-8"))
     if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
         raise ValueError(manifest["format"])
@@ -137,11 +131,9 @@ def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
 def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]) -> None:
     """Record a build, unless what it read was changed meanwhile.
 
-    Args:
-        build: what was built, and when it began.
-        roots: the files and folders that decide the site.
-        known: SHA-256 by absolute path of files that were hashed already.
-        keys: what decided files of the site, by path below it; see ``read_outputs``.
+    ``roots`` are the files and folders that decide the site, ``known`` has the SHA-256 by absolute path of
+    files that were hashed already, ``keys`` what decided files of the site, by path below it
+    (``read_outputs``).
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
@@ -271,30 +263,18 @@ def _walk(path: str) -> Iterator[str]:
         except OSError:
             continue
         for entry in entries:
-            if entry.name in _IGNORED:
+            try:
+                if entry.name in _IGNORED:
+                    continue
+                if entry.is_file():
+                    yield entry.path
+                elif entry.is_dir():
+                    # No link that leads back up, be it to the whole disk.
+                    real = os.path.realpath(entry.path).rstrip(os.sep) + os.sep if entry.is_symlink() else ""
+                    if not real or not f"{os.path.realpath(place)}{os.sep}".startswith(real):
+                        waiting.append(entry.path)
+            except OSError:  # a link to itself, or to where nobody may look
                 continue
-            if _is_file(entry):
-                yield entry.path
-            elif _is_open_folder(entry, place):
-                waiting.append(entry.path)
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file()
-    except OSError:  # a link to itself, or to where nobody may look
-        return False
-
-
-def _is_open_folder(entry: os.DirEntry[str], around: str) -> bool:
-    """Whether it is a folder to look into: no link that leads back up, be it to the whole disk."""
-    try:
-        if not entry.is_dir() or not entry.is_symlink():
-            return entry.is_dir()
-    except OSError:  # as above
-        return False
-    real = os.path.realpath(entry.path).rstrip(os.sep)
-    return not f"{os.path.realpath(around)}{os.sep}".startswith(f"{real}{os.sep}")
 
 
 def _list_outputs(site: Path) -> dict[str, list[int]]:

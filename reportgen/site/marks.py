@@ -69,8 +69,7 @@ class Fences:
     def mark(self, kind: str) -> str:
         """The mark that stands in the page's HTML for the next fence, with words for the search index.
 
-        Raises:
-            SuperFencesException: the draft knows no such fence; Markdown would hide any other error.
+        Raises a SuperFencesException if the draft knows no such fence; Markdown would hide any other error.
         """
         fence = next(self._fences, None)
         if fence is not None and not fence.shown:
@@ -92,13 +91,11 @@ class Fences:
 
     def fill(self, page: str, html: str, fragment_of: Callable[[str], str]) -> str:
         """A page with every mark replaced by the fragment of its block; what only looks like one stays."""
-        first, *parts = self._split(page, html)
-        filled = [first]
+        filled, *parts = self._split(page, html)
         for part in parts:
             block_id, _, rest = part.partition('"')
-            _, _, after = rest.partition("</div>")
-            filled.append(fragment_of(unescape(block_id)) + after)
-        return "".join(filled)
+            filled += fragment_of(unescape(block_id)) + rest.partition("</div>")[2]
+        return filled
 
     def _split(self, page: str, html: str) -> list[str]:
         """What stands before, between and behind the marks of a page."""
@@ -120,9 +117,7 @@ def collect_search_text(shown: Shown) -> str:
     if isinstance(shown, Figure):
         return f"{shown.title}. {shown.summary} {shown.caption}"
     if isinstance(shown, Panels):
-        return " ".join(
-            [f"{shown.title}. {shown.caption}", *(collect_search_text(figure) for figure in shown.figures)]
-        )
+        return " ".join([f"{shown.title}. {shown.caption}", *map(collect_search_text, shown.figures)])
     if isinstance(shown, ResultTable):
         names = ", ".join(row[0].text for row in shown.rows)
         return f"{': '.join(filter(None, [shown.title, names]))}. {shown.caption}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
     from reportgen.draft.result import Report
-    from reportgen.settings.inputs import Block, Page, Source
+    from reportgen.settings.inputs import Page, Source
     from reportgen.site.provenance import Provenance
 
 
@@ -86,46 +86,43 @@ def _encode(value: object) -> str:
 
 def _describe_page(page: Page, report: Report) -> dict[str, Any]:
     result = report.benchmarks.get(page.path)
-    blocks = [(block, report.shown[page.path, block.id]) for block in page.blocks]
+    # A generated page has no file, and its blocks no line.
+    blocks = [
+        (block.kind, None if page.generated else block.location.line, report.shown[page.path, block.id])
+        for block in page.blocks
+    ]
     return {
         "path": page.path,
         "title": page.title,
         "generated": page.generated,
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
-            _describe_figure(figure, page.path, _find_line(block, page))
-            for block, shown in blocks
+            _describe_figure(figure, page.path, line)
+            for _, line, shown in blocks
             for figure in list_figures(shown)
         ],
-        "tables": [_describe_table(table) for _, shown in blocks for table in list_tables(shown)],
+        "tables": [
+            {"id": table.id, "title": table.title, "header": list(table.header)}
+            | {"rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows]}
+            for _, _, shown in blocks
+            for table in list_tables(shown)
+        ],
         "stacks": [
-            _describe_stack(shown, block.kind, _find_line(block, page))
-            for block, shown in blocks
-            if isinstance(shown, Stack)
+            _describe_stack(shown, kind, line) for kind, line, shown in blocks if isinstance(shown, Stack)
         ],
         "observations": [
-            {
-                "id": shown.id,
-                "line": _find_line(block, page),
-                "title": shown.title,
-                "more": shown.more,
-                "items": [asdict(one) for one in shown.items],
-            }
-            for block, shown in blocks
+            {"id": shown.id, "line": line, "title": shown.title, "more": shown.more}
+            | {"items": [asdict(one) for one in shown.items]}
+            for _, line, shown in blocks
             if isinstance(shown, Observations)
         ],
         "statements": [describe_statement(one) for one in report.statements.get(page.path, ())],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
-            for _, shown in blocks
+            for _, _, shown in blocks
             if isinstance(shown, Overview)
         ],
     }
-
-
-def _find_line(block: Block, page: Page) -> int | None:
-    """The line of a block in its page's file; none in a generated page, which has no file."""
-    return None if page.generated else block.location.line
 
 
 def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
@@ -139,15 +136,6 @@ def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, A
         "caption": figure.caption,
         "files": [f"{stem}.svg", f"{stem}.csv", f"{stem}.vl.json"],
         "numbers": figure.numbers,
-    }
-
-
-def _describe_table(table: ResultTable) -> dict[str, Any]:
-    return {
-        "id": table.id,
-        "title": table.title,
-        "header": list(table.header),
-        "rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows],
     }
 
 

@@ -6,7 +6,6 @@ It passes on properdocs too, the compatible fork, which answers to the name ``mk
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from importlib.resources import files as resource_files
 from pathlib import Path
@@ -19,7 +18,6 @@ from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
-from reportgen.core.repository import find_boundary
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
 from reportgen.site.assembly import Assembly
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
-    from reportgen.core.repository import Boundary
     from reportgen.draft.result import Report
     from reportgen.settings.report import Project, ProjectSettings
     from reportgen.site.manifest import LastBuild
@@ -137,11 +134,16 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if "pymdownx.superfences" not in config.markdown_extensions:
             config.markdown_extensions.append("pymdownx.superfences")
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
-        fences += make_custom_fences(self._mark)
+
+        def mark(kind: str) -> str:
+            # The assembly comes later, and changes with the language.
+            return self._assembly.fences.mark(kind)
+
+        fences += make_custom_fences(mark)
         self._spans = BindingsExtension()
         config.markdown_extensions.append(self._spans)  # type: ignore[arg-type]  # Markdown takes both
         if "pymdownx.snippets" in config.markdown_extensions:
-            within = BoundedSnippets(self._find_snippet_boundary(config), lambda: self._reading)
+            within = BoundedSnippets(config, self._root, lambda: self._reading)
             config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
         if self._settings.untrusted:
             from reportgen.narrative.markdown_extensions import NoRawHtml  # noqa: PLC0415 - few reports need it
@@ -330,16 +332,6 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         server.watch(str(self._root / self._settings.data_dir))
         return server
 
-    def _find_snippet_boundary(self, config: MkDocsConfig) -> Boundary:
-        """Where snippets may be: in the repository, and in folders that ``mkdocs.yml`` names elsewhere."""
-        boundary = find_boundary(self._root)
-        named = config.mdx_configs.get("pymdownx.snippets", {}).get("base_path", [])
-        for folder in [named] if isinstance(named, str) else named:
-            path = Path(folder).absolute()
-            if not (boundary.contains(os.path.normpath(path)) or boundary.contains(os.path.realpath(path))):
-                boundary = boundary.add(path)
-        return boundary
-
     @staticmethod
     def _list_fonts(config: MkDocsConfig) -> list[str]:
         """The fonts' style sheet for a theme that is not ours and has none of them."""
@@ -348,10 +340,6 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def _warn(self, problem: Diagnostic) -> None:
         self.warned.append(problem)
         log.warning("%s", clean_text(str(problem)))
-
-    def _mark(self, kind: str) -> str:
-        # The assembly comes later, and changes with the language.
-        return self._assembly.fences.mark(kind)
 
     def make_project(self, config: MkDocsConfig) -> Project:
         """The report that these settings describe."""

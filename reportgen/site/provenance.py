@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 EPOCH = "SOURCE_DATE_EPOCH"
 _NO_DATE = "0"
+# Of the year 9999, the last one that a date can be written of.
 _LAST_SECOND = 253402300799
-"""Of the year 9999, the last one that a date can be written of."""
 # What no settings of a repository may do: ask for signatures, which runs a program, start a monitor of files,
 # or fetch what is not there. Files beside ``mkdocs.yml`` that look like a bare repository are none.
 _GIT = (
@@ -47,11 +47,7 @@ def find_provenance(root: Path) -> Provenance:
 
 
 def check_build_date() -> None:
-    """Refuse a ``SOURCE_DATE_EPOCH`` that is no date, before anything is made of it.
-
-    Raises:
-        ReportError: it is set, and is no number of seconds since 1970 up to the year 9999.
-    """
+    """Raise a ReportError if ``SOURCE_DATE_EPOCH`` is no number of seconds up to the year 9999."""
     given = os.environ.get(EPOCH, "")
     if given and not _is_date(given):
         message = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
@@ -62,8 +58,7 @@ def check_build_date() -> None:
 def fix_build_date(root: Path) -> bool:
     """Give MkDocs the date it writes into the site map; without one it would take the clock's.
 
-    Returns:
-        True where the environment had none and now has one, to be taken away after the build.
+    True where the environment had none and now has one, to be taken away after the build.
     """
     if os.environ.get(EPOCH, ""):
         return False

@@ -54,10 +54,8 @@ def load_configuration(
 ) -> tuple[MkDocsConfig, ReportPlugin]:
     """A ``mkdocs.yml`` as MkDocs reads it, and our plugin in it.
 
-    ``words`` is what MkDocs warned of, see ``collect_warnings``.
-
-    Raises:
-        ReportError: the file is too large, MkDocs refuses it, or our plugin is not switched on.
+    ``words`` is what MkDocs warned of, see ``collect_warnings``. Raises a ReportError if the file is too
+    large, MkDocs refuses it, or our plugin is not switched on.
     """
     if config_file.stat().st_size > LARGEST:
         raise ReportError(make_size_problem(config_file.name, Stage.SETTINGS))
@@ -129,9 +127,7 @@ def publish(
     """Build the site of a ``mkdocs.yml`` and put it in place of the old one.
 
     ``progress`` is called after each block with how many of how many are drawn, ``warn`` with each warning.
-
-    Raises:
-        ReportError: problems of the report, of its settings or of the disk; the old site stands as it was.
+    Raises a ReportError of the report, of its settings or of the disk; the old site stays as it was then.
     """
     root = config_file.resolve().parent
     _clean_killed_builds(cache_folder(root))
@@ -146,7 +142,12 @@ def publish(
         with _open_stage(site, cache_folder(root)) as stage:
             started = stage.new.stat().st_mtime_ns
             config.site_dir = str(stage.new)
-            _build(config, plugin, words)
+            try:
+                config.plugins.on_startup(command="build", dirty=False)
+                build(config)
+                config.plugins.on_shutdown()
+            except (Abort, MkDocsException) as error:
+                raise explain_refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
             stage.swap()
     for word in words:
         warn(word)
@@ -163,15 +164,6 @@ def publish(
     return summary
 
 
-def _build(config: MkDocsConfig, plugin: ReportPlugin, words: list[str]) -> None:
-    try:
-        config.plugins.on_startup(command="build", dirty=False)
-        build(config)
-        config.plugins.on_shutdown()
-    except (Abort, MkDocsException) as error:
-        raise explain_refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
-
-
 @dataclass(frozen=True, slots=True)
 class _Stage:
     """Two names beside a site, on its file system, so that putting the new one in place is a rename.
@@ -184,11 +176,7 @@ class _Stage:
     old: Path
 
     def swap(self) -> None:
-        """Put the new site in place of the old one, which comes back if that fails.
-
-        Raises:
-            OSError: the site cannot be renamed.
-        """
+        """Put the new site in place of the old one, which comes back if that fails with an OSError."""
         while True:
             with suppress(FileNotFoundError):
                 self.site.rename(self.old)
@@ -219,15 +207,18 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
     """A folder beside the site to build the next one in; it is gone afterwards, whatever happened.
 
     The cache remembers it while the build runs: a folder that came with a checkout is no earlier build's.
-
-    Raises:
-        ReportError: the disk is full or may not be written, there or anywhere else.
+    Raises a ReportError if the disk is full or may not be written, there or anywhere else.
     """
     if site.is_mount():
         message = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
         raise make_error("mkdocs.yml", message, step)
-    stage = _find_free_stage(site)
+    # Names that nothing has yet: a container gives its processes the numbers of the one before.
+    for number in count():
+        names = (f".{site.name}.{kind}-{os.getpid()}-{number}" for kind in ("new", "old"))
+        stage = _Stage(site, *map(site.with_name, names))
+        if not (stage.new.exists() or stage.old.exists()):
+            break
     record = cache / f"build-{os.getpid()}.json"
     try:
         with suppress(OSError):
@@ -240,16 +231,6 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
         shutil.rmtree(stage.new, ignore_errors=True)
         with suppress(OSError):
             record.unlink(missing_ok=True)
-
-
-def _find_free_stage(site: Path) -> _Stage:
-    """Names that nothing has yet: a container gives its processes the numbers of the one before."""
-    names = (f"{os.getpid()}-{number}" for number in count())
-    stages = (
-        _Stage(site, *(site.with_name(f".{site.name}.{kind}-{name}") for kind in ("new", "old")))
-        for name in names
-    )
-    return next(stage for stage in stages if not (stage.new.exists() or stage.old.exists()))
 
 
 def _clean_killed_builds(cache: Path) -> None:
@@ -297,8 +278,7 @@ def serve_site(
 ) -> None:
     """Serve until interrupted; ``report`` gets what MkDocs says.
 
-    Raises:
-        ReportError: the first build fails, or the address is taken.
+    Raises a ReportError if the first build fails, or the address is taken.
     """
     # It brings a server and a watcher, which a build does without.
     from mkdocs.commands.serve import serve  # noqa: PLC0415

@@ -39,8 +39,7 @@ class UnknownSourceError(Exception):
 def find_requirement() -> str:
     """The requirement that installs this reportgen, such as ``mkdocs-reportgen @ git+https://…@COMMIT``.
 
-    Raises:
-        UnknownSourceError: it came from somewhere that others cannot reach, or that is not one fixed content.
+    Raises an UnknownSourceError if it came from where others cannot reach, or that is not one fixed content.
     """
     records = (one.read_text("direct_url.json") for one in distributions(name=DISTRIBUTION))
     record = next(filter(None, records), None)
@@ -136,18 +135,20 @@ _REQUIREMENT = b'REPORTGEN: ""'
 def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
     """Write a small working report into ``target``, which may not exist yet or must be empty.
 
-    Args:
-        target: the folder.
-        requirement: what the workflow gives to pip to install reportgen; if empty, the workflow fails and
-            says so.
-
-    Returns:
-        The paths written, relative to ``target``, sorted.
-
-    Raises:
-        ReportError: ``target`` is a file, a folder with something in it, or cannot be written.
+    ``requirement`` is what the workflow gives to pip to install reportgen; if empty, the workflow fails and
+    says so. Returns the paths written, relative to ``target``, sorted. Raises a ReportError if ``target`` is
+    a file, a folder with something in it, or cannot be written.
     """
-    _refuse_what_is_there(target)
+    message = ""
+    try:
+        if target.is_file():
+            message = "there is a file of this name"
+        elif target.is_dir() and any(target.iterdir()):
+            message = "the folder is not empty"
+    except OSError as error:
+        message = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
+    if message:
+        raise make_error(str(target), message, "Name a folder that does not exist yet or is empty")
     written = []
     try:
         for parts, file in _list_starter_files(files("reportgen.site") / "starter", ()):
@@ -164,20 +165,6 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
         step = "Name one in a folder that you may write to"
         raise make_error(str(target), message, step) from error
     return tuple(sorted(written))
-
-
-def _refuse_what_is_there(target: Path) -> None:
-    try:
-        if target.is_file():
-            message = "there is a file of this name"
-        elif target.is_dir() and any(target.iterdir()):
-            message = "the folder is not empty"
-        else:
-            return
-    except OSError as error:
-        message = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
-    advice = "Name a folder that does not exist yet or is empty"
-    raise make_error(str(target), message, advice)
 
 
 def _list_starter_files(

@@ -31,10 +31,8 @@ _CHECKED = "must be an array"
 def make_bundle() -> str:
     """A classic script that sets ``window.vega``, with ``vega.expressionInterpreter`` for a strict CSP.
 
-    The bundle's own names are one letter long, so the script is a function of its own.
-
-    Raises:
-        RuntimeError: vl-convert made no Vega of it, which a new version of it may do.
+    The bundle's own names are one letter long, so the script is a function of its own. Raises a RuntimeError
+    if vl-convert made no Vega of it, which a new version of it may do.
     """
     version = vl_convert.get_vega_version()
     vega = vl_convert.javascript_bundle(_SNIPPET.format(version=version))

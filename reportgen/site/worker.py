@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 _SAFE_PATH = "PYTHONSAFEPATH"
+# So many cards or views take less time than a process takes to start.
 _FEW = 2
-"""So many cards or views take less time than a process takes to start."""
+# A first build of so many pages has enough to do for two processes.
 _MANY = 12
-"""A first build of so many pages has enough to do for two processes."""
 
 
 class WorkerProcess:
@@ -165,10 +165,8 @@ def _use_safe_path() -> Iterator[None]:
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
+        del os.environ[_SAFE_PATH]
+        os.environ.update({} if before is None else {_SAFE_PATH: before})
 
 
 def _load_modules() -> None:
@@ -201,14 +199,15 @@ def _follow_build() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     build = parent_process()
     if build is not None:
-        Thread(target=_stop_after, args=(build.sentinel,), daemon=True).start()
+        sentinel = build.sentinel
 
+        def stop_after_build() -> None:
+            from multiprocessing.connection import wait  # noqa: PLC0415 - as above
 
-def _stop_after(process: int) -> None:
-    from multiprocessing.connection import wait  # noqa: PLC0415 - as above
+            wait([sentinel])
+            os._exit(1)
 
-    wait([process])
-    os._exit(1)
+        Thread(target=stop_after_build, daemon=True).start()
 
 
 def _compile_view(specification: str) -> bytes:

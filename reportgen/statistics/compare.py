@@ -186,7 +186,7 @@ def compare_benchmarks(
     """
     unknown_ranges = _check_one_range(parts) if len(parts) > 1 else []
     table = _tabulate_scores(parts, given or {}, metric, k, level)
-    series = tuple(dict.fromkeys(name for column in table.values() for name in column))
+    series = tuple(next(iter(table.values()), ()))
     paired: dict[str, tuple[ProblemScores, Sequence[Pair]]] = {}
     averaged: list[Pair] = []
     if baseline is not None:
@@ -201,29 +201,36 @@ def compare_benchmarks(
     comparisons = family.compare(paired, averaged if tuple(paired) == tuple(table) else ())
     rows = []
     for name in series:
-        scores = _list_scores(name, table, level, unknown_ranges)
-        against = [comparisons.get((benchmark, (name, baseline or ""))) for benchmark in scores]
-        compared = zip(scores.items(), against, strict=True)
-        rows.append(
-            tuple(_make_cell(benchmark, one, other, baseline) for (benchmark, one), other in compared)
-        )
+        scores: dict[str | None, Score] = {benchmark: column[name] for benchmark, column in table.items()}
+        scores[None] = compute_macro_score(name, list(zip(table, scores.values(), strict=True)), level)
+        if unknown_ranges:
+            reason = f"no average: the range of scores is not known on {', '.join(unknown_ranges)}"
+            scores[None] = make_missing_score(name, level, reason)
+        rows.append(_make_row(name, scores, comparisons, baseline))
     cells, averages = tuple(row[:-1] for row in rows), tuple(row[-1] for row in rows)
     return AcrossBenchmarks(series, tuple(table), cells, averages, baseline)
 
 
-def _list_scores(
-    series: str, table: Mapping[str, Mapping[str, Score]], level: float, unknown_ranges: Sequence[str]
-) -> dict[str | None, Score]:
-    """A series' score on each benchmark, and its average where the numbers are of one kind."""
-    scores: dict[str | None, Score] = {}
-    for benchmark, column in table.items():
-        missing = make_missing_score(series, level, f"{series} has no answers to {benchmark}")
-        scores[benchmark] = column.get(series, missing)
-    scores[None] = compute_macro_score(series, list(zip(table, scores.values(), strict=True)), level)
-    if unknown_ranges:
-        reason = f"no average: the range of scores is not known on {', '.join(unknown_ranges)}"
-        scores[None] = make_missing_score(series, level, reason)
-    return scores
+def _make_row(
+    series: str,
+    scores: Mapping[str | None, Score],
+    comparisons: Mapping[_Key, Comparison],
+    baseline: str | None,
+) -> tuple[BenchmarkCell, ...]:
+    """Each score with its comparison, and why one of them is missing."""
+    row = []
+    for benchmark, score in scores.items():
+        against, reason = comparisons.get((benchmark, (series, baseline or ""))), ""
+        if score.estimate is None:
+            against, reason = None, score.reason
+        elif against is None and baseline not in {None, series}:
+            reason = f"{baseline} has no problems in {benchmark}"
+            if benchmark is None:
+                reason = f"not paired with {baseline} on every benchmark"
+            elif score.method == REPORTED:
+                reason = f"{REPORTED}: without problems nothing can be paired"
+        row.append(BenchmarkCell(score, against, reason))
+    return tuple(row)
 
 
 def _tabulate_scores(
@@ -233,7 +240,7 @@ def _tabulate_scores(
     k: int | None,
     level: float,
 ) -> dict[str, dict[str, Score]]:
-    """Scores by benchmark and series; those of problems come before totals."""
+    """Scores of all series by benchmark and series; those of problems come before totals."""
     table = {}
     for name in dict.fromkeys([*parts, *given]):
         totals = {score.series: score for score in given.get(name, ())}
@@ -241,23 +248,13 @@ def _tabulate_scores(
         if name in parts and parts[name].problems:
             own = {score.series: score for score in score_series(parts[name], metric, k, level=level)}
         table[name] = own | {series: score for series, score in totals.items() if series not in own}
+    names = dict.fromkeys(series for column in table.values() for series in column)
+    for benchmark, column in table.items():
+        missing = {
+            name: make_missing_score(name, level, f"{name} has no answers to {benchmark}") for name in names
+        }
+        table[benchmark] = missing | column
     return table
-
-
-def _make_cell(
-    benchmark: str | None, score: Score, against: Comparison | None, baseline: str | None
-) -> BenchmarkCell:
-    """A score, its comparison, and why one of them is missing."""
-    if score.estimate is None:
-        return BenchmarkCell(score, None, score.reason)
-    reason = ""
-    if against is None and baseline not in {None, score.series}:
-        reason = f"{baseline} has no problems in {benchmark}"
-        if benchmark is None:
-            reason = f"not paired with {baseline} on every benchmark"
-        elif score.method == REPORTED:
-            reason = f"{REPORTED}: without problems nothing can be paired"
-    return BenchmarkCell(score, against, reason)
 
 
 def _check_one_range(parts: Mapping[str, ProblemScores]) -> list[str]:

@@ -206,20 +206,19 @@ def compute_problem_values(
             k = counts[0]
         return ProblemValues(f"avg@{k}", 1, scores.mean, compute_series_means(scores, scores.mean))
     draws = k or 1
-    values = _compute_majority(scores, draws) if metric == "maj@k" else _compute_passes(scores, metric, draws)
+    if metric == "maj@k":
+        values = _compute_majority(scores, draws)
+    else:
+        mixed = [name for name, binary in zip(scores.series, scores.binary, strict=True) if not binary]
+        if mixed:
+            raise ScoresError(
+                f"{metric} needs scores that are right or wrong; those of {', '.join(mixed)} are not",
+                f"Use the mean, or scores of {scores.lowest:g} and {scores.highest:g} alone",
+            )
+        estimate = pass_at_k if metric == "pass@k" else pass_all_k
+        chance = np.where(scores.samples > 0, estimate(scores.samples, scores.correct, draws), np.nan)
+        values = scores.lowest + (scores.highest - scores.lowest) * chance
     return ProblemValues(f"{metric[:-1]}{draws}", draws, values, compute_series_means(scores, values))
-
-
-def _compute_passes(scores: ProblemScores, metric: str, k: int) -> FloatArray:
-    mixed = [name for name, binary in zip(scores.series, scores.binary, strict=True) if not binary]
-    if mixed:
-        raise ScoresError(
-            f"{metric} needs scores that are right or wrong; those of {', '.join(mixed)} are not",
-            f"Use the mean, or scores of {scores.lowest:g} and {scores.highest:g} alone",
-        )
-    estimate = pass_at_k if metric == "pass@k" else pass_all_k
-    chance = np.where(scores.samples > 0, estimate(scores.samples, scores.correct, k), np.nan)
-    return scores.lowest + (scores.highest - scores.lowest) * chance
 
 
 def compute_series_means(scores: ProblemScores, values: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -78,6 +78,7 @@ class Flips:
         self._seed = seed
         self._draws = (first + np.arange(draws)) % FLIPS
         self._apart: dict[tuple[int, int], tuple[FloatArray, FloatArray]] = {}
+        self._flipped_counts: dict[bytes, FloatArray] = {}
 
     def run_tests(self, pairs: Sequence[tuple[int, int]]) -> list[FlipTest]:
         """One test a pair of rows; p = 1 where nothing differs, or nothing is shared."""
@@ -117,7 +118,10 @@ class Flips:
         counts, differences = self._count_shared(a, b), self._compute_differences(a, b)
         count, centre = int(counts.sum()), int(differences.sum()) / int(counts.sum())
         if self._has_same_problems(a, b):
-            totals = self._flip_counts(counts.tobytes())[self._draws]
+            key = counts.tobytes()
+            if key not in self._flipped_counts:
+                self._flipped_counts[key] = _sum_flips(counts[np.newaxis], self._names, self._seed)[0]
+            totals = self._flipped_counts[key][self._draws]
             sums = (self._sums[a] - self._sums[b])[self._draws]
         else:
             sums, totals = self._apart[a, b]
@@ -150,11 +154,6 @@ class Flips:
     def _sums(self) -> FloatArray:
         rows = np.array([self._sum_by_unit(row) for row in self._grid])
         return _sum_flips(rows, self._names, self._seed)
-
-    @cache  # noqa: B019 - lives as long as a family is tested
-    def _flip_counts(self, counts: bytes) -> FloatArray:
-        sums: FloatArray = _sum_flips(np.frombuffer(counts, np.int64)[np.newaxis], self._names, self._seed)[0]
-        return sums
 
 
 def run_flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:

@@ -121,7 +121,13 @@ def _read_parts(
         _check_range(outcomes, columns)
         parts = _split_by_part(columns)
         for cells in parts.values():
-            _check_clusters(outcomes, cells)
+            for problem, clusters in sorted(_collect_by_problem(cells, "cluster").items()):
+                if len(clusters) > 1:
+                    outcomes.check_clusters()
+                    raise ScoresError(
+                        f"problem {problem} is in more than one cluster: {', '.join(sorted(clusters)[:3])}",
+                        "Give each problem one cluster in all of its rows",
+                    )
         if query.repeated:
             outcomes.check_repeats()
         if answers and "answer" in outcomes.has:
@@ -209,17 +215,6 @@ def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
             f"scores outside of {outcomes.lowest:g} to {outcomes.highest:g}: {shown}{more}",
             "State the range of the scores, or mend them",
         )
-
-
-def _check_clusters(outcomes: Outcomes, cells: _Columns) -> None:
-    """Raises an error where a problem is in two clusters."""
-    for problem, names in sorted(_collect_by_problem(cells, "cluster").items()):
-        if len(names) > 1:
-            outcomes.check_clusters()
-            raise ScoresError(
-                f"problem {problem} is in more than one cluster: {', '.join(sorted(names)[:3])}",
-                "Give each problem one cluster in all of its rows",
-            )
 
 
 def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:

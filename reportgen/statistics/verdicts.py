@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reportgen.core.comparisons import Comparison
-    from reportgen.core.model import FloatArray
     from reportgen.core.outcomes import Metric, ProblemScores, Score
 
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
@@ -168,12 +166,12 @@ def estimate_best_probabilities(
     known = np.isfinite(values.series[rows])
     filled = np.where(known, values.series[rows], 0.0)
     units = list_units(problem_scores) or list(problem_scores.problems)
+    # Quantiles of the exponential distribution, rounded, so that they are the same on every machine.
+    quantiles = (-np.log1p(-(np.arange(1 << 16, dtype=np.float64) + 0.5) / (1 << 16))).round(9)
     totals, weights = np.zeros((len(rows), _DRAWS)), np.zeros((len(rows), _DRAWS))
     for start in range(0, len(units), _UNITS_AT_ONCE):
         part = slice(start, start + _UNITS_AT_ONCE)
-        drawn = np.array(
-            [_exponential_quantiles()[draw_places(f"{seed}\0weight\0{unit}", _DRAWS)] for unit in units[part]]
-        )
+        drawn = np.array([quantiles[draw_places(f"{seed}\0weight\0{unit}", _DRAWS)] for unit in units[part]])
         totals += filled[:, part] @ drawn
         weights += known[:, part] @ drawn
     means = totals / weights
@@ -188,13 +186,6 @@ def estimate_best_probabilities(
     first = means >= means.max(axis=0) - _SAME * (problem_scores.highest - problem_scores.lowest)
     shares = (first / first.sum(axis=0)).mean(axis=1)
     return dict(zip(names, shares.tolist(), strict=True))
-
-
-@cache
-def _exponential_quantiles() -> FloatArray:
-    """Rounded, so that they are the same numbers on every machine."""
-    shares = (np.arange(1 << 16, dtype=np.float64) + 0.5) / (1 << 16)
-    return (-np.log1p(-shares)).round(9)
 
 
 def _list_decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:

@@ -193,7 +193,14 @@ def _report_changed_words(repair: Repair) -> Diagnostic:
 
 def make_diff(file: str, original: bytes, fixed: bytes) -> str:
     """What a repair changes, as a unified diff with line feeds; empty where it changes nothing."""
-    old, new = (_split_lines(content) for content in (original, fixed))
+
+    def split_lines(content: bytes) -> list[str]:
+        # A last line without an end has git's remark.
+        lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
+        last = lines.pop()
+        return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
+
+    old, new = (split_lines(content) for content in (original, fixed))
     lines = unified_diff(old, new, _quote_name(f"a/{file}"), _quote_name(f"b/{file}"), lineterm="")
     return "".join(f"{line}\n" for line in lines)
 
@@ -204,13 +211,6 @@ def _quote_name(file: str) -> str:
         return file
     written = (chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in os.fsencode(file))
     return f'"{"".join(written)}"'
-
-
-def _split_lines(content: bytes) -> list[str]:
-    """Lines without their ends; a last line without one has git's remark."""
-    lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
-    last = lines.pop()
-    return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
 
 
 def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:

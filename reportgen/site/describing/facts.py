@@ -34,20 +34,19 @@ def group_facts(subject: Subject) -> tuple[FactGroup, ...]:
     known: dict[str, list[Fact]] = {}
     for fact in collect_facts(subject):
         known.setdefault(fact.name, []).append(fact)
-    return tuple(_group(kind, known, subject) for kind in list_fact_kinds(subject.holds))
-
-
-def _group(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> FactGroup:
-    chosen = any(parameter.kind is not ParameterKind.SERIES for parameter in kind.parameters)
-    facts = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
-    rows = []
-    for fact in facts:
-        words = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
-        rows.append((fact.call, words.removeprefix("= ").removeprefix("is ")))
-    note = "For example:" if rows and chosen else ""
-    if not rows and len(subject.series) < _count_series(kind):
-        note = "It needs two series."
-    return FactGroup(kind.signature, kind.says, tuple(rows), note)
+    groups = []
+    for kind in list_fact_kinds(subject.holds):
+        chosen = any(parameter.kind is not ParameterKind.SERIES for parameter in kind.parameters)
+        facts = _find_example(kind, known, subject) if chosen else known.get(kind.name, [])
+        rows = []
+        for fact in facts:
+            words = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
+            rows.append((fact.call, words.removeprefix("= ").removeprefix("is ")))
+        note = "For example:" if rows and chosen else ""
+        if not rows and len(subject.series) < _count_series(kind):
+            note = "It needs two series."
+        groups.append(FactGroup(kind.signature, kind.says, tuple(rows), note))
+    return tuple(groups)
 
 
 def _find_example(kind: FactKind, known: dict[str, list[Fact]], subject: Subject) -> Iterator[Fact]:

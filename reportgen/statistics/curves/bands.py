@@ -263,8 +263,13 @@ def _find_ends(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Centre and ends of a band at each step; runs are sorted at each step by itself."""
     if kind == "iqr":
-        low, centre, high = (_interpolate_quantile(ordered, n, share) for share in (0.25, 0.5, 0.75))
-        return centre, low, high
+        quartiles = []
+        for place in ((n - 1) * share for share in (0.25, 0.5, 0.75)):
+            lower = np.floor(place).astype(np.int64)
+            part = place - lower
+            below, above = _take_row(ordered, lower), _take_row(ordered, np.minimum(lower + 1, n - 1))
+            quartiles.append(np.clip(below * (1 - part) + above * part, below, above))
+        return quartiles[1], quartiles[0], quartiles[2]
     largest = _take_row(ordered, n - 1)
     # Rounding must not carry the mean of equal values past them: runs that agree have no spread.
     mean = np.clip(np.nansum(ordered, axis=0) / np.maximum(n, 1), ordered[0], largest)
@@ -289,15 +294,6 @@ def _take_row(ordered: FloatArray, index: IntArray) -> FloatArray:
     """One row of each column of a 2-d array; the first where there is no such row."""
     taken: FloatArray = np.take_along_axis(ordered, np.maximum(index, 0)[np.newaxis], axis=0)[0]
     return taken
-
-
-def _interpolate_quantile(ordered: FloatArray, n: IntArray, share: float) -> FloatArray:
-    place = (n - 1) * share
-    lower = np.floor(place).astype(np.int64)
-    part = place - lower
-    below, above = _take_row(ordered, lower), _take_row(ordered, np.minimum(lower + 1, n - 1))
-    between: FloatArray = np.clip(below * (1 - part) + above * part, below, above)
-    return between
 
 
 def _t_quantile(n: IntArray | FloatArray, level: float) -> FloatArray:
