@@ -132,18 +132,11 @@ def compare_all(
 ) -> tuple[Comparison, ...]:
     """Paired differences of all pairs, or of the ``pairs`` given, with intervals, adjusted p and verdicts.
 
-    For each pair, d_p is the difference of the two values of problem p (``compute_problem_values``), over the
-    P problems that both have. Problems that only one side answered are named and never filled in.
-
-    - difference: the mean of d_p; its estimand is the mean difference over problems like these and, where
-      both series have several runs, over runs like these: of methods then, otherwise of these checkpoints;
-    - interval: mean ± t √V, V = s_d²/P + τ_a²/r_a + τ_b²/r_b (``estimate_over_differences``);
-    - p: two-sided, by flipping the signs of d_p (``permutation_tests``), or by t where runs add to V;
-    - adjusted p: ``adjust_step_down`` over all pairs, not under ``pairs.FEWEST`` shared problems. Where
-      several ``blocks`` are one family, p is multiplied by their number (Bonferroni);
-    - verdict: see ``decide``; ``alpha`` is the chance of at least one wrong verdict among all.
-
-    ``level`` is that of each interval by itself. Raises a ScoresError if a series does not exist.
+    Over the problems that both have: the mean difference, its t interval at ``level``
+    (``estimate_over_differences``), a two-sided p by flipping signs, or by t where runs add to the variance,
+    and p adjusted by ``adjust_step_down`` over all pairs of at least ``pairs.FEWEST`` problems. ``alpha`` is
+    the chance of at least one wrong verdict (``decide``) among all; where several ``blocks`` are one family,
+    p is multiplied by their number (Bonferroni). Raises a ScoresError if a series does not exist.
     """
     family = _Family(metric, k, check_level(level), alpha, higher_is_better, seed, blocks)
     chosen = _choose_pairs(problem_scores.series, pairs)
@@ -175,14 +168,10 @@ def compare_benchmarks(
 ) -> AcrossBenchmarks:
     """Every series on every benchmark, each cell against the baseline, and the macro average.
 
-    A cell's score is that of ``score_series`` for problems like these, its comparison that of ``compare_all``
-    with the baseline second; the average is ``compute_macro_score``'s. All comparisons of the table are
-    adjusted together. A series that lacks a benchmark has no average, because an average over fewer could not
-    be compared with the others. ``parts`` holds problem scores by benchmark, without problems where there are
-    totals only; ``given`` holds totals by benchmark (``score_totals``). Without a ``baseline`` nothing is
-    compared.
-
-    Raises a ScoresError if the benchmarks' scores have different ranges, or no benchmark has the baseline.
+    Cells hold scores of ``score_series`` and comparisons of ``compare_all``, adjusted together; without a
+    ``baseline`` nothing is compared. A series that lacks a benchmark has no average
+    (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
+    (``score_totals``). Raises a ScoresError if ranges of scores differ, or no benchmark has the baseline.
     """
     unknown_ranges = _check_one_range(parts) if len(parts) > 1 else []
     table = _tabulate_scores(parts, given or {}, metric, k, level)
@@ -289,9 +278,8 @@ def compare_pairs_across(
 ) -> tuple[PairOn, ...]:
     """Every pair on every benchmark, then, where there are several, on their average; adjusted together.
 
-    Arguments are those of ``compare_all``, with problem scores by benchmark. A pair of which a side has no
-    answers to a benchmark, or no average, has no number there and a reason. Raises a ScoresError if a series
-    is on no benchmark.
+    Arguments are those of ``compare_all``. A pair of which a side has no answers to a benchmark, or no
+    average, has no number there and a reason. Raises a ScoresError if a series is on no benchmark.
     """
     names = tuple(dict.fromkeys(name for part in parts.values() for name in part.series))
     chosen = _choose_pairs(names, pairs)

@@ -21,10 +21,9 @@ _TERMS = 10_000
 def t_quantile(probability: float, df: float) -> float:
     """The value that a t variable with ``df`` degrees of freedom stays below with this probability.
 
-    Found by Newton's method on the distribution function, inside a bracket by bisection. Good to 11 digits up
-    to 1000 degrees of freedom and to 8 digits up to a million; rounded to 12, so that it is the same number
-    on every machine. Infinite ``df`` gives the normal distribution. Raises a ValueError for arguments out of
-    range.
+    By Newton's method inside a bracket; good to 11 digits up to 1000 degrees of freedom and to 8 up to a
+    million, rounded to 12, so that machines agree. Infinite ``df`` is the normal distribution. Raises a
+    ValueError for arguments out of range.
     """
     if not (0 < probability < 1 and df > 0):
         raise ValueError(

@@ -46,9 +46,8 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     """The analysis of variance of runs × problems, one value a cell (Searle et al. 1992, 4.7).
 
     With S² the variance of the runs' scores and M the mean square of what neither run nor problem explains,
-    S² estimates τ² + (variance of run × problem and of sampling)/P and M/P the latter part alone. ``values``
-    has shape (r, P), NaN where a run lacks a problem; such problems are left out. None under 2 runs or 2
-    problems.
+    S² estimates τ² + (variance of run × problem and of sampling)/P, M/P the latter alone. ``values`` has
+    shape (r, P); problems with NaN are left out. None under 2 runs or 2 problems.
     """
     whole = values[:, np.isfinite(values).all(axis=0)]
     runs, problems = whole.shape
@@ -113,12 +112,11 @@ class Variance(NamedTuple):
 def variance_of_mean(
     values: FloatArray, units: Sequence[str] | None = None, runs: Sequence[RunVariance | None] = ()
 ) -> Variance:
-    """The variance of a mean over problems and over runs, as both are drawn at random.
+    """The variance of a mean over problems and over runs, as both are drawn at random; ``values`` has no NaN.
 
-    s²/P over problems. Problems of one cluster vary together: Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P²
-    over G clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2). τ²/r is added for
-    each series of several runs. ``values`` has no NaN; each problem is a cluster of its own without
-    ``units``; ``runs`` are those of the series whose mean this is, or of both whose difference it is.
+    s²/P over problems, or by cluster (``units``) Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P² over G
+    clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2); τ²/r is added for each of
+    ``runs``.
     """
     count = values.size
     if units is None:
@@ -154,16 +152,12 @@ def estimate_over_problems(
 ) -> Interval:
     """The t interval of a mean score over problems, made on the logit scale of the range of scores.
 
-    With u = (mean - lowest)/(highest - lowest) and se_u its standard error (``variance_of_mean``) it is
-    logit(u) ± t se_u/(u (1 - u)), carried back (delta method): the logit interval of Brown, Cai and DasGupta
-    2001 with the problems' own spread and t, as Korn and Graubard 1998 and ``svyciprop`` of R's survey
-    package do.
-
-    Spread cannot show what none of the problems had. Where all have one value the interval is
-    ``make_unseen_interval``; where at least half lie within 0.5 % of one end of the range it is never less
-    than that. Where what is unseen reaches at least half as far as t, the end near the border takes the whole
-    error, one-sided (Feldman and Cousins 1998). The reason says so where it matters. At 95 % 137 of the 147
-    settings of ``benchmarks/honesty_scores.py`` cover in 93 to 97 % of 4,000 draws, none in less than 92 %.
+    With u = (mean - lowest)/(highest - lowest) and se_u its standard error it is logit(u) ± t se_u/(u (1 -
+    u)), carried back: the logit interval of Brown, Cai and DasGupta 2001 with the problems' own spread and t,
+    as Korn and Graubard 1998 and ``svyciprop`` of R's survey package do. Where all values are equal it is
+    ``make_unseen_interval``; where at least half lie within 0.5 % of one end of the range it is never less,
+    and where what is unseen reaches half as far as t, the end near the border takes the whole error (Feldman
+    and Cousins 1998). Coverage: ``benchmarks/honesty_scores.py``.
     """
     count, width = values.size, highest - lowest
     if count < _FEWEST:
@@ -261,12 +255,10 @@ def _describe_units(units: Sequence[str] | None, variance: Variance) -> str:
 def make_unseen_interval(
     value: float, count: int, ends: tuple[float, float], level: float, *, what: str = "value"
 ) -> Interval:
-    """An interval for the mean of problems like ``count`` ones that all have the same value.
+    """An interval for problems like ``count`` ones that all have the same value; never of zero width.
 
-    Let a share q of such problems have another value. To see none among n has probability (1 - q)^n, so with
-    confidence 1 - h on each side, h = (1 - level)/2, q is at most 1 - h^(1/n) (Clopper and Pearson 1934).
-    They could lie anywhere in the range; hence [v - q (v - lowest), v + q (highest - v)], never of zero
-    width.
+    A share q of problems with another value shows none among n with probability (1 - q)^n, so q is at most 1
+    - h^(1/n), h = (1 - level)/2 (Clopper and Pearson 1934); those could lie anywhere in the range.
     """
     share = _compute_unseen_share(count, level)
     reason = (
@@ -313,11 +305,10 @@ def wilson(rate: float, count: int, lowest: float, highest: float, level: float)
 def estimate_within_problems(
     centre: float, variances: FloatArray, freedom: FloatArray, ends: tuple[float, float], level: float
 ) -> Interval:
-    """The interval for these very problems, other samples: √(Σ v_p)/P about the mean.
+    """The interval for these very problems, other samples: √(Σ v_p)/P about the mean, cut at the range.
 
-    ``variances`` holds v_p, the estimated variance of problem p's own score, NaN with too few samples to
-    know; ``freedom`` its degrees of freedom. The quantile is Student's t with those of Satterthwaite (1946),
-    (Σ v_p)² / Σ (v_p²/f_p). The ends are cut at the range of scores.
+    ``variances`` holds v_p, the variance of problem p's own score, NaN with too few samples; ``freedom`` its
+    degrees of freedom, combined as by Satterthwaite (1946).
     """
     unknown = int(np.count_nonzero(~np.isfinite(variances)))
     if unknown:

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
 
 def pass_at_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
-    """The chance that at least one of k samples is right: 1 - C(n - c, k) / C(n, k).
+    """The chance that at least one of k samples is right: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021).
 
-    The unbiased estimator of Chen et al. 2021, "Evaluating Large Language Models Trained on Code",
-    equation 1. As a product of k factors (n - c - j) / (n - j) nothing overflows, and rising in k is exact.
-    ``n`` samples of each problem, ``c`` of them right; the result has their shape, NaN where n < k.
+    ``n`` samples of each problem, ``c`` of them right; the result has their shape, NaN where n < k. As a
+    product of k factors nothing overflows, and rising in k is exact.
     """
     return np.where(n >= k, 1 - _product(n, n - c, k), np.nan)
 
@@ -34,9 +33,8 @@ def pass_all_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
 def pass_variance(n: IntArray, c: IntArray, k: int, *, every: bool = False) -> FloatArray:
     """The jackknife variance of pass@k (or of pass^k with ``every``) over the samples of a problem.
 
-    (n - 1)/n Σ (θ₋ᵢ - mean of θ₋ᵢ)² (Efron and Stein 1981). Without one of the c right samples the estimate
-    is θ(n - 1, c - 1), without one of the others θ(n - 1, c), so the sum has two kinds of terms. At k = 1
-    it is s²/n exactly. NaN where n ≤ k, because without one sample too few are left.
+    (n - 1)/n Σ (θ₋ᵢ - mean of θ₋ᵢ)² (Efron and Stein 1981); without a right sample the estimate is θ(n - 1, c
+    - 1), without another θ(n - 1, c). At k = 1 it is s²/n exactly. NaN where n ≤ k.
     """
     estimate = pass_all_k if every else pass_at_k
     less = np.maximum(n - 1, 0)
@@ -63,9 +61,8 @@ _AT_ONCE = 256
 def _compute_majority(scores: ProblemScores, k: int) -> FloatArray:
     """The expected score of the most frequent answer among k samples, over all C(n, k) choices of them.
 
-    Answers are compared as they are written. If several are most frequent, each is taken with the same
-    probability. A sample without an answer casts no vote; where nobody votes, the score is the lowest. An
-    answer's score is the mean over the samples that gave it. Shape (R, P); NaN where a problem has fewer than
+    Among equally frequent answers each is taken with the same probability; a sample without an answer casts
+    no vote, and where nobody votes, the score is the lowest. Shape (R, P); NaN where a problem has fewer than
     k samples.
     """
     votes = scores.votes
@@ -101,11 +98,10 @@ def _compute_majority(scores: ProblemScores, k: int) -> FloatArray:
 def _expect_score(count: IntArray, score: FloatArray, silent: IntArray, k: int) -> FloatArray:
     """The expected score of the vote in each cell; ``count`` and ``score`` have shape (cells, answers).
 
-    No choice is enumerated or drawn. Let answer i be given n_i times. For each size t of the winning vote the
-    choices in which no answer has more than t votes are counted by adding one answer after another to a
-    table of (samples chosen so far, answers with t votes); a second table carries the sum of the scores of
-    these answers. Each C(n_i, x) is multiplied by θ^x (1 - θ)^(n_i - x) with θ = k/n, which cancels in the
-    division by C(n, k) θ^k (1 - θ)^(n - k) and keeps every number between 0 and 1.
+    For each size t of the winning vote the choices in which no answer has more are counted by adding one
+    answer after another to a table of (samples chosen, answers with t votes); a second table carries the sum
+    of their scores. Each C(n_i, x) is multiplied by θ^x (1 - θ)^(n_i - x) with θ = k/n, which cancels and
+    keeps every number between 0 and 1.
     """
     n = count.sum(axis=1) + silent
     share = k / n
@@ -175,16 +171,10 @@ def compute_problem_values(
 ) -> ProblemValues:
     """The metric of each problem, first in each run, then averaged over the runs of a series.
 
-    - ``mean``: mean score of all samples;
-    - ``avg@n``: the same, with the number of samples named: ``k``, or all. What one expects of the average
-      of n samples does not depend on n, so every sample counts;
-    - ``pass@k``, ``pass^k``: scores have to be right or wrong, and the chance is given on their scale, from
-      the score of wrong to that of right;
-    - ``maj@k``: the expected score of a majority vote; answers have to be there.
-
-    k samples are those of one run: runs are different models, and one could not draw from several. Raises a
-    ScoresError that names problems with fewer than k samples or without what the metric needs, a ValueError
-    if there is no such metric, or k is missing or below 1.
+    ``avg@n`` is the mean with the number of samples named. ``pass@k`` and ``pass^k`` need scores that are
+    right or wrong and give the chance on their scale, ``maj@k`` needs answers. k samples are those of one
+    run: runs are different models. Raises a ScoresError that names problems with fewer than k samples or
+    without what the metric needs, a ValueError if there is no such metric, or k is missing or below 1.
     """
     if metric not in _METRICS:
         raise ValueError(f"there is no metric {metric!r}; there are {', '.join(_METRICS)}")
@@ -240,11 +230,10 @@ def mean_of_known(values: FloatArray) -> FloatArray:
 def compute_sampling_variance(
     scores: ProblemScores, metric: Metric | str, k: int | None
 ) -> tuple[FloatArray, FloatArray] | None:
-    """The variance of each problem's own value from sampling alone, and its degrees of freedom.
+    """The variance of each problem's own value from sampling alone, and its degrees of freedom, shape (S, P).
 
-    Of a mean it is s²/m, of pass@k and pass^k the jackknife's (``pass_variance``); over r runs the sum
-    divided by r². The degrees of freedom are those of all runs' samples together. Both have shape (S, P), NaN
-    where a problem has too few samples; None for maj@k, for which there is no such formula.
+    Of a mean it is s²/m, of pass@k and pass^k the jackknife's; over r runs the sum divided by r². NaN where a
+    problem has too few samples; None for maj@k, for which there is no such formula.
     """
     n = scores.samples
     if metric == "maj@k":

@@ -189,14 +189,11 @@ _METHOD = "squared half-widths of the benchmarks"
 
 
 def compute_macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: float) -> Score:
-    """The mean of a series' scores on B benchmarks, each counting once.
+    """The mean of a series' scores on B fixed benchmarks, each counting once.
 
-    The benchmarks are fixed and their problems drawn independently, so variances add: with half-widths h_b
-    below (or above) each score the average's is √(Σ h_b²)/B. For intervals of one quantile times a standard
-    error this is the quantile times √(Σ se_b²)/B; Wilson's and other uneven intervals enter with the side
-    they have (Zou and Donner 2008, "square-and-add", MOVER). It says nothing about other benchmarks.
-    ``column`` holds the benchmarks and the series' score on each. Where one is None there is no estimate,
-    where one has no interval there is none; with the reason.
+    With half-widths h_b below (or above) each score the average's is √(Σ h_b²)/B (Zou and Donner 2008,
+    "square-and-add", MOVER). ``column`` holds the benchmarks and the series' score on each; where one is
+    missing there is no estimate, where one has no interval there is none, with the reason.
     """
     gone = [name for name, score in column if score is None or score.estimate is None]
     if gone:
@@ -229,11 +226,10 @@ def compare_macro(
 ) -> Comparison:
     """The mean of a pair's differences on B benchmarks, before the adjustment for others.
 
-    The interval combines the benchmarks' own as in ``compute_macro_score``; where runs add to the variance
-    it is t √(Σ v_b/B² + τ_a²/r_a + τ_b²/r_b) with the degrees of freedom of Satterthwaite (1946). p is by
-    sign flips (by t where runs add): every shared problem of every benchmark, or cluster, is flipped by
-    itself and weighs 1/(B P_b). ``compared`` are the comparisons on each benchmark, on all of which the two
-    share problems; ``runs`` is what the runs of both add to their averages.
+    The interval is made as in ``compute_macro_score``; where runs add to the variance it is t √(Σ v_b/B² +
+    τ_a²/r_a + τ_b²/r_b). p is by sign flips (by t where runs add): every shared problem of every benchmark,
+    or cluster, is flipped by itself and weighs 1/(B P_b). ``compared`` are the comparisons on each benchmark,
+    ``runs`` what the runs of both add to their averages.
     """
     count = len(compared)
     weights: dict[str, list[float]] = defaultdict(list)

@@ -47,14 +47,11 @@ class Flips:
 
     Up to ``EXACT`` units that differ, p is the share of all sign vectors whose sum is at least as far from 0
     as the one seen; otherwise (1 + r)/(1 + ``FLIPS``) with r such sums among random ones (Phipson and Smyth
-    2010), which is never 0. The signs of a unit come from a hash of the seed and its name, so that neither
-    order nor another series or pair moves p. Values are put on a grid of 2^36 steps (fewer above 65 000
-    problems): all sums are then exact, and sums that differ by less than rounding to the grid can do are
-    ties.
-
-    ``values`` has shape (S, P), NaN where a series lacks a problem; problems of one of the P ``units`` flip
-    together. ``draw_centred`` gives ``draws`` of the sums from the ``first`` on: benchmarks whose problems
-    have the same names have the same signs, and are independent from different draws on.
+    2010). The signs of a unit come from a hash of the seed and its name. Values are put on a grid of 2^36
+    steps (fewer above 65 000 problems), so that all sums are exact. ``values`` has shape (S, P), NaN where a
+    series lacks a problem; problems of one of the P ``units`` flip together. ``draw_centred`` gives ``draws``
+    of the sums from the ``first`` on: benchmarks whose problems have the same names are independent from
+    different draws on.
     """
 
     def __init__(
@@ -108,12 +105,11 @@ class Flips:
         return [tests[pair] for pair in pairs]
 
     def draw_centred(self, a: int, b: int) -> tuple[FloatArray, FloatArray]:
-        """What the mean difference of two rows would be by chance alone, and its variance, draw by draw.
+        """What the mean difference of two rows would be by chance, and its variance, shape (draws,) each.
 
         The differences are centred before they are flipped, so that a true difference does not make chance
-        look larger; since that alone is far too liberal, each draw comes with its own variance, as the
-        difference itself does (Janssen 1997 and Chung and Romano 2013 on studentised permutation tests).
-        Of pairs that ``run_tests`` was given; both arrays have shape (draws,), in the unit of the values.
+        look larger; hence each draw has its own variance (Janssen 1997; Chung and Romano 2013). Of pairs that
+        ``run_tests`` was given.
         """
         counts, differences = self._count_shared(a, b), self._compute_differences(a, b)
         count, centre = int(counts.sum()), int(differences.sum()) / int(counts.sum())
@@ -266,14 +262,12 @@ def adjust_step_down(
 ) -> list[Adjusted]:
     """Adjusts p for a family of two or more by the largest statistic of what is not yet rejected.
 
-    The statistic is |d|/√(v + τ²) with v the variance of the mean over problems, averaged as
-    (v + 2 mean v of the group)/3, and τ² what runs add. Each draw flips the signs of the centred differences
-    of a problem, the same for all pairs, and moves each series by its own draw of what runs add (Student's t
-    with the degrees of freedom of the averaged variance). The hypotheses are taken from the largest
-    statistic down: p is the share of draws whose largest statistic among those that remain is at least the
-    one seen, and never below the p before it (Westfall and Young 1993, algorithm 4.1; Romano and Wolf 2005).
-    Averaging spreads is what Efron et al. 2001 and Smyth 2004 do for many comparisons of few units: with 15
-    problems the smallest of 190 spreads is luck. ``alpha`` is for the critical value.
+    The statistic is |d|/√(v + τ²) with v averaged as (v + 2 mean v of the group)/3 (Efron et al. 2001 and
+    Smyth 2004 on many comparisons of few units) and τ² what runs add. Each draw flips the signs of the
+    centred differences, the same for all pairs, and moves each series by its own draw of what runs add
+    (Student's t). From the largest statistic down, p is the share of draws whose largest statistic among
+    those that remain is at least the one seen, and never below the p before it (Westfall and Young 1993,
+    algorithm 4.1; Romano and Wolf 2005). ``alpha`` is for the critical value.
     """
     spreads: dict[str | None, list[float]] = defaultdict(list)
     drawn_spreads: dict[str | None, FloatArray] = {}

@@ -50,9 +50,9 @@ class _Rule(NamedTuple):
 def _find_probability(difference: float, rule: _Rule) -> float:
     """The probability that a true difference gets a verdict in its own direction, rounded.
 
-    d is normal about the true difference, and its standard error varies as √(χ²_df/df) of its own: the
-    noncentral t of Cohen 1988, 12.7, with the family's threshold where that is larger. With S = √(χ²_df/df)
-    it is E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S where it does not vary.
+    The noncentral t of Cohen 1988, 12.7, with the family's threshold where that is larger: with S =
+    √(χ²_df/df) E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S where it does not
+    vary.
     """
     spreads, weights = _list_spreads(rule.df)
     quantile = t_quantile((1 + max(rule.level, _LEVEL)) / 2, rule.df)
@@ -91,9 +91,8 @@ def _find_difference(rule: _Rule) -> float:
 def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
     """What the comparisons of one benchmark find: a pair with their mean variance, alone and in their family.
 
-    The family test averages spreads over its pairs (``adjust_step_down``), so a typical pair has their
-    mean variance, and the median of their degrees of freedom and problems. Pairs without spread (a series and
-    its copy) say nothing about others and are left out.
+    Its degrees of freedom and problems are the medians. Pairs without spread (a series and its copy) say
+    nothing about others and are left out.
     """
     usable = _select_usable(comparisons)
     if not usable:
@@ -127,9 +126,9 @@ def _select_usable(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def find_half_step(scores: ProblemScores, metric: str) -> float:
     """Half the distance between neighbouring mean differences that sign flips give; 0 where it is tiny.
 
-    With m samples that are right or wrong a problem's score is a multiple of 1/m, and a flipped sign moves
-    the mean by twice as much over P problems. The test counts what is as far as the difference seen or
-    farther, and so asks for half a step more than a test of continuous numbers (Feller 1968, VII.3).
+    With m samples that are right or wrong a problem's score is a multiple of 1/m; the test counts what is as
+    far as the difference seen, and so needs half a step more than one of continuous numbers (Feller 1968,
+    VII.3).
     """
     some = scores.samples[scores.samples > 0]
     if not some.size or some.min() < some.max() or not all(scores.binary):
@@ -204,15 +203,11 @@ def plan(
 ) -> Plan:
     """How often a true difference is found with other numbers of problems, samples and runs.
 
-    The variance of the difference of a typical pair is taken apart by analysis of variance: sampling from the
-    variance of a problem's samples, run × problem and runs as ``estimate_run_variance`` has them, averaged
-    over the series, and problems from what is left of the mean variance of the comparisons (Searle et al.
-    1992, 4.7; none is below 0). What the data do not show is None with a reason. Put together for another
-    design it gives the power, with the critical value of the family that was tested.
-
-    ``difference`` is the true one, in the unit of the scores; if left out the one that is found four times in
-    five now, in two digits. Raises a ScoresError if no two series have differences with a spread, or the
-    difference is not above 0.
+    The variance of the difference of a typical pair is taken apart by analysis of variance into sampling, run
+    × problem, runs, and problems as what is left (Searle et al. 1992, 4.7; none is below 0), and put together
+    for another design. ``difference`` is in the unit of the scores; if left out the one that is found four
+    times in five now. Raises a ScoresError if no two series have differences with a spread, or it is not
+    above 0.
     """
     if difference is not None and not difference > 0:
         raise ScoresError(f"a difference of {difference:g} is none to look for", "Give one above 0")

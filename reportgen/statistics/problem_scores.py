@@ -32,13 +32,11 @@ def group_problem_scores(
 ) -> ProblemScores:
     """All series by problem, from one query.
 
-    Rows without a finite score are left out and counted. Of several rows of one series, run, problem and
-    sample the last written counts; the others are replaced. Samples are then averaged within a run and
-    problem. ``where`` keeps rows with these values in these free columns. ``answers`` counts answers too, for
-    majority votes, by a second query.
-
-    Raises a ScoresError if a score lies outside of the stated range, a problem is in two clusters, a column
-    does not exist, or nothing is left; a ReportError, with every file and line, if the files cannot be read.
+    Rows without a finite score are left out and counted; of several rows of one sample the last written
+    counts. ``where`` keeps rows with these values in free columns; ``answers`` counts answers too, for
+    majority votes. Raises a ScoresError if a score lies outside of the stated range, a problem is in two
+    clusters, a column does not exist, or nothing is left; a ReportError, with every file and line, if the
+    files cannot be read.
     """
     parts = _read_parts(outcomes, None, where or {}, answers=answers)
     if not parts:
@@ -150,9 +148,9 @@ def _split_by_part(columns: _Columns) -> dict[str, dict[str, Column]]:
 def _read_cells(query: _Query) -> tuple[_Query, dict[str, Column]]:
     """All cells, one for each run and problem of a part, and the query that gave them.
 
-    To find the last row of every sample a group a sample is needed, which costs more than all else together.
-    So samples are first taken to have one row each, and the hashes of a cell's samples are counted too: if
-    none is there twice, no sample is. Two samples with one hash only cost a second query.
+    To find the last row of every sample a group a sample is needed, which costs more than all else. So
+    samples are first taken to have one row each: if no hash of a cell's samples is there twice, none is
+    repeated.
     """
     outcomes = query.outcomes
     low, high = float(outcomes.lowest), float(outcomes.highest)

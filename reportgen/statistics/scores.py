@@ -46,8 +46,7 @@ def measure_run_spreads(
     """Each run's own score, and their mean with the t interval over runs (runs - 1 degrees of freedom).
 
     Runs of a series are scored on the problems that all of them answered: otherwise a run with the harder
-    problems would look like a worse seed. The estimand is the mean score of other runs like these on these
-    problems.
+    problems would look like a worse seed.
     """
     check_level(level)
     values = compute_problem_values(problem_scores, metric, k)
@@ -106,20 +105,11 @@ def score_series(
     estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> tuple[Score, ...]:
-    """The score of each series: the mean over problems of each problem's own value.
+    """The score of each series: the mean over its own problems of the metric, averaged over runs.
 
-    A problem's value is the metric over its samples (``compute_problem_values``), averaged over runs. The
-    interval is about one of two things:
-
-    - ``problems like these``: what the series would score on other such problems. The t interval over
-      problems on the logit scale (``estimate_over_problems``), with errors by cluster where problems have
-      clusters, and with what runs add where there are several: what other runs like these would score.
-      Wilson's where each problem is one draw that is right or wrong.
-    - ``these problems``: what it would score on these very problems with other samples. √(Σ v_p)/P with v_p
-      the sampling variance of the problem's value (s²/m for a mean), t with Satterthwaite's degrees of
-      freedom.
-
-    Each series is scored on its own problems, so no other series moves its numbers. Raises a ValueError if
+    The interval for ``problems like these`` is Wilson's where each problem is one draw that is right or
+    wrong, else ``estimate_over_problems``, by cluster where problems have clusters, and with what runs add.
+    That for ``these problems`` with other samples is ``estimate_within_problems``. Raises a ValueError if
     there is no such metric or estimand, or ``level`` is not between 0 and 1.
     """
     check_level(level)
@@ -215,9 +205,7 @@ def score_slices(
 ) -> dict[str, tuple[Score, ...]]:
     """The scores of each part by itself, from ``group_problem_scores_by``, of all series in one order.
 
-    Each interval is about problems like those of its slice. Slices are looked at for themselves: intervals of
-    many slices are not adjusted, so one in twenty misses at a level of 95 %. A series that a part lacks has
-    no estimate, and a reason.
+    Intervals of many slices are not adjusted. A series that a part lacks has no estimate, and a reason.
     """
     names = tuple(dict.fromkeys(series for part in parts.values() for series in part.series))
     slices = {}
@@ -238,9 +226,8 @@ def score_pass_at_k(
 ) -> tuple[tuple[Score, ...], ...]:
     """The score pass@k of each series at several k: powers of two and the largest possible if left out.
 
-    A series goes as far as its problem with the fewest samples allows, since beyond it the curve would be
-    about fewer and fewer problems. Intervals are those of ``score_series`` at each k by itself: neighbouring
-    ones rest on the same samples and move together. A curve is empty where a series has no score.
+    A series goes as far as its problem with the fewest samples allows; its curve is empty where it has no
+    score.
     """
     curves = []
     for place in range(len(problem_scores.series)):
@@ -263,11 +250,10 @@ def score_pass_at_k(
 
 
 def build_problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool = True) -> ProblemGrid:
-    """Mean scores of every series on every problem, ordered by difficulty.
+    """Mean scores of every series on every problem, ordered by difficulty, then by name.
 
-    A problem's difficulty is its mean score over the series that have it, each counting once; equally hard
-    problems stand by name. A problem is solved by one series alone if that one has at least one right sample,
-    no other has any, and at least one other tried it.
+    A problem's difficulty is its mean score over the series that have it. It is solved by one series alone if
+    that one has a right sample, no other has any, and at least one other tried it.
     """
     score = compute_series_means(problem_scores, problem_scores.mean)
     difficulty = mean_of_known(score)
@@ -297,9 +283,8 @@ def score_totals(
     """The score of each series from its totals on one benchmark, in order of first appearance.
 
     Several totals of a series are taken for runs on the same problems: their mean, with the mean of their
-    standard errors, which the mean's own never exceeds, however the runs depend on each other (the standard
-    deviation of a sum is at most the sum of standard deviations). Their spread is given, too.
-    ``ends`` are the smallest and the largest possible score; None where the range is not known.
+    standard errors, which the mean's own never exceeds. ``ends`` are the range of scores; None where it is
+    not known.
     """
     totals: dict[str, list[ReportedScore]] = defaultdict(list)
     for total in reported:
@@ -348,11 +333,10 @@ def score_total(
     level: float = 0.95,
     ends: tuple[float, float] | None = None,
 ) -> Score:
-    """A total as it is reported, such as ``acc`` with ``acc_stderr``.
+    """A total as it is reported, such as ``acc`` with ``acc_stderr``; it is never compared.
 
-    The interval is value ± z stderr, cut at the range of scores if it is stated. Without problems nothing can
-    be paired: such a score is never compared. ``problems`` is how many it is over, 0 where that is not
-    stated; ``ends`` as in ``score_totals``.
+    The interval is value ± z stderr, cut at the range of scores ``ends`` if it is stated. ``problems`` is how
+    many it is over, 0 where that is not stated.
     """
     score = Score(series, metric, "", level, method=REPORTED, problems=problems)
     if value is None or not math.isfinite(value):

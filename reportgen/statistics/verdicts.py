@@ -110,10 +110,8 @@ _SAME: Final = 1e-9
 def rank_ranges(scores: Sequence[Score], comparisons: Iterable[Comparison]) -> tuple[RankRange, ...]:
     """The best and the worst rank of each series with a score, in the order of ``scores``.
 
-    Best is 1 + the number of series that are better, worst is the number of series less those that it is
-    better than, by the verdicts of one family. A pair without a verdict leaves both orders open, so that
-    all ranges hold together with the confidence of the family (Goldstein and Spiegelhalter 1996 on ranks;
-    here from the closed verdicts, as Klein, Wright and Wieczorek 2020).
+    Best is 1 + the number of series that are better, worst the number of series less those that it is better
+    than, by the verdicts of one family (Goldstein and Spiegelhalter 1996; Klein, Wright and Wieczorek 2020).
     """
     names = [score.series for score in scores if score.estimate is not None]
     pairs = [pair for pair in _list_decided(comparisons) if {*pair} <= {*names}]
@@ -130,9 +128,8 @@ def rank_groups(
 ) -> tuple[RankGroup, ...]:
     """Series by score, best first, with a border where every series above is better than every one below.
 
-    Equal scores keep the order of ``scores``; a series without a score is in no group. With few problems, or
-    where one pair across a border is undecided, there is no border: two groups always differ, two series of
-    one group need not be equal.
+    Equal scores keep the order of ``scores``; a series without a score is in no group. Two groups always
+    differ, two series of one group need not be equal.
     """
     sign = -1 if higher_is_better else 1
     ordered = [(sign * score.estimate, score.series) for score in scores if score.estimate is not None]
@@ -156,10 +153,9 @@ def estimate_best_probabilities(
 ) -> dict[str, float]:
     """How often each series with a score is the best, if other such problems and other runs had been drawn.
 
-    The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get weights from one exponential
-    distribution, the same for all series; what runs add moves a series by Student's t, as in
-    ``adjust_step_down``. Series that are best together share the draw. Not a test: among equal series one
-    is the best more often.
+    The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get exponential weights, the same for
+    all series; what runs add moves a series by Student's t. Series that are best together share the draw. Not
+    a test: among equal series one is the best more often.
     """
     values = compute_problem_values(problem_scores, metric, k)
     rows = [row for row, own in enumerate(values.series) if np.isfinite(own).any()]

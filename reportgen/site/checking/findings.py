@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _FAILS, _UNDECIDED, _UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
 # Every rule by its id: what breaking it is called, and what it means.
-_RULES: dict[str, tuple[str, str]] = {
+RULES: dict[str, tuple[str, str]] = {
     _FAILS: ("Statement fails", "The data say otherwise; reportgen fix repairs bound values."),
     _UNDECIDED: ("Statement cannot be decided", "The data do not suffice to tell whether it is true."),
     _UNEXPECTED: ("Expected failure holds", "A claim that is marked with fails= holds."),
@@ -152,7 +152,7 @@ def format_annotations(check: Check, prefix: str) -> Iterator[str]:
             "line": place.line,
             "col": place.column,
             "endColumn": place.column + finding.length if place.column and finding.length else None,
-            "title": _RULES[finding.rule][0],
+            "title": RULES[finding.rule][0],
         }
         properties = ",".join(
             f"{name}={_escape_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
@@ -218,12 +218,12 @@ def format_sarif(check: Check, prefix: str) -> str:
             "help": {"text": meaning},
             "defaultConfiguration": {"level": "error"},
         }
-        for name, (title, meaning) in _RULES.items()
+        for name, (title, meaning) in RULES.items()
     ]
     results = [
         {
             "ruleId": finding.rule,
-            "ruleIndex": list(_RULES).index(finding.rule),
+            "ruleIndex": list(RULES).index(finding.rule),
             "level": finding.diagnostic.severity.value,
             "message": {"text": finding.diagnostic.text},
             "locations": [{"physicalLocation": _describe_location(finding, prefix)}],

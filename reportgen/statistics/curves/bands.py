@@ -64,11 +64,9 @@ def find_pointwise_level(values: FloatArray, level: float) -> float:
 def find_peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
     """The interval of the highest mean that knows that its step was picked for its height; None under 2 runs.
 
-    It covers both the true mean at the picked step and the true maximum. Behind it, the end must allow for
-    the choice: it is the quantile of the studentised error at the highest of all steps where the true curve
-    is flat, which is the worst case. Beyond it the interval of a single step does: a true value far above a
-    peak would need all readings to err to the same side. Both tails share 1 - ``level``.
-    ``values`` as in ``compute_band``, negative ones for the lowest mean; ``n`` runs reach the picked step.
+    Behind the peak, the end is the quantile of the studentised error at the highest of all steps of a flat
+    curve, the worst case; beyond it, that of a single step. Both tails share 1 - ``level``. ``values`` as in
+    ``compute_band``, negative ones for the lowest mean; ``n`` runs reach the picked step.
     """
     runs, steps = _count_varied(values)
     if min(runs, n) < _FEWEST_RUNS:
@@ -83,9 +81,9 @@ def find_peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
 def estimate_run_noise(values: FloatArray) -> Noise:
     """What the deviations of runs from their mean are like, rounded to what makes intervals wider.
 
-    Deviations are divided by the standard deviation at their step; ``far`` is the mean correlation over
-    distances above half of the steps, ``near`` follows from that of neighbours. The skewness is that of all
-    deviations together, less half its standard error: a few readings seem skewed by chance.
+    ``far`` is the mean correlation of standardised deviations over distances above half of the steps,
+    ``near`` follows from that of neighbours. The skewness is less half its standard error: a few readings
+    seem skewed by chance.
     """
     values = values[:, _find_varied(values)]
     runs, steps = values.shape
@@ -210,21 +208,12 @@ _LAST_PLACES = 4 * np.finfo(np.float64).eps
 def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Banded:
     """Centre and band across the runs that support each step.
 
-    The centre is the mean, for ``iqr`` the median. With ``s`` the standard deviation across runs
-    (ddof = 1) and ``n`` the number of runs, the band is
-
-    - ``ci``: mean ± t s / √n, where t is the (1 + level) / 2 quantile of Student's t with n - 1 degrees
-      of freedom; the interval answers: the mean of other runs like these, at each step by itself;
-    - ``simultaneous``: the same with t so large that the whole mean curve lies in the band at this level;
-    - ``se``: mean ± s / √n;
-    - ``sd``: mean ± s;
-    - ``range``: smallest to largest run;
-    - ``iqr``: first to third quartile, interpolated linearly (Hyndman and Fan 1996, type 7);
-    - ``none``: no band.
-
-    One run says nothing about other runs, and equal runs say no more of how runs differ: there the band is
-    NaN, never of zero width. ``values`` has shape (R, S), NaN where a run does not support a step. Raises a
-    ValueError if there is no such band, or ``level`` is not between 0 and 1.
+    With mean, deviation ``s`` and number ``n`` of runs: ``ci`` is mean ± t s / √n at each step by itself,
+    ``simultaneous`` the same for the whole curve at once, ``se`` mean ± s / √n, ``sd`` mean ± s, ``range``
+    the smallest and largest run, ``iqr`` the median with quartiles (Hyndman and Fan 1996, type 7). Where
+    there is one run, or all are equal, the band is NaN, never of zero width. ``values`` has shape (R, S), NaN
+    where a run does not support a step. Raises a ValueError if there is no such band, or ``level`` is not
+    between 0 and 1.
     """
     if str(kind) not in _BANDS:
         raise ValueError(f"there is no band {kind!r}; there are {', '.join(_BANDS)}")
@@ -242,9 +231,8 @@ def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.9
 def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tuple[FloatArray, FloatArray]:
     """The interval that the input itself gives, at each step; NaN where it gives none.
 
-    ``low`` and ``high`` are used as they are. A standard error becomes an interval at ``level``: with the
-    quantile of Student's t for n - 1 degrees of freedom where the input gives n, otherwise of the normal
-    distribution.
+    A standard error becomes an interval at ``level``: by Student's t for n - 1 degrees of freedom where the
+    input gives n, otherwise by the normal distribution.
     """
     if given.stderr is None:
         none = np.full_like(values, np.nan)

@@ -67,21 +67,14 @@ def compute_curves(
     series: tuple[str, ...] | None = None,
     peak: Peak | str = "none",
 ) -> CurveSet:
-    """Centre and band of each series.
+    """Centre and band of each series, at the common steps of its runs or, interpolated, at the union of them.
 
-    The runs of a series are averaged at their common steps: exactly where they share them, otherwise on
-    the union of the series' steps, each run interpolated linearly inside its own range and never
-    extrapolated. The band belongs to the line that is drawn: with ``smooth`` both centre and band are those
-    of the smoothed runs, and ``Curve.raw`` holds the centre of the unsmoothed ones.
-
-    Where a series has a single run and the input gives an interval with it, that interval is the band
-    (``Curve.given``), a standard error at ``level``; under smoothing it moves with the centre and keeps
-    its width. ``n`` is then the number of runs the input says is behind it, if it says so. With several
-    runs the band across runs is used and the input's intervals are not (``CurveSet.given_ignored``).
-
-    ``reduced`` was reduced with the same ``smooth``, else it raises a ValueError. ``series`` chooses some, in
-    this order; those without a finite value are named in ``CurveSet.without_values``. With the
-    ``simultaneous`` ``peak``, ``Curve.extremes`` of means over several runs are computed.
+    With ``smooth``, by which ``reduced`` was smoothed, centre and band are those of the smoothed runs, and
+    ``Curve.raw`` is the centre of the unsmoothed ones. An interval that the input gives with a single run is
+    its band (``Curve.given``) and moves with the centre under smoothing; with several runs it is not used
+    (``CurveSet.given_ignored``). ``series`` chooses some, in this order. With the ``simultaneous`` ``peak``,
+    ``Curve.extremes`` of means over several runs are computed. Raises a ValueError if ``reduced`` was not
+    smoothed.
     """
     members: dict[str, list[Run]] = {name: [] for name in series or ()}
     for run in reduced.runs:
@@ -166,14 +159,10 @@ def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate
 def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> tuple[Ending, ...]:
     """Final value, peak and mean of each series, from unsmoothed values.
 
-    - ``final``: the mean across runs at the series' last step;
-    - ``peak``: the mean curve's maximum, or minimum where lower is better, at the first step that has it;
-    - ``mean``: each run's mean over its own steps, every step counting once; then the mean across runs.
-
-    Intervals are t intervals across the runs that support that step (``n``); None for one run, except
-    that a single run's own interval, where the input gives one, is used for ``final``. A peak has an
-    interval only where the curves were made with ``peak="simultaneous"``: that of its step alone does not
-    know that the step was picked. Of binned curves, steps are bin centres and values bin means.
+    ``final`` is the mean across runs at the last step, ``peak`` the best mean, at the first step that has it,
+    ``mean`` that of the runs' own means. Intervals are t intervals across the ``n`` runs there, for ``final``
+    also a single run's own; a peak has one only where the curves were made with ``peak="simultaneous"``. Of
+    binned curves, steps are bin centres and values bin means.
     """
     endings = []
     for curve in curve_set.curves:
@@ -224,14 +213,12 @@ def compare_curves(
     alpha: float = 0.05,
     higher_is_better: bool = True,
 ) -> Comparison:
-    """The difference of two series' runs, a minus b, by Welch's t test: runs are the units, steps are not.
+    """The difference of two series' runs, a minus b, by Welch's t test (1947): runs are the units.
 
-    Each run gives one number: its value ``at`` a step, interpolated linearly inside its own range, or the
-    mean of its values at its own steps ``between`` two steps, both included; exactly one of these is given,
-    else it raises a ValueError. Runs without such a number do not count. With means m, variances s² and n
-    runs a side, se² = s_a²/n_a + s_b²/n_b and the degrees of freedom are se⁴ / (Σ (s²/n)²/(n - 1)) (Welch
-    1947). The estimand is the mean difference of other runs like these. ``TOO_FEW`` under 2 runs a side;
-    ``shared`` is the number of runs of the smaller side. Binned runs have the means of their bins.
+    Each run gives its value ``at`` a step, interpolated inside its own range, or the mean of its values
+    ``between`` two steps, both included; exactly one of these is given, else it raises a ValueError. Runs
+    without such a number do not count: ``TOO_FEW`` under 2 a side; ``shared`` is the number of runs of the
+    smaller side.
     """
     check_level(level)
     if (at is None) == (between is None):
@@ -314,11 +301,11 @@ _MOST_HOLM = 30
 
 
 def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
-    """Who ends above all others, and who below.
+    """Who ends above all others, and who below: the best final value, if better than each other.
 
-    That is the series with the best final value, if it is better than each other one. The test is Welch's
-    over runs at the last step that both of a pair have, with Holm's adjustment over all pairs (above 30
-    series Bonferroni's); where runs of both sides are equal, or there is but one, nothing can be tested.
+    Tested by Welch's t over runs at the last step that both of a pair have, with Holm's adjustment over all
+    pairs (above 30 series Bonferroni's); where runs of both sides are equal, or there is but one, nothing can
+    be tested.
     """
     if len(curves) == 1:
         alone = Lead(curves[0].series, tested=False)

@@ -25,17 +25,11 @@ def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
     """Average each value with all earlier ones of its run, which count less the further back they lie.
 
     The smoothed value at step ``t_k`` is ``sum_j w_kj v_j / sum_j w_kj`` over the values up to it, with
-    ``w_kj = weight ** ((t_k - t_j) / unit)``, where ``unit`` is the median distance of the run's neighbouring
-    steps. Dividing by the sum of the weights is the bias correction; no starting value is made up.
-
-    Source: exponential averages by distance in time, Eckner, "Algorithms for Unevenly Spaced Time
-    Series: Moving Averages and Other Rolling Operators" (2014). With equal distances it is TensorBoard's
-    smoothing with its debiasing, and pandas' ``ewm(halflife, times=..., adjust=True)`` with
-    ``halflife = unit * log(0.5) / log(weight)``.
-
-    ``values`` of one run or several, shape (S,) or (R, S), share strictly increasing ``steps`` and are
-    finite. A ``weight`` of 0 leaves them unchanged; one outside of [0, 1) raises a ValueError. Each smoothed
-    value is within the range of the values up to it.
+    ``w_kj = weight ** ((t_k - t_j) / unit)`` and ``unit`` the median distance of neighbouring steps (Eckner,
+    "Algorithms for Unevenly Spaced Time Series", 2014); with equal distances it is TensorBoard's debiased
+    smoothing, and pandas' ``ewm(halflife, times=..., adjust=True)``. ``values`` of one run or several, shape
+    (S,) or (R, S), share strictly increasing ``steps`` and are finite. A ``weight`` of 0 leaves them
+    unchanged; one outside of [0, 1) raises a ValueError.
     """
     if not 0 <= weight < 1:
         raise ValueError(f"smooth must be at least 0 and below 1, not {weight}")

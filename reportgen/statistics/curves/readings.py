@@ -65,9 +65,8 @@ def interpolate_value(curve: Curve, step: float) -> float | None:
 def interpolate_band(curve: Curve, step: float) -> BandAt:
     """The band at a step inside the range; between two steps its ends are interpolated as the values are.
 
-    Of a mean between two steps an interval made this way is never too narrow, since a standard deviation
-    is at most the sum of its parts'. The ends of a smoothed curve's band are not those of the unsmoothed
-    one, and not known. Between two steps ``n`` is the smaller number of runs.
+    Such an interval is never too narrow, since a standard deviation is at most the sum of its parts'. The
+    ends of a smoothed curve's band are not those of the unsmoothed one, and not known.
     """
     known = np.isfinite(_get_centre(curve))
     steps = curve.steps[known]
@@ -131,9 +130,8 @@ def compute_gap(a: Curve, b: Curve, step: float) -> float | None:
 def find_crossings(a: Curve, b: Curve) -> FloatArray:
     """Where the lines of two curves cross: steps at which the sign of a minus b changes, interpolated.
 
-    To touch is not to cross, nor is to part after a common start or to meet at the end: a sign before and
-    the other sign after are needed. Where the curves run together in between, it is the first step at which
-    they do.
+    To touch, to part after a common start or to meet at the end is not to cross. Where the curves run
+    together in between, it is the first step at which they do.
     """
     steps, difference = compute_differences(a, b)
     signed = np.flatnonzero(difference)

@@ -42,19 +42,14 @@ FULL_ROWS = 1_000_000
 def reduce(
     measurements: Measurements, *, max_points: int | None = 400, smooth: float = 0.0
 ) -> dict[str, ReducedMetric]:
-    """One value a step of every run, for every metric of the table that has rows.
+    """One value a step of every run, for every metric of the table in order of first appearance.
 
-    Rows whose step or value is null, NaN or infinite are dropped first and counted. Of several rows of
-    one run, metric and step the last written counts; the others are replaced. Where the runs of a
-    metric have more than ``max_points`` distinct steps together, x is cut into ``max_points`` bins of
-    equal width between the first and the last step: a run's value is the mean of its steps in the bin,
-    its ``low`` and ``high`` are the smallest and largest, and the step is the bin's centre. Smoothing
-    (see ``points.smooth``) is done on all steps of a run, before binning.
-
-    Metrics are in order of first appearance, their runs by the order of series in ``measurements``, then by
-    first row. A run without any finite value has empty arrays. Raises a ReportError, with every file and
-    line, if the files cannot be read, and a ValueError if ``max_points`` is below 1 or ``smooth`` is not in
-    [0, 1).
+    Rows without a finite step and value are dropped and counted; of several rows of one run, metric and step
+    the last written counts. Where the runs of a metric have more than ``max_points`` distinct steps together,
+    they are put in so many bins of equal width: a run's value is the mean of its steps in the bin, ``low``
+    and ``high`` are the extremes, and the step is the bin's centre. Smoothing (``points.smooth``) comes
+    before. Raises a ReportError, with every file and line, if the files cannot be read, and a ValueError if
+    ``max_points`` is below 1 or ``smooth`` is not in [0, 1).
     """
     if max_points is not None and max_points < 1:
         raise ValueError(f"max_points must be at least 1, not {max_points}")
@@ -217,10 +212,9 @@ _MARKS = 48
 def _has_unique_steps(rows: _Rows) -> bool:
     """Whether it is certain that no run has two rows of one step; False where that would cost too much.
 
-    Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the
-    mark of its run and of 48 neighbouring slots. If every slot is used at most once, a mark has as many
-    one bits as rows; equal terms would carry and leave fewer. So equality proves that all slots, and
-    hence all steps, differ. It costs a grouping with rows / 24 groups instead of one with a group a row.
+    Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the mark of
+    its run and of 48 neighbouring slots: if a mark has as many one bits as rows, all slots, and hence all
+    steps, differ. It costs a grouping with rows / 24 groups instead of one with a group a row.
     """
     spacings = [
         (extent.last_step - extent.first_step) / (extent.finite - 1)
@@ -252,14 +246,10 @@ def _split_column(
 ) -> tuple[nw.LazyFrame[Any], list[str]]:
     """Add columns to a table, the parts of a column whose sums are exact, hence the same in any order.
 
-    Adding and subtracting a large power of two cuts a number at a fixed bit. All parts of one level are
-    then multiples of one unit, and up to ``count`` of them add up without rounding. What the last level
-    leaves is not summed; with a million rows it is below 2^-125 of ``largest``.
-
-    Source: ExtractVector in Rump, Ogita and Oishi, "Accurate Floating-Point Summation" (2008); used for
-    reproducible sums by Demmel and Nguyen, "Fast Reproducible Floating-Point Summation" (2013).
-    ``column`` is float64 without null, NaN stays NaN; no absolute value exceeds ``largest``, and no group has
-    more than ``count`` rows.
+    ExtractVector in Rump, Ogita and Oishi, "Accurate Floating-Point Summation" (2008); used for reproducible
+    sums by Demmel and Nguyen (2013): adding and subtracting a large power of two cuts a number at a fixed
+    bit, and up to ``count`` multiples of one unit add up without rounding. What the last level leaves is not
+    summed; with a million rows it is below 2^-125 of ``largest``, which no absolute value exceeds.
     """
     bits = max(1, math.ceil(math.log2(max(count, 1))) + 1)
     exponent = (math.frexp(largest)[1] if largest > 0 else 0) + bits
