@@ -19,7 +19,7 @@ from reportgen.settings.report import Project
 from reportgen.site.manifest import link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from markdown import Markdown
     from mkdocs.config.defaults import MkDocsConfig
@@ -29,26 +29,12 @@ if TYPE_CHECKING:
     from reportgen.settings.report import ProjectSettings
 
 
-def sort_by_nav(nav: object, paths: Sequence[str]) -> list[str]:
-    """Source paths with those that ``nav`` of ``mkdocs.yml`` lists first, in its order."""
-    return list(dict.fromkeys((*(path for path in _list_nav(nav) if path in paths), *paths)))
-
-
 def _list_nav(nav: object) -> Iterator[str]:
     if isinstance(nav, str):
         yield nav
     elif isinstance(nav, dict | list):
         for item in nav.values() if isinstance(nav, dict) else nav:
             yield from _list_nav(item)
-
-
-def filter_language(files: Files, config: MkDocsConfig) -> Files:
-    """Those of the files that belong to the current language; all of them where there is one language."""
-    plugin = _find_i18n(config)
-    if plugin is None or plugin.current_language is None:
-        return files
-    chosen: Files = plugin.on_files(files, config=config)
-    return chosen
 
 
 def find_language_folder(config: MkDocsConfig) -> str:
@@ -167,7 +153,8 @@ def list_content_files(config: MkDocsConfig, root: Path) -> Files:
     walk = _Walk(find_content_name(config, root), boundary)
     walk.look_through(config.docs_dir)
     # MkDocs would follow a circle for ever, so it must not start.
-    _refuse(walk.folders)
+    if walk.folders:
+        raise ReportError(*walk.folders)
     files = get_files(config)
     set_exclusions(files, config)
     shown = (file.abs_src_path or "" for file in filter_shown(files))
@@ -177,18 +164,14 @@ def list_content_files(config: MkDocsConfig, root: Path) -> Files:
         theme = _Walk(custom.name, boundary.add(custom))
         theme.look_through(str(custom))
         problems += theme.files.values()
-    _refuse(problems)
+    if problems:
+        raise ReportError(*problems)
     return files
 
 
 def filter_shown(files: Files) -> Iterator[File]:
     """The files that a site shows or copies; drafts are shown while a report is served."""
     return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
-
-
-def _refuse(problems: list[Diagnostic]) -> None:
-    if problems:
-        raise ReportError(*problems)
 
 
 @dataclass(slots=True)
@@ -286,10 +269,14 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
         from reportgen.site.security import refuse_unsafe  # noqa: PLC0415 - few reports need it
 
         refuse_unsafe(config, filter_shown(files), name)
-    files = filter_language(files, config)
+    plugin = _find_i18n(config)
+    if plugin is not None and plugin.current_language is not None:
+        files = plugin.on_files(files, config=config)
     set_exclusions(files, config)
-    paths = sort_by_nav(config.nav, [file.src_uri for file in files.documentation_pages()])
-    return Project(root, name, tuple(paths), settings)
+    paths = [file.src_uri for file in files.documentation_pages()]
+    # Those that ``nav`` of ``mkdocs.yml`` lists come first, in its order.
+    listed = (path for path in _list_nav(config.nav) if path in paths)
+    return Project(root, name, tuple(dict.fromkeys((*listed, *paths))), settings)
 
 
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:

@@ -36,7 +36,7 @@ def link(source: str, target: str) -> None:
 
 
 class LastBuild:
-    """The site of the last build, which stands until the new one takes its place.
+    """The site of the last build, which stays until the new one takes its place.
 
     ``written`` has its files: by path below it the key, the size, and the time of change in nanoseconds.
     ``keys`` collects what decided each file of this build that the next may take over.
@@ -119,11 +119,9 @@ def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
     """What the last build wrote that has a key: by path below its site the key, size and time of change."""
     try:
         manifest = _load(root)
-        outputs = manifest["outputs"]
-        return {
-            path: (key, *outputs[os.path.join(manifest["site"], path)])  # noqa: PTH118 - as below
-            for path, key in manifest["keys"].items()
-        }
+        outputs, site = manifest["outputs"], manifest["site"]
+        keys = manifest["keys"].items()
+        return {path: (key, *outputs[os.path.join(site, path)]) for path, key in keys}  # noqa: PTH118 - as below
     except _UNREADABLE:
         return {}
 
@@ -139,7 +137,7 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     names = [str(path.resolve()) for path in roots]
     before = _read_known_hashes(root)
     inputs = {}
-    for path in _list_files(names):
+    for path in dict.fromkeys(path for name in names for path in _walk(name)):
         now = get_stamp(path)
         inputs[path] = (*now, known.get(path) or before.get((path, *now)) or _hash_file(path))
     if any(changed >= build.started for _, changed, _ in inputs.values()):
@@ -166,12 +164,8 @@ def _read_known_hashes(root: Path) -> dict[tuple[str, int, int], str]:
     Of nothing else: a file of the report may have become readable, or the reverse, without another time.
     """
     try:
-        inputs = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"]
-        return {
-            (path, size, changed): digest
-            for path, (size, changed, digest) in inputs.items()
-            if path.startswith(_PACKAGE)
-        }
+        inputs = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"].items()
+        return {(path, *stamp): digest for path, (*stamp, digest) in inputs if path.startswith(_PACKAGE)}
     except _UNREADABLE:
         return {}
 
@@ -227,8 +221,8 @@ def list_repository_files(root: Path) -> Iterator[Path]:
 
 def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
     known: dict[str, list[Any]] = manifest["inputs"]
-    paths = _list_files(manifest["roots"])
-    if sorted(paths) != sorted(known):
+    paths = {path for name in manifest["roots"] for path in _walk(name)}
+    if paths != known.keys():
         return False
     touched = False
     for path in paths:
@@ -244,10 +238,6 @@ def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
         with suppress(OSError):
             replace_file(str(_locate(root)), json.dumps(manifest).encode())
     return True
-
-
-def _list_files(roots: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(path for root in roots for path in _walk(root)))
 
 
 def _walk(path: str) -> Iterator[str]:

@@ -61,9 +61,8 @@ class ReportProblemsError(PluginError):
     """The report has problems; MkDocs prints them and stops before it writes anything."""
 
     def __init__(self, problems: tuple[Diagnostic, ...]) -> None:
-        super().__init__(
-            "\n".join(["the report has problems:", *(clean_text(str(problem)) for problem in problems)])
-        )
+        lines = (clean_text(str(problem)) for problem in problems)
+        super().__init__("\n".join(["the report has problems:", *lines]))
         self.problems = problems
 
 
@@ -101,10 +100,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     ) -> tuple[list[tuple[str, Exception]], list[tuple[str, str]]]:
         """Check the plugin's settings with our own texts, each with its line in ``mkdocs.yml``."""
         if sys.flags.optimize > 1:
-            message = (
-                "Python runs without docstrings (-OO or PYTHONOPTIMIZE=2), which Altair needs; run it without"
-            )
-            return [("reportgen", ValueError(message))], []
+            message = "Python runs without docstrings (-OO or PYTHONOPTIMIZE=2), which Altair needs"
+            return [("reportgen", ValueError(f"{message}; run it without"))], []
         path = Path(config_file_path or "mkdocs.yml")
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         self._root = path.resolve().parent
@@ -151,13 +148,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
         # An aligned column would otherwise get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
-        config.extra_css = [
-            *self._list_fonts(config),
-            f"{ASSETS}/tokens.css",
-            f"{ASSETS}/figure.css",
-            f"{ASSETS}/statements.css",
-            *config.extra_css,
-        ]
+        # A theme that is not ours has none of our fonts.
+        own = ("tokens", "figure", "statements")
+        names = own if config.theme.name == "reportgen" else ("fonts/fonts", *own)
+        config.extra_css = [*(f"{ASSETS}/{name}.css" for name in names), *config.extra_css]
         script = ExtraScriptValue(f"{ASSETS}/live.js")
         script.defer = True
         config.extra_javascript = [script, *config.extra_javascript]
@@ -173,23 +167,23 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         for problem in report.problems:
             self._warn(problem)
         self.report = report
-        self._content = project.content_dir
-        self._unsafe = []
+        self._content, self._unsafe = project.content_dir, []
         scripts = None
         if self._settings.untrusted:
             scripts = read_inline_scripts(ASSETS, searching="search" in config.plugins)
-        assembly = Assembly(
-            report,
-            self._root,
-            jobs,
-            self.last_build,
-            self._spans.seen,
-            site_url=config.site_url or "",
-            folder=find_language_folder(config),
-            serving=self._serving,
-            scripts=scripts,
+        self._assemblies.append(
+            Assembly(
+                report,
+                self._root,
+                jobs,
+                self.last_build,
+                self._spans.seen,
+                site_url=config.site_url or "",
+                folder=find_language_folder(config),
+                serving=self._serving,
+                scripts=scripts,
+            )
         )
-        self._assemblies.append(assembly)
 
     def _draft(self, project: Project, config: MkDocsConfig) -> tuple[Report, BackgroundJobs]:
         from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
@@ -225,7 +219,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         for page in self._assembly.report.pages:
             if page.generated:
                 files.append(make_page(config, page.path, page.text))
-        for path, content in self._assembly.list_files(ASSETS, fonts=bool(self._list_fonts(config))):
+        for path, content in self._assembly.list_files(ASSETS, fonts=config.theme.name != "reportgen"):
             files.append(make_file(config, path, content))
         return files
 
@@ -331,11 +325,6 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         server.set_app(guard_requests(server.serve_request, config.dev_addr.host, policy))
         server.watch(str(self._root / self._settings.data_dir))
         return server
-
-    @staticmethod
-    def _list_fonts(config: MkDocsConfig) -> list[str]:
-        """The fonts' style sheet for a theme that is not ours and has none of them."""
-        return [] if config.theme.name == "reportgen" else [f"{ASSETS}/fonts/fonts.css"]
 
     def _warn(self, problem: Diagnostic) -> None:
         self.warned.append(problem)

@@ -99,17 +99,27 @@ def make_mkdocs_problem(
 def collect_warnings() -> Iterator[list[str]]:
     """Collect what MkDocs warns of, instead of having it printed."""
     words: list[str] = []
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: words.append(record.getMessage())  # type: ignore[method-assign]
     logger = logging.getLogger("mkdocs")
     before = logger.propagate
     logger.propagate = False
+    try:
+        with _listen(logging.WARNING, words.append):
+            yield words
+    finally:
+        logger.propagate = before
+
+
+@contextmanager
+def _listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
+    """Report what MkDocs says at a level or above."""
+    handler = logging.Handler(level)
+    handler.emit = lambda record: report(record.getMessage())  # type: ignore[assignment, method-assign]
+    logger = logging.getLogger("mkdocs")
     logger.addHandler(handler)
     try:
-        yield words
+        yield
     finally:
         logger.removeHandler(handler)
-        logger.propagate = before
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -267,10 +277,9 @@ def _list_inputs(root: Path, config: MkDocsConfig, data: str, report: Report) ->
     yield _PACKAGE
     yield from (Path(folder) for folder in config.theme.dirs if Path(folder).name == "site_templates")
     yield from manifest.list_repository_files(root)
-    for page in report.pages:
-        for block in page.blocks:
-            if isinstance(block.settings, AltairSettings):
-                yield root / block.settings.function.partition(":")[0]
+    for block in (block for page in report.pages for block in page.blocks):
+        if isinstance(block.settings, AltairSettings):
+            yield root / block.settings.function.partition(":")[0]
 
 
 def serve_site(
@@ -285,19 +294,15 @@ def serve_site(
 
     # MkDocs serves from a temporary folder: one that goes, even if this process is killed.
     tempfile.tempdir = str(make_temporary_folder(cache_folder(config_file.resolve().parent)))
-    handler = logging.Handler(logging.INFO)
-    handler.emit = lambda record: report(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("mkdocs")
-    logger.setLevel(logging.INFO)
-    logger.addHandler(handler)
+    logging.getLogger("mkdocs").setLevel(logging.INFO)
     options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}
     try:
-        serve(config_file=str(config_file), open_in_browser=open_browser, **options)
+        with _listen(logging.INFO, report):
+            serve(config_file=str(config_file), open_in_browser=open_browser, **options)
     except (Abort, MkDocsException, OSError) as error:
         if problems := find_problems(error):
             raise ReportError(*problems) from error
         message = str(error) or "MkDocs stopped"
         raise make_error("mkdocs.yml", message, "") from error
     finally:
-        logger.removeHandler(handler)
         tempfile.tempdir = None

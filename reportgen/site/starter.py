@@ -94,15 +94,13 @@ def _find_commit(folder: Path) -> str:
     head = (git / "HEAD").read_text(encoding="utf-8").strip()
     if head.startswith("ref:"):
         head = refs.get(head.removeprefix("ref:").strip(), "")
-    section = re.search(
-        r'^\s*\[remote "origin"\]([^\[]*)', (common / "config").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    config = (common / "config").read_text(encoding="utf-8")
+    section = re.search(r'^\s*\[remote "origin"\]([^\[]*)', config, re.MULTILINE)
     url = re.search(r"^\s*url\s*=\s*(\S+)\s*$", section[1], re.MULTILINE) if section else None
     origin = url[1] if url else ""
     if not origin:
-        raise UnknownSourceError(
-            f"it came from {folder}, and the repository there has no remote called origin"
-        )
+        where = f"it came from {folder}, and the repository there"
+        raise UnknownSourceError(f"{where} has no remote called origin")
     source = _format_commit(origin, head)
     published = ("refs/remotes/origin/", "refs/tags/")
     if head not in {commit for name, commit in refs.items() if name.startswith(published)}:

@@ -96,9 +96,8 @@ class WorkerProcess:
             from multiprocessing import get_context  # noqa: PLC0415 - as above
 
             with _use_safe_path():
-                self._pool = ProcessPoolExecutor(
-                    max_workers=1, mp_context=get_context("spawn"), initializer=_follow_build
-                )
+                context = get_context("spawn")
+                self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_follow_build)
                 _start_without_ctrl_c(self._pool)
         return self._pool
 
