@@ -65,26 +65,23 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
     Also if it is a file, or the project itself or above it.
     """
     name = site.name if site.parent == root else str(site)
+    try:
+        # Other programs write a ``report.json`` too; ours says who made it.
+        value = json.loads((site / "report.json").read_text(encoding="utf-8"))
+        is_ours = bool(value["generator"]["name"] == "reportgen")
+    except (OSError, ValueError, LookupError, TypeError):
+        is_ours = False
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
         message = f'site_dir "{name}" holds the report itself'
         step = "Choose a folder of its own, such as site"
     elif site.is_file():
         message, step = f'site_dir "{name}" is a file', "Choose another site_dir"
-    elif site.is_dir() and any(site.iterdir()) and not _is_ours(site / "report.json"):
+    elif site.is_dir() and any(site.iterdir()) and not is_ours:
         message = f'the folder "{name}" holds files that reportgen did not write'
         step = "Move them away, or choose another site_dir; a build replaces the whole folder"
     else:
         return
     raise make_error("mkdocs.yml", message, step)
-
-
-def _is_ours(mark: Path) -> bool:
-    """Other programs write a ``report.json`` too; ours says who made it."""
-    try:
-        message = json.loads(mark.read_text(encoding="utf-8"))
-        return bool(message["generator"]["name"] == "reportgen")
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
 
 
 class BoundedSnippets(Extension):

@@ -25,21 +25,19 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation, Statement
 
 
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("reportgen.site_templates", ""),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
+
+
 def render_fragment(name: str, **given: object) -> str:
     """A template of ``site_templates/fragments`` with what it is given; everything is escaped."""
-    return _make_environment().get_template(f"fragments/{name}").render(**given)
-
-
-@cache
-def _make_environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("reportgen.site_templates", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
+    return _ENVIRONMENT.get_template(f"fragments/{name}").render(**given)
 
 
 def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> str:

@@ -135,7 +135,12 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
-    before = _read_known_hashes(root)
+    # Hashes of our own code as the build before found it, by path, size and time of change. Of nothing else: a
+    # file of the report may have become readable, or the reverse, without another time.
+    before: dict[tuple[str, int, int], str] = {}
+    with suppress(*_UNREADABLE):
+        last = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"].items()
+        before = {(path, *stamp): digest for path, (*stamp, digest) in last if path.startswith(_PACKAGE)}
     inputs = {}
     for path in dict.fromkeys(path for name in names for path in _walk(name)):
         now = get_stamp(path)
@@ -156,18 +161,6 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     }
     with suppress(OSError):  # a manifest that cannot be written is none
         replace_file(str(_locate(root)), json.dumps(manifest).encode())
-
-
-def _read_known_hashes(root: Path) -> dict[tuple[str, int, int], str]:
-    """SHA-256 of our own code as the build before found it, by path, size and time of change.
-
-    Of nothing else: a file of the report may have become readable, or the reverse, without another time.
-    """
-    try:
-        inputs = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"].items()
-        return {(path, *stamp): digest for path, (*stamp, digest) in inputs if path.startswith(_PACKAGE)}
-    except _UNREADABLE:
-        return {}
 
 
 def remove(root: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
     from reportgen.draft.result import Report
-    from reportgen.settings.inputs import Page, Source
+    from reportgen.settings.inputs import Page
     from reportgen.site.provenance import Provenance
 
 
@@ -69,7 +69,17 @@ def format_report_json(report: Report, provenance: Provenance) -> str:
         "commit": provenance.commit or None,
         "date": provenance.date or None,
         "pages": [_describe_page(page, report) for page in report.pages],
-        "sources": [_describe_source(source) for source in report.sources.values()],
+        "sources": [
+            {
+                "name": source.name,
+                "title": source.settings.title,
+                "description": source.settings.description,
+                "approximate": source.settings.approximate,
+                "provenance": source.settings.provenance.model_dump(exclude_none=True),
+                "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
+            }
+            for source in report.sources.values()
+        ],
         "problems": [describe_diagnostic(problem) for problem in report.problems],
     }
     members = []
@@ -186,16 +196,4 @@ def describe_statement(one: Statement) -> dict[str, Any]:
         "metric": one.metric,
         "figure": one.figure,
         "state": one.state,
-    }
-
-
-def _describe_source(source: Source) -> dict[str, Any]:
-    settings = source.settings
-    return {
-        "name": source.name,
-        "title": settings.title,
-        "description": settings.description,
-        "approximate": settings.approximate,
-        "provenance": settings.provenance.model_dump(exclude_none=True),
-        "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
     }

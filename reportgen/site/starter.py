@@ -12,7 +12,7 @@ import shutil
 from importlib.metadata import distributions
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -46,29 +46,27 @@ def find_requirement() -> str:
     if record is None:
         raise UnknownSourceError("its installation does not say from which repository it came")
     try:
-        return f"{DISTRIBUTION} @ {_find_source(json.loads(record))}"
+        value = json.loads(record)
+        url = value["url"]
+        if "vcs_info" in value:
+            if value["vcs_info"]["vcs"] != "git" or "subdirectory" in value:
+                raise UnknownSourceError("it came from something else than the top of a git repository")
+            source = _format_commit(url, value["vcs_info"]["commit_id"])
+        elif "archive_info" in value:
+            hashes = value["archive_info"].get("hashes") or {}
+            sha256 = hashes.get("sha256") or value["archive_info"].get("hash", "").removeprefix("sha256=")
+            if not _SHA256.fullmatch(sha256):
+                raise UnknownSourceError("it came from an archive of which no SHA-256 was noted")
+            source = f"{_check_public(url)}#sha256={sha256}"
+        elif urlsplit(url).scheme == "file":
+            source = _find_commit(Path(url2pathname(urlsplit(url).path)))
+        else:
+            raise UnknownSourceError("what its installation says of its origin cannot be read")
     except (ValueError, TypeError, AttributeError, KeyError):
         raise UnknownSourceError("what its installation says of its origin cannot be read") from None
     except OSError as error:
         raise UnknownSourceError(f"{error.filename} cannot be read: {error.strerror}") from None
-
-
-def _find_source(record: dict[str, Any]) -> str:
-    url = record["url"]
-    if "vcs_info" in record:
-        if record["vcs_info"]["vcs"] != "git" or "subdirectory" in record:
-            raise UnknownSourceError("it came from something else than the top of a git repository")
-        return _format_commit(url, record["vcs_info"]["commit_id"])
-    if "archive_info" in record:
-        hashes = record["archive_info"].get("hashes") or {}
-        sha256 = hashes.get("sha256") or record["archive_info"].get("hash", "").removeprefix("sha256=")
-        if not _SHA256.fullmatch(sha256):
-            raise UnknownSourceError("it came from an archive of which no SHA-256 was noted")
-        return f"{_check_public(url)}#sha256={sha256}"
-    parts = urlsplit(url)
-    if parts.scheme != "file":
-        raise UnknownSourceError("what its installation says of its origin cannot be read")
-    return _find_commit(Path(url2pathname(parts.path)))
+    return f"{DISTRIBUTION} @ {source}"
 
 
 def _format_commit(url: str, commit: str) -> str:

@@ -98,25 +98,20 @@ def estimate_run_noise(values: FloatArray) -> Noise:
     correlation = products / (runs * np.arange(steps - 1, 0, -1))
     far = _round_down(float(correlation[correlation.size // 2 :].mean()), _MOST_CORRELATED, _PARTS)
     near = _round_down((float(correlation[0]) - far) / (1 - far), _MOST_CORRELATED, _PARTS)
-    independent = 1 + (steps - 1) * (1 - far) * (1 - near) / (1 + near)
-    skew = _estimate_skewness(deviations, variance, independent)
-    return Noise(far, near, math.copysign(_round_down(abs(skew), _MOST_SKEWED, _SKEW_PARTS), skew))
-
-
-def _estimate_skewness(deviations: FloatArray, variance: FloatArray, independent: float) -> float:
-    """The skewness of deviations, unbiased for few runs (k statistics), less half its standard error."""
-    n = np.count_nonzero(np.isfinite(deviations), axis=0)
+    # The skewness unbiased for few runs (k statistics), less half its standard error.
+    skew, n = 0.0, np.count_nonzero(np.isfinite(deviations), axis=0)
     enough = n >= _FEWEST_SKEWED
-    if not enough.any():
-        return 0.0
-    n, deviations, variance = n[enough], deviations[:, enough], variance[enough] * n[enough] / (n[enough] - 1)
-    window = np.ones(max(1, n.size // _PART_OF_STEPS))
-    around = np.convolve(variance, window, "same") / np.convolve(np.ones(n.size), window, "same")
-    third = n / ((n - 1) * (n - 2)) * np.nansum(deviations**3, axis=0)
-    skewness = float(np.mean(third / around**1.5))
-    runs = int(n.max())
-    error = math.sqrt(6 * runs * (runs - 1) / ((runs - 2) * (runs + 1) * (runs + 3)) / independent)
-    return math.copysign(max(0.0, abs(skewness) - error / 2), skewness)
+    if enough.any():
+        variance = variance[enough] * n[enough] / (n[enough] - 1)
+        n, deviations = n[enough], deviations[:, enough]
+        window = np.ones(max(1, n.size // _PART_OF_STEPS))
+        around = np.convolve(variance, window, "same") / np.convolve(np.ones(n.size), window, "same")
+        third = n / ((n - 1) * (n - 2)) * np.nansum(deviations**3, axis=0)
+        skewness, most = float(np.mean(third / around**1.5)), int(n.max())
+        independent = 1 + (steps - 1) * (1 - far) * (1 - near) / (1 + near)
+        square = 6 * most * (most - 1) / ((most - 2) * (most + 1) * (most + 3)) / independent
+        skew = math.copysign(max(0.0, abs(skewness) - math.sqrt(square) / 2), skewness)
+    return Noise(far, near, math.copysign(_round_down(abs(skew), _MOST_SKEWED, _SKEW_PARTS), skew))
 
 
 def _count_varied(values: FloatArray) -> tuple[int, int]:
