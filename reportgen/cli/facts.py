@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.draft.questions import SourceQuestion
-    from reportgen.site.describing.facts import FactGroup
+    from reportgen.site.checking.check import FactGroup
 
 
 def _open_question(
@@ -68,7 +68,7 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
       reportgen facts math500
       reportgen facts training --metric reward
     """
-    from reportgen.site.describing.facts import group_facts
+    from reportgen.site.checking.check import group_facts
 
     with report_problems("no facts can be told"):
         subject = _open_question(config_file, source, metric, benchmark).get_subject()

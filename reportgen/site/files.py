@@ -188,7 +188,12 @@ class _Walk:
         entries = 0
         while waiting:
             folder, above = waiting.pop()
-            for entry in _list_entries(folder):
+            try:
+                with os.scandir(folder) as inside:
+                    ordered = sorted(inside, key=lambda entry: entry.name)
+            except OSError:  # nothing where nobody may look, as for MkDocs
+                continue
+            for entry in ordered:
                 entries += 1
                 place = SourceLocation(f"{self.name}/{os.path.relpath(entry.path, top)}")
                 real = f"{above[-1]}{os.sep}{entry.name}"
@@ -242,16 +247,6 @@ class _Walk:
 
 def _refuse_outward(place: SourceLocation, target: str) -> Diagnostic:
     return Diagnostic(place, f"this link leads out of the repository, to {target!r}", _COPY, Stage.SITE)
-
-
-def _list_entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    """What a folder holds; nothing where nobody may look, as for MkDocs."""
-    try:
-        with os.scandir(folder) as entries:
-            ordered = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return
-    yield from ordered
 
 
 def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:

@@ -135,8 +135,8 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
-    # Hashes of our own code as the build before found it, by path, size and time of change. Of nothing else: a
-    # file of the report may have become readable, or the reverse, without another time.
+    # Hashes of our own code as the build before found it, by path, size and time of change. Of nothing else:
+    # a file of the report may have become readable, or the reverse, without another time.
     before: dict[tuple[str, int, int], str] = {}
     with suppress(*_UNREADABLE):
         last = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"].items()
