@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reportgen.core.model import GivenInterval, ReducedMetric, Run
+from reportgen.core.model import GivenInterval, Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -238,28 +238,6 @@ def list_given_columns(measurements: Measurements) -> tuple[str, ...]:
     """The columns of an interval that the input itself gives."""
     present = measurements.frame.collect_schema().names() if measurements.given_interval else []
     return tuple(name for name in _GIVEN_COLUMNS if name in present)
-
-
-def make_reduced_metric(
-    runs: tuple[Run, ...],
-    groups: Sequence[Group],
-    given_interval: str | None,
-    *,
-    finite: int,
-    distinct: int,
-    bins: Bins | None,
-) -> ReducedMetric:
-    """A reduced metric with its counts: of ``finite`` usable rows, ``distinct`` are left, one a step."""
-    rows = sum(group.rows for group in groups)
-    return ReducedMetric(
-        metric=groups[0].metric,
-        runs=runs,
-        replaced=finite - distinct,
-        dropped=rows - finite,
-        bins=bins.count if bins else None,
-        given_interval=given_interval,
-        empty=rows - sum(group.filled for group in groups),
-    )
 
 
 def as_floats(column: Column) -> FloatArray:

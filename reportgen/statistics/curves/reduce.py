@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
+from reportgen.core.model import ReducedMetric
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
     Bins,
@@ -25,7 +26,6 @@ from reportgen.statistics.curves.points import (
     keep_last_written,
     list_given_columns,
     make_groups,
-    make_reduced_metric,
     smooth_points,
     split_runs,
 )
@@ -33,7 +33,7 @@ from reportgen.statistics.curves.points import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.model import FloatArray, IntArray, Measurements, ReducedMetric, Run
+    from reportgen.core.model import FloatArray, IntArray, Measurements, Run
 
 # Tables up to this many rows are fetched whole; larger ones are binned in DuckDB.
 FULL_ROWS = 1_000_000
@@ -56,7 +56,8 @@ def reduce(
     if not 0 <= smooth < 1:
         raise ValueError(f"smooth must be at least 0 and below 1, not {smooth}")
     with measurements.reading():
-        reduced = _reduce_fetched(measurements, max_points, smooth)
+        request = _Request(measurements.given_interval, max_points, smooth)
+        reduced = _reduce_fetched(measurements, request)
         if reduced is None:
             reduced = reduce_large(measurements, max_points=max_points, smooth=smooth)
         if any(metric.replaced for metric in reduced.values()):
@@ -64,9 +65,7 @@ def reduce(
     return reduced
 
 
-def _reduce_fetched(
-    measurements: Measurements, max_points: int | None, smooth: float
-) -> dict[str, ReducedMetric] | None:
+def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, ReducedMetric] | None:
     """The whole table reduced, or None if it is too large.
 
     DuckDB hands over each run's rows as one list a column: a row then costs its numbers, not three texts,
@@ -99,39 +98,46 @@ def _reduce_fetched(
     reduced: dict[str, ReducedMetric] = {}
     for metric, members in groupby(groups, key=lambda group: group.metric):
         stop = start + len(list(members))
-        reduced[metric] = _reduce_points(
-            points.select_runs(start, stop),
-            groups[start:stop],
-            measurements.given_interval,
-            finite=int(finite[start:stop].sum()),
-            max_points=max_points,
-            smooth=smooth,
-        )
+        own, count = points.select_runs(start, stop), int(finite[start:stop].sum())
+        reduced[metric] = request.reduce_points(own, groups[start:stop], count)
         start = stop
     return reduced
 
 
-def _reduce_points(
-    points: Points,
-    groups: Sequence[Group],
-    given_interval: str | None,
-    *,
-    finite: int,
-    max_points: int | None,
-    smooth: float,
-) -> ReducedMetric:
-    """Smooth and bin the points of one metric, of which ``finite`` rows had a finite step and value."""
-    distinct, bins = points.steps.size, None
-    if smooth > 0:
-        points = smooth_points(points, smooth)
-    if max_points is not None and distinct > max_points:
-        # A long run has enough steps of its own.
-        longest = int(np.max(np.diff(points.offsets), initial=0))
-        if longest > max_points or np.unique(points.steps).size > max_points:
-            bins = Bins(float(points.steps.min()), float(points.steps.max()), max_points)
-            points = bin_points(points, bins)
-    runs = split_runs(points, groups)
-    return make_reduced_metric(runs, groups, given_interval, finite=finite, distinct=distinct, bins=bins)
+class _Request(NamedTuple):
+    """How to reduce: into at most so many bins, smoothed so much; which interval the input gives."""
+
+    given_interval: str | None
+    max_points: int | None
+    smooth: float
+
+    def reduce_points(self, points: Points, groups: Sequence[Group], finite: int) -> ReducedMetric:
+        """Smooth and bin the points of one metric, of which ``finite`` rows had a finite step and value."""
+        distinct, bins, most = points.steps.size, None, self.max_points
+        if self.smooth > 0:
+            points = smooth_points(points, self.smooth)
+        if most is not None and distinct > most:
+            # A long run has enough steps of its own.
+            longest = int(np.max(np.diff(points.offsets), initial=0))
+            if longest > most or np.unique(points.steps).size > most:
+                bins = Bins(float(points.steps.min()), float(points.steps.max()), most)
+                points = bin_points(points, bins)
+        return self.make_metric(split_runs(points, groups), groups, finite, distinct, bins)
+
+    def make_metric(
+        self, runs: tuple[Run, ...], groups: Sequence[Group], finite: int, distinct: int, bins: Bins | None
+    ) -> ReducedMetric:
+        """A reduced metric with its counts: of ``finite`` usable rows, ``distinct`` are left, one a step."""
+        rows = sum(group.rows for group in groups)
+        return ReducedMetric(
+            metric=groups[0].metric,
+            runs=runs,
+            replaced=finite - distinct,
+            dropped=rows - finite,
+            bins=bins.count if bins else None,
+            given_interval=self.given_interval,
+            empty=rows - sum(group.filled for group in groups),
+        )
 
 
 class _Extent(NamedTuple):
@@ -170,13 +176,12 @@ def reduce_large(
         own = list(members)
         groups, longest = [extent.group for extent in own], max(extent.finite for extent in own)
         rows = _Rows(frame.filter(nw.col("metric") == metric), ("value", *given), own, groups, longest)
-        reduced[metric] = _reduce_metric(rows, measurements.given_interval, max_points, smooth)
+        reduced[metric] = _reduce_metric(rows, _Request(measurements.given_interval, max_points, smooth))
     return reduced
 
 
-def _reduce_metric(
-    rows: _Rows, given_interval: str | None, max_points: int | None, smooth: float
-) -> ReducedMetric:
+def _reduce_metric(rows: _Rows, request: _Request) -> ReducedMetric:
+    max_points = request.max_points
     finite = sum(extent.finite for extent in rows.extents)
     unique = _has_unique_steps(rows)
     many = unique and max_points is not None and rows.longest > max_points
@@ -191,18 +196,16 @@ def _reduce_metric(
             {name: as_floats(fetched[name]) for name in ("step", *rows.columns)},
             len(rows.groups),
         )
-        return _reduce_points(
-            points, rows.groups, given_interval, finite=finite, max_points=max_points, smooth=smooth
-        )
+        return request.reduce_points(points, rows.groups, finite)
     reached = [extent for extent in rows.extents if extent.finite]
     first, last = min(one.first_step for one in reached), max(one.last_step for one in reached)
     bins = Bins(first, last, max_points)
-    if smooth > 0:
-        runs, distinct = _read_smoothed_runs(rows, bins, smooth)
+    if request.smooth > 0:
+        runs, distinct = _read_smoothed_runs(rows, bins, request.smooth)
     else:
         written_once = rows if unique else rows._replace(frame=_select_last_written(rows))
         runs, distinct = _read_binned_runs(written_once, bins)
-    return make_reduced_metric(runs, rows.groups, given_interval, finite=finite, distinct=distinct, bins=bins)
+    return request.make_metric(runs, rows.groups, finite, distinct, bins)
 
 
 # Slots that share a mark; their powers of two add up exactly in a float64.
