@@ -65,18 +65,21 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
     Also if it is a file, or the project itself or above it.
     """
     name = site.name if site.parent == root else str(site)
-    try:
+
+    def is_ours() -> bool:
         # Other programs write a ``report.json`` too; ours says who made it.
-        value = json.loads((site / "report.json").read_text(encoding="utf-8"))
-        is_ours = bool(value["generator"]["name"] == "reportgen")
-    except (OSError, ValueError, LookupError, TypeError):
-        is_ours = False
+        try:
+            value = json.loads((site / "report.json").read_text(encoding="utf-8"))
+            return bool(value["generator"]["name"] == "reportgen")
+        except (OSError, ValueError, LookupError, TypeError):
+            return False
+
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
         message = f'site_dir "{name}" holds the report itself'
         step = "Choose a folder of its own, such as site"
     elif site.is_file():
         message, step = f'site_dir "{name}" is a file', "Choose another site_dir"
-    elif site.is_dir() and any(site.iterdir()) and not is_ours:
+    elif site.is_dir() and any(site.iterdir()) and not is_ours():
         message = f'the folder "{name}" holds files that reportgen did not write'
         step = "Move them away, or choose another site_dir; a build replaces the whole folder"
     else:
@@ -253,7 +256,7 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
     """The report that a ``mkdocs.yml`` in ``root`` describes.
 
     Raises a ReportError if something in the content folder is not to be published (see
-    ``_list_content_files``), or with ``untrusted: true`` something could run.
+    ``list_content_files``), or with ``untrusted: true`` something could run.
     """
     name = find_content_name(config, root)
     files = list_content_files(config, root)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from reportgen.core.model import Shown
     from reportgen.core.statements import Observation, Statement
 
-
 _ENVIRONMENT = Environment(
     loader=PackageLoader("reportgen.site_templates", ""),
     autoescape=True,

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from reportgen.narrative.markdown_extensions import Mark
     from reportgen.settings.inputs import Page
 
-
 _MARK_START = '<div class="rg-block" data-rg-block="{salt}-'
 
 

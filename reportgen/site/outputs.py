@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Page
     from reportgen.site.provenance import Provenance
 
-
 FORMAT = 1
 _FACT = tuple(one.name for one in fields(Fact))
 

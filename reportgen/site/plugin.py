@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from reportgen.settings.report import Project, ProjectSettings
     from reportgen.site.manifest import LastBuild
 
-
 # Only loggers below this name count for ``--strict``.
 log = logging.getLogger("mkdocs.plugins.reportgen")
 

@@ -15,7 +15,6 @@ from reportgen.core.repository import find_checkout
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 EPOCH = "SOURCE_DATE_EPOCH"
 _NO_DATE = "0"
 # Of the year 9999, the last one that a date can be written of.

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from reportgen.draft.result import Report
 
-
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import File
 
-
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'"
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
 
-
 DISTRIBUTION = "mkdocs-reportgen"
 
 # No character of these means anything to a shell, to YAML or to pip, and there is no room for a password.

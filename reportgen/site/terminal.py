@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from reportgen.core.errors import SourceLocation
 
-
 _TAB = 4
 _ELLIPSIS = "…"
 # Characters of a line that are looked at: a JSON file may be a single line of any length.

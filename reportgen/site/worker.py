@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache, CachedText
     from reportgen.core.model import Shown
 
-
 _SAFE_PATH = "PYTHONSAFEPATH"
 # So many cards or views take less time than a process takes to start.
 _FEW = 2

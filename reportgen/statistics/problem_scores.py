@@ -234,15 +234,14 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
 
     n, right, wrong = (_to_integers(cells[name]) for name in ("n", "correct", "wrong"))
     mean, variance = _compute_moments(cells, outcomes.lowest, outcomes.highest)
-    samples = fill(n, 0)
     mixed = set(graded[right + wrong < n].tolist())
     golds, clusters = (_collect_by_problem(cells, name) for name in ("gold", "cluster"))
     differing = tuple(problem for problem in problems if len(golds.get(problem, ())) > 1)
-    return ProblemScores(
+    scores = ProblemScores(
         series=series,
         problems=problems,
         runs=runs,
-        samples=samples,
+        samples=fill(n, 0),
         correct=fill(right, 0),
         mean=fill(mean),
         variance=fill(variance),
@@ -252,10 +251,11 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
         tokens=fill(_compute_cost(cells, "tokens")),
         seconds=fill(_compute_cost(cells, "seconds")),
         cost=fill(_compute_cost(cells, "cost")),
-        notes=replace(_describe_cells(cells, series, problems, runs, samples), differing_gold=differing),
+        notes=OutcomeNotes(),
         gold=_list_single(golds, problems),
         clusters=_list_single(clusters, problems),
     )
+    return replace(scores, notes=_describe_cells(cells, scores, differing))
 
 
 def _list_single(texts: Mapping[str, set[str]], problems: Iterable[str]) -> tuple[str | None, ...]:
@@ -311,25 +311,19 @@ def _compute_moments(cells: _Columns, lowest: float, highest: float) -> tuple[Fl
     return mean, variance
 
 
-def _describe_cells(
-    cells: _Columns,
-    series: tuple[str, ...],
-    problems: tuple[str, ...],
-    runs: tuple[RunOfSeries, ...],
-    samples: IntArray,
-) -> OutcomeNotes:
+def _describe_cells(cells: _Columns, scores: ProblemScores, differing: tuple[str, ...]) -> OutcomeNotes:
     incomplete, uneven = [], []
-    owner = np.array([run.series for run in runs])
-    for place, name in enumerate(series):
-        own = samples[owner == place]
+    owner = np.array([run.series for run in scores.runs])
+    for place, name in enumerate(scores.series):
+        own = scores.samples[owner == place]
         gone = np.flatnonzero(own.sum(axis=0) == 0)
         if gone.size:
-            incomplete.append((name, tuple(problems[column] for column in gone.tolist())))
+            incomplete.append((name, tuple(scores.problems[column] for column in gone.tolist())))
         counts = own[own > 0]
         if counts.size and counts.min() < counts.max():
             uneven.append((name, int(counts.min()), int(counts.max())))
     rows, usable, scored = (int(_to_integers(cells[name]).sum()) for name in ("rows", "usable", "n"))
-    return OutcomeNotes(rows, usable - scored, rows - usable, tuple(incomplete), tuple(uneven))
+    return OutcomeNotes(rows, usable - scored, rows - usable, tuple(incomplete), tuple(uneven), differing)
 
 
 def _collect_by_problem(cells: _Columns, name: str) -> dict[str, set[str]]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from reportgen.core.repository import Boundary
     from reportgen.draft.freezing import FrozenSource
 
-
 _PROJECT = "mkdocs.yml"
 
 

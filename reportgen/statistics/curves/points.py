@@ -147,7 +147,7 @@ def bin_points(points: Points, bins: Bins) -> Points:
     A bin's step is its centre, the same for all runs.
     """
     run = np.repeat(np.arange(points.offsets.size - 1), np.diff(points.offsets))
-    # ``reduce_large`` computes the same in the database, operation by operation.
+    # ``reduce.reduce_large`` computes the same in the database, operation by operation.
     index = np.minimum(np.floor((points.steps - bins.start) / bins.width), bins.count - 1)
     starts = np.flatnonzero(_mark_changes(run, index))
     counts = np.diff(starts, append=run.size)
