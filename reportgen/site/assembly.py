@@ -164,10 +164,7 @@ class Assembly:
             yield from states
 
     def insert_head(self, html: str, path: str) -> str:
-        """A page's content with what happened and its benchmark's key results after the title.
-
-        Below them, and at the content's end, stand the marks for the badge and the list of statements.
-        """
+        """A page's content with key results and marks for the badge and the list of statements put in."""
         result = self.report.benchmarks.get(path)
         head = ""
         if result:

@@ -91,10 +91,7 @@ class BoundedSnippets(Extension):
     """Looks where each included file really is, before snippets reads it."""
 
     def __init__(self, config: MkDocsConfig, root: Path, page: Callable[[], str]) -> None:
-        """Allow files in the repository, and in folders that ``mkdocs.yml`` names elsewhere.
-
-        ``page`` names the page that is being read.
-        """
+        """Allow the repository and folders that ``mkdocs.yml`` names; ``page`` names the page being read."""
         super().__init__()
         self.boundary = find_boundary(root)
         named = config.mdx_configs.get("pymdownx.snippets", {}).get("base_path", [])
@@ -129,10 +126,7 @@ _COPY: Final = "Put a copy of what it leads to in its place; no setting allows s
 
 
 def find_content_name(config: MkDocsConfig, root: Path) -> str:
-    """The content folder relative to ``mkdocs.yml``, with forward slashes.
-
-    Raises a ReportError if it lies elsewhere, or is a link out of the repository.
-    """
+    """The content folder relative to ``mkdocs.yml``; raises a ReportError if it leads elsewhere."""
     config_folder = os.path.dirname(os.path.abspath(config.config_file_path or "mkdocs.yml"))  # noqa: PTH100, PTH120 - keeps links
     folder = Path(config.docs_dir)
     target = find_boundary(root).resolve_outside(folder)

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 
 def link(source: str, target: str) -> None:
-    """Give a file a second name; the folder of ``target`` is made if need be.
-
-    Raises an OSError if it lies on another file system, or on one without links.
-    """
+    """Give a file a second name, its folder made if need be; raises an OSError where there are no links."""
     try:
         os.link(source, target)
     except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there

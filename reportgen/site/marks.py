@@ -66,10 +66,7 @@ class Fences:
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
 
     def mark(self, kind: str) -> str:
-        """The mark that stands in the page's HTML for the next fence, with words for the search index.
-
-        Raises a SuperFencesException if the draft knows no such fence; Markdown would hide any other error.
-        """
+        """The mark of the next fence; raises a SuperFencesException, as Markdown would hide any other error."""
         fence = next(self._fences, None)
         if fence is not None and not fence.shown:
             return ""
@@ -150,10 +147,7 @@ class BoundMarks:
 def match_statements(
     html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: Sequence[Statement]
 ) -> BoundMarks:
-    """Pair a page's marks with its statements; among equal ones the order of writing decides.
-
-    ``seen`` has what the Markdown extension found, by its salt; ``statements`` are those of the page.
-    """
+    """Pair a page's marks with its statements, equal ones in order; ``seen`` has words by their salt."""
     marks = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
     waiting: dict[tuple[object, ...], list[Statement]] = defaultdict(list)
     for statement in reversed(statements):

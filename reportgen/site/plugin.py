@@ -223,10 +223,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return files
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
-        """Our own templates escape what they print and refuse names that nobody defined.
-
-        All pages are read by now, and nothing is written yet.
-        """
+        """Make our own templates escape what they print and refuse names that nobody defined."""
         if self._unsafe:
             raise ReportProblemsError(tuple(self._unsafe))
         self._assembly.set_addresses({file.src_uri: file.url for file in files.documentation_pages()})

@@ -55,10 +55,7 @@ def check_build_date() -> None:
 
 
 def fix_build_date(root: Path) -> bool:
-    """Give MkDocs the date it writes into the site map; without one it would take the clock's.
-
-    True where the environment had none and now has one, to be taken away after the build.
-    """
+    """Give MkDocs another date than the clock's for the site map; True where the environment had none."""
     if os.environ.get(EPOCH, ""):
         return False
     os.environ[EPOCH] = _find_last_commit(root)[1] or _NO_DATE

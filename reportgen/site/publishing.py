@@ -284,10 +284,7 @@ def _list_inputs(root: Path, config: MkDocsConfig, data: str, report: Report) ->
 def serve_site(
     config_file: Path, *, dev_addr: str | None, open_browser: bool, report: Callable[[str], None]
 ) -> None:
-    """Serve until interrupted; ``report`` gets what MkDocs says.
-
-    Raises a ReportError if the first build fails, or the address is taken.
-    """
+    """Serve until interrupted; ``report`` gets what MkDocs says; raises a ReportError if it fails."""
     # It brings a server and a watcher, which a build does without.
     from mkdocs.commands.serve import serve  # noqa: PLC0415
 

@@ -91,10 +91,7 @@ _ASSETS: Final = Path(__file__).with_name("assets")
 
 
 def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
-    """The texts of the two scripts in a page: ``boot`` for its beginning, ``loader`` for its end.
-
-    ``assets`` is where our own scripts stand in the site.
-    """
+    """Scripts in a page: ``boot`` for its beginning, ``loader`` for its end, which loads from ``assets``."""
     theme = Path(str(files("reportgen.site_templates") / "js"))
     names = ("theme.js", "search.js") if searching else ("theme.js",)
     loaded = {f"js/{name}": theme / name for name in names} | {f"{assets}/live.js": _ASSETS / "live.js"}
@@ -162,10 +159,7 @@ _OWN_ASSETS: Final = "assets/reportgen/"
 
 
 def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> None:
-    """Raise a ReportError of all settings and files that could run code.
-
-    ``files`` are those of the folder ``content`` that the site shows or copies.
-    """
+    """Raise a ReportError of all settings, and of files in the folder ``content``, that could run code."""
     problems = [*_check_settings(config)]
     for file in files:
         ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")

@@ -36,10 +36,7 @@ class UnknownSourceError(Exception):
 
 
 def find_requirement() -> str:
-    """The requirement that installs this reportgen, such as ``mkdocs-reportgen @ git+https://…@COMMIT``.
-
-    Raises an UnknownSourceError if it came from where others cannot reach, or that is not one fixed content.
-    """
+    """What installs this reportgen, ``mkdocs-reportgen @ git+https://…@COMMIT``, or UnknownSourceError."""
     records = (one.read_text("direct_url.json") for one in distributions(name=DISTRIBUTION))
     record = next(filter(None, records), None)
     if record is None:

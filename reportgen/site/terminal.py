@@ -26,10 +26,7 @@ _ESCAPED = re.compile(r"[^\n -~]|#(?=#\w*\[)")
 
 
 def read_source_line(root: Path, place: SourceLocation) -> str | None:
-    """The text of a place's line, without its end; None where there is none to show.
-
-    A file that is packed, or not UTF-8, has no line to show, nor has a line of a million characters.
-    """
+    """The text of a place's line; None where there is none, or where it has a million characters."""
     if place.line is None:
         return None
     try:

@@ -37,10 +37,7 @@ _MANY = 12
 
 
 class WorkerProcess:
-    """Starts jobs at once and hands their results over at the end; a context manager.
-
-    A few small jobs, as after a change to one page, are not worth a process: they are done at the end.
-    """
+    """Starts jobs at once, unless they are few and small, and hands their results over at the end."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
@@ -188,10 +185,7 @@ def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
 
 
 def _follow_build() -> None:
-    """In the second process: leave Ctrl+C to the build, and end when the build is killed.
-
-    It would not notice otherwise, since it holds the other end of the pipe that it waits for.
-    """
+    """In the second process: leave Ctrl+C to the build, and end when the build is killed."""
     from multiprocessing import parent_process  # noqa: PLC0415 - as above
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -119,10 +119,7 @@ _NO_LINE_END = "\\ No newline at end of file"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Repair:
-    """A bound value to type anew: ``old`` words on one line, and ``new`` ones.
-
-    ``start`` and ``end`` are offsets in the page's text (see ``Binding``).
-    """
+    """A bound value to type anew: words on one line, and their offsets in the page's text (``Binding``)."""
 
     start: int
     end: int
@@ -143,10 +140,7 @@ def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...
 
 
 def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
-    """A page's bytes, in UTF-8, with its repairs; its line ends, byte order mark and all other text stay.
-
-    Repairs do not overlap. Raises a ReportError if the file is not as the draft read it.
-    """
+    """A page's UTF-8 with its repairs; raises a ReportError if the file is not as the draft read it."""
     try:
         text = original.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -247,10 +241,7 @@ def write_page(path: Path, original: bytes, fixed: bytes, file: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PageRepair:
-    """A page with bound values that no longer match: its bytes before and after, and how many values change.
-
-    ``file`` is relative to the project, ``path`` is not.
-    """
+    """A page with bound values that no longer match; ``file`` is relative to the project."""
 
     file: str
     path: Path

@@ -133,18 +133,12 @@ FORMAT = 1
 
 
 def _add_prefix(prefix: str, file: str) -> str:
-    """A file as the repository sees it, which has the report in the folder ``prefix``, such as ``docs/``.
-
-    A file outside the report has its whole path already.
-    """
+    """A file as the repository sees it; one outside the report has its whole path already."""
     return file if file.startswith("/") else f"{prefix}{file}"
 
 
 def format_annotations(check: Check, prefix: str) -> Iterator[str]:
-    """A workflow command a finding, such as ``::error file=content/index.md,line=5,col=3,title=…::…``.
-
-    ``prefix`` is the report's folder as the repository sees it, with a slash at its end, or empty.
-    """
+    """Workflow commands ``::error file=content/index.md,line=5,…::…``; ``prefix`` is the report's folder."""
     for finding in check.findings:
         place, severity = finding.diagnostic.location, finding.diagnostic.severity
         values: dict[str, str | int | None] = {
@@ -206,10 +200,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def format_sarif(check: Check, prefix: str) -> str:
-    """A check as a SARIF log with one run; its addresses of files are relative to the repository.
-
-    ``prefix`` is the report's folder as the repository sees it, with a slash at its end, or empty.
-    """
+    """A SARIF log with one run; ``prefix`` is the report's folder in the repository, such as ``docs/``."""
     rules = [
         {
             "id": name,

@@ -85,10 +85,7 @@ class FrozenFiles:
 
 
 def refuse_foreign(folder: Path, source: Path) -> None:
-    """Raise a ReportError if a source may not be frozen into a folder.
-
-    It is a file, has files that freezing did not write, or is or holds the source.
-    """
+    """Raise a ReportError if a folder is a file, holds the source, or has files that were not frozen."""
     whole = folder.resolve()
     if whole == source.resolve() or whole in source.resolve().parents:
         message = "the source itself lies there"
@@ -103,10 +100,7 @@ def refuse_foreign(folder: Path, source: Path) -> None:
 
 
 def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
-    """Write a source into a folder that was not refused; what was frozen there before is replaced.
-
-    Raises a ReportError of everything that is wrong in the source's files; nothing is replaced then.
-    """
+    """Write a source into a folder; raises a ReportError of all that is wrong, and replaces nothing then."""
     folder.mkdir(parents=True, exist_ok=True)
     table, settings = folder / TABLE, folder / SETTINGS
     parts = [folder / name for name in _PARTS]
