@@ -66,7 +66,7 @@ class Fences:
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
 
     def mark(self, kind: str) -> str:
-        """The mark of the next fence; raises a SuperFencesException, as Markdown would hide any other error."""
+        """The mark of the next fence; raises a SuperFencesException, since Markdown would hide others."""
         fence = next(self._fences, None)
         if fence is not None and not fence.shown:
             return ""

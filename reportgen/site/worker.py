@@ -189,6 +189,7 @@ def _follow_build() -> None:
     from multiprocessing import parent_process  # noqa: PLC0415 - as above
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # It would not notice otherwise, since it holds the other end of the pipe that it waits for.
     build = parent_process()
     if build is not None:
         sentinel = build.sentinel

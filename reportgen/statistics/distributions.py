@@ -111,10 +111,7 @@ _QUANTILES = 1 << 16
 
 
 def draw_t(name: str, df: int, count: int, seed: int = 0) -> FloatArray:
-    """``count`` draws of Student's t that come from a hash of the seed and a name.
-
-    A normal over the root of the mean of ``df`` squared normals, each one of 65,536 quantiles.
-    """
+    """``count`` draws of Student's t from a hash of seed and name, made of 65,536 normal quantiles."""
     normals = _normal_quantiles()[draw_places(f"{seed}\0{name}", (df + 1) * count).reshape(df + 1, count)]
     drawn: FloatArray = normals[0] / np.sqrt((normals[1:] ** 2).mean(axis=0))
     return drawn

@@ -129,10 +129,7 @@ def variance_of_mean(
 
 
 def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVariance | None]) -> Variance:
-    """The sum of independent variances, each with its degrees of freedom, and of what runs add.
-
-    The degrees of freedom of a sum are those of Satterthwaite (1946), V² / Σ v²/f.
-    """
+    """The sum of variances and of what runs add; degrees of freedom V² / Σ v²/f (Satterthwaite 1946)."""
     added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
     present = [(part, df) for part, df in (*parts, *added) if part]
     total, of_runs = (math.fsum(part for part, _ in terms) for terms in (present, added))
@@ -257,8 +254,8 @@ def make_unseen_interval(
 ) -> Interval:
     """An interval for problems like ``count`` ones that all have the same value; never of zero width.
 
-    A share q of problems with another value shows none among n with probability (1 - q)^n, so q is at most 1
-    - h^(1/n), h = (1 - level)/2 (Clopper and Pearson 1934); those could lie anywhere in the range.
+    A share q of problems with another value shows none among n with probability (1 - q)^n, so with
+    h = (1 - level)/2 it is at most 1 - h^(1/n) (Clopper and Pearson 1934), anywhere in the range.
     """
     share = _compute_unseen_share(count, level)
     reason = (

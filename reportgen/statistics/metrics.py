@@ -23,18 +23,15 @@ def pass_at_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
 
 
 def pass_all_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
-    """The chance that all of k samples are right, pass^k: C(c, k) / C(n, k).
-
-    The unbiased estimator of Yao et al. 2024, "τ-bench", section 3; shapes as in ``pass_at_k``.
-    """
+    """The chance that all of k samples are right, C(c, k) / C(n, k) (Yao et al. 2024, "τ-bench", 3)."""
     return np.where(n >= k, _product(n, c, k), np.nan)
 
 
 def pass_variance(n: IntArray, c: IntArray, k: int, *, every: bool = False) -> FloatArray:
     """The jackknife variance of pass@k (or of pass^k with ``every``) over the samples of a problem.
 
-    (n - 1)/n Σ (θ₋ᵢ - mean of θ₋ᵢ)² (Efron and Stein 1981); without a right sample the estimate is θ(n - 1, c
-    - 1), without another θ(n - 1, c). At k = 1 it is s²/n exactly. NaN where n ≤ k.
+    (n - 1)/n Σ (θ₋ᵢ - mean of θ₋ᵢ)² (Efron and Stein 1981), where θ₋ᵢ is θ(n - 1, c - 1) without a right
+    sample, θ(n - 1, c) without another. At k = 1 it is s²/n exactly. NaN where n ≤ k.
     """
     estimate = pass_all_k if every else pass_at_k
     less = np.maximum(n - 1, 0)

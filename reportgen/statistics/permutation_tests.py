@@ -153,10 +153,7 @@ class Flips:
 
 
 def run_flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:
-    """The sign-flip test of one set of differences, shape (P,), whose mean may weigh problems differently.
-
-    They are multiplied by their weights already; ``names`` make the signs.
-    """
+    """The sign-flip test of differences, shape (P,), times their weights; ``names`` make the signs."""
     total = float(np.abs(differences).sum())
     if not total:
         return FlipTest(1.0, _EXACT_METHOD)

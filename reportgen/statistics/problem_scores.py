@@ -47,19 +47,12 @@ def group_problem_scores(
 def group_problem_scores_by(
     outcomes: Outcomes, column: str, *, where: Mapping[str, str] | None = None, answers: bool = False
 ) -> dict[str, ProblemScores]:
-    """As ``group_problem_scores``, for each value of a free column by itself, in order of first appearance.
-
-    Problems of different parts are different problems, whatever their names. Rows without a value in the
-    column are in no part.
-    """
+    """As ``group_problem_scores``, for each value of a free column, in order of first appearance."""
     return _read_parts(outcomes, column, where or {}, answers=answers)
 
 
 class _Query(NamedTuple):
-    """A table of outcomes and a question about it.
-
-    ``part`` is an expression for the part of a row, ``repeated`` says whether a sample may have several rows.
-    """
+    """A table of outcomes and a question: the expression for a row's part; may a sample be repeated?"""
 
     outcomes: Outcomes
     part: str

@@ -203,10 +203,7 @@ def score_slices(
     estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> dict[str, tuple[Score, ...]]:
-    """The scores of each part by itself, from ``group_problem_scores_by``, of all series in one order.
-
-    Intervals of many slices are not adjusted. A series that a part lacks has no estimate, and a reason.
-    """
+    """Scores of all series in each part; intervals are not adjusted for the number of parts."""
     names = tuple(dict.fromkeys(series for part in parts.values() for series in part.series))
     slices = {}
     for value, part in parts.items():
@@ -224,11 +221,7 @@ def score_pass_at_k(
     estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> tuple[tuple[Score, ...], ...]:
-    """The score pass@k of each series at several k: powers of two and the largest possible if left out.
-
-    A series goes as far as its problem with the fewest samples allows; its curve is empty where it has no
-    score.
-    """
+    """The score pass@k of each series at ``ks``, as far as its problem with the fewest samples allows."""
     curves = []
     for place in range(len(problem_scores.series)):
         rows = find_rows(problem_scores, place)

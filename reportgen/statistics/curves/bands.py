@@ -49,11 +49,7 @@ class PeakEnds(NamedTuple):
 
 
 def find_pointwise_level(values: FloatArray, level: float) -> float:
-    """The level that t intervals at each step by itself need for all of them to hold at once.
-
-    ``values`` has shape (R, S), NaN where a run does not support a step. Where no step, or only one, has two
-    runs, it is ``level`` itself.
-    """
+    """The level that t intervals at each step of ``values`` (R, S) need for all to hold at once."""
     runs, steps = _count_varied(values)
     if runs < _FEWEST_RUNS or steps < 2:  # noqa: PLR2004 - one step is by itself
         return level

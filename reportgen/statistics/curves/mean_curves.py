@@ -277,10 +277,7 @@ def _test_sides(comparison: Comparison, first: FloatArray, second: FloatArray) -
 def compare_at_end(
     curves: Sequence[Curve], *, level: float = 0.95, higher_is_better: bool = True
 ) -> tuple[Comparison, ...]:
-    """All pairs of series at the last step that both have, adjusted together; see ``compare_curves``.
-
-    A pair whose ranges of steps do not meet is left out.
-    """
+    """All pairs of series whose steps meet, at the last step that both have, adjusted together."""
     tested = [
         compare_curves(a, b, at=step, level=level, higher_is_better=higher_is_better)
         for a, b in combinations(curves, 2)

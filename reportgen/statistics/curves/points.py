@@ -142,10 +142,7 @@ def smooth_points(points: Points, weight: float) -> Points:
 
 
 def bin_points(points: Points, bins: Bins) -> Points:
-    """Mean of each run in each bin that it reaches, with the smallest and largest value.
-
-    A bin's step is its centre, the same for all runs.
-    """
+    """Mean, smallest and largest value of each run in each bin that it reaches, at the bin's centre."""
     run = np.repeat(np.arange(points.offsets.size - 1), np.diff(points.offsets))
     # ``reduce.reduce_large`` computes the same in the database, operation by operation.
     index = np.minimum(np.floor((points.steps - bins.start) / bins.width), bins.count - 1)

@@ -66,11 +66,7 @@ def reduce(
 
 
 def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, ReducedMetric] | None:
-    """The whole table reduced, or None if it is too large.
-
-    DuckDB hands over each run's rows as one list a column: a row then costs its numbers, not three texts,
-    and files are parsed once.
-    """
+    """The whole table reduced, a list a column for each run; None if it is too large."""
     columns = ("row", "step", "value", *list_given_columns(measurements))
     between = f"BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"  # isfinite takes most of the time
     aggregates = [
