@@ -14,8 +14,7 @@ from made_outcomes import matrix
 from simulated.answers import Field, count_called
 
 from reportgen.core.comparisons import Verdict
-from reportgen.statistics.across import compare_pairs_across
-from reportgen.statistics.compare import compare_all
+from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import holm, rank_groups
 

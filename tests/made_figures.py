@@ -15,7 +15,7 @@ from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.plot import DrawContext, PlotSpec, get_shape, make_curve_spec
 from reportgen.figures.style import assign_slots
 from reportgen.settings.blocks import CurveSettings
-from reportgen.statistics.curves.compare_curves import find_leads_at_end
+from reportgen.statistics.curves.mean_curves import find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

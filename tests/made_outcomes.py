@@ -9,10 +9,12 @@ import narwhals as nw
 import numpy as np
 
 from reportgen.core.outcomes import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries
+from reportgen.statistics.compare import compare_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from reportgen.core.comparisons import Comparison
     from reportgen.core.model import FloatArray, IntArray
 
 _COLUMNS = {
@@ -96,3 +98,29 @@ def matrix(
         cost=nothing,
         notes=OutcomeNotes(),
     )
+
+
+def compare(
+    scores: ProblemScores,
+    a: str,
+    b: str,
+    metric: str = "mean",
+    k: int | None = None,
+    *,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+    seed: int = 0,
+) -> Comparison:
+    """One pair by itself, as ``compare_all`` compares it."""
+    (comparison,) = compare_all(
+        scores,
+        metric,
+        k,
+        pairs=[(a, b)],
+        level=level,
+        alpha=alpha,
+        higher_is_better=higher_is_better,
+        seed=seed,
+    )
+    return comparison

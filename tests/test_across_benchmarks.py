@@ -6,17 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from made_outcomes import matrix, outcomes
+from made_outcomes import compare, matrix, outcomes
 from scipy import stats
 from scipy.special import expit, logit
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.outcomes import ScoresError
-from reportgen.statistics.across import compare_benchmarks
-from reportgen.statistics.breakdowns import build_problem_grid, score_slices
-from reportgen.statistics.compare import compare
+from reportgen.statistics.compare import compare_benchmarks
 from reportgen.statistics.problem_scores import group_problem_scores_by
-from reportgen.statistics.scores import score_series, score_total
+from reportgen.statistics.scores import build_problem_grid, score_series, score_slices, score_total
 from reportgen.statistics.verdicts import swap_sides
 
 

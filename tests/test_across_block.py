@@ -17,8 +17,7 @@ from reportgen.core.outcomes import OutcomeNotes
 from reportgen.figures.scores.across import AVERAGE, draw_across
 from reportgen.figures.scores.wording import format_score_estimate
 from reportgen.settings.blocks import ComparisonSettings
-from reportgen.statistics.across import compare_benchmarks
-from reportgen.statistics.compare import compare_all
+from reportgen.statistics.compare import compare_all, compare_benchmarks
 from reportgen.statistics.power import estimate_power
 from reportgen.statistics.scores import score_total
 

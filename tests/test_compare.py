@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from made_outcomes import matrix
+from made_outcomes import compare, matrix
 from scipy import stats
 
 from reportgen.core.comparisons import RankGroup, Verdict
 from reportgen.core.outcomes import ScoresError
-from reportgen.statistics.compare import compare, compare_all
-from reportgen.statistics.permutation_tests import FLIPS, run_flip_test, run_flip_tests
+from reportgen.statistics.compare import compare_all
+from reportgen.statistics.permutation_tests import FLIPS, Flips, run_flip_test
 from reportgen.statistics.power import estimate_power, find_half_step
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import find_leader, holm, rank_groups, rank_ranges, swap_sides
@@ -426,8 +426,8 @@ def test_differences_are_those_of_the_metric() -> None:
 def test_the_grid_keeps_what_differs() -> None:
     """On a wide range small differences still count, and nothing shared is p = 1."""
     values = np.array([[1e6 + 1e-3] * 8, [1e6] * 8])
-    (found,) = run_flip_tests(values, [(0, 1)], list("abcdefgh"), (0.0, 2e6))
+    (found,) = Flips(values, list("abcdefgh"), (0.0, 2e6)).run_tests([(0, 1)])
     assert found.p == 2 / 2**8
-    nothing = run_flip_tests(np.array([[1.0, np.nan], [np.nan, 0.0]]), [(0, 1)], ["a", "b"], (0, 1))
+    nothing = Flips(np.array([[1.0, np.nan], [np.nan, 0.0]]), ["a", "b"], (0, 1)).run_tests([(0, 1)])
     assert nothing[0].p == 1
     assert run_flip_test(np.zeros(3), ["a", "b", "c"]).p == 1

@@ -12,8 +12,7 @@ from made_measurements import measurements
 from scipy import stats
 
 from reportgen.core.comparisons import Verdict
-from reportgen.statistics.curves.compare_curves import compare_curves
-from reportgen.statistics.curves.mean_curves import compute_curves
+from reportgen.statistics.curves.mean_curves import compare_curves, compute_curves
 from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.verdicts import adjust_comparisons, swap_sides
 

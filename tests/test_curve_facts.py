@@ -18,7 +18,7 @@ from reportgen.claims.facts.vocabulary import FACTS, FactError, collect_facts
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Fact, Quantity, Scale
-from reportgen.statistics.curves.compare_curves import compare_curves
+from reportgen.statistics.curves.mean_curves import compare_curves
 from reportgen.statistics.curves.readings import compute_differences, find_crossings, remove_trend, volatility
 from reportgen.statistics.verdicts import adjust_comparisons
 

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from made_outcomes import outcomes
+from made_outcomes import compare, outcomes
 
 from reportgen.core.comparisons import Verdict
-from reportgen.statistics.across import compare_benchmarks
-from reportgen.statistics.breakdowns import build_problem_grid
-from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.compare import compare_all, compare_benchmarks
 from reportgen.statistics.power import estimate_power
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
-from reportgen.statistics.scores import measure_run_spreads, score_series
+from reportgen.statistics.scores import build_problem_grid, measure_run_spreads, score_series
 from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.statements import Binding, Judgement, Statement, Truth
 from reportgen.narrative.pages import read_page
 from reportgen.settings.text import normalise_text
-from reportgen.site.checking.repairs import Repair, apply_repairs, find_repairs, make_diff, write_page
+from reportgen.site.checking.check import Repair, apply_repairs, find_repairs, make_diff, write_page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,8 +19,7 @@ from reportgen.core.errors import ReportError
 from reportgen.core.outcomes import Score
 from reportgen.notebook.score_frames import MACRO
 from reportgen.read import read_outcomes as outcomes_of
-from reportgen.statistics.across import compare_benchmarks
-from reportgen.statistics.compare import compare_all
+from reportgen.statistics.compare import compare_all, compare_benchmarks
 from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups

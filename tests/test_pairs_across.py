@@ -10,8 +10,7 @@ from made_outcomes import matrix
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.outcomes import ScoresError
-from reportgen.statistics.across import compare_benchmarks, compare_pairs_across
-from reportgen.statistics.compare import compare_all
+from reportgen.statistics.compare import compare_all, compare_benchmarks, compare_pairs_across
 
 if TYPE_CHECKING:
     from reportgen.core.outcomes import ProblemScores

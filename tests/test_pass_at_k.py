@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from made_outcomes import matrix, outcomes
 
 from reportgen.core.outcomes import ScoresError
-from reportgen.statistics.breakdowns import score_pass_at_k
 from reportgen.statistics.metrics import compute_problem_values, pass_all_k, pass_at_k, pass_variance
 from reportgen.statistics.problem_scores import group_problem_scores
-from reportgen.statistics.scores import score_series
+from reportgen.statistics.scores import score_pass_at_k, score_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,9 +26,8 @@ from reportgen.figures.scores.problems import (
     draw_problems,
 )
 from reportgen.settings.blocks import ProblemsSettings
-from reportgen.statistics.breakdowns import build_problem_grid, score_slices
 from reportgen.statistics.problem_scores import group_problem_scores_by
-from reportgen.statistics.scores import score_series
+from reportgen.statistics.scores import build_problem_grid, score_series, score_slices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

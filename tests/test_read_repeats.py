@@ -12,7 +12,6 @@ from made_sources import Data
 from reportgen.blocks.draw_inputs import list_notes
 from reportgen.core.errors import ReportError
 from reportgen.read import check_repeats, read_measurements, read_outcomes
-from reportgen.statistics.curves import reduce_large
 from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.problem_scores import group_problem_scores
 
@@ -388,7 +387,6 @@ def test_large_tables_are_asked_about_too(tmp_path: Path, monkeypatch: pytest.Mo
     data = Data(tmp_path)
     data.write("a.csv", lines("step,loss", [*curve(1, range(20)), *curve(2, range(20))]))
     assert "a second row for step 0 of series a" in problem(data, "a", "loss")
-    assert reduce_large.__name__.endswith("reduce_large")
 
 
 def test_rows_in_several_files_are_told_with_both(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from made_figures import curve
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Lead
-from reportgen.statistics.curves.compare_curves import compare_at_end, find_leads_at_end
+from reportgen.statistics.curves.mean_curves import compare_at_end, find_leads_at_end
 from reportgen.statistics.verdicts import find_leader, swap_sides
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from made_measurements import measurements
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.statistics.curves import reduce as reduce_module
-from reportgen.statistics.curves import reduce_large
 from reportgen.statistics.curves.reduce import reduce
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ _rows = st.lists(
 def _large(
     table: Measurements, *, max_points: int | None = 400, smooth: float = 0.0
 ) -> dict[str, ReducedMetric]:
-    return reduce_large.reduce_large(table, max_points=max_points, smooth=smooth)
+    return reduce_module.reduce_large(table, max_points=max_points, smooth=smooth)
 
 
 def _assert_same(one: dict[str, ReducedMetric], other: dict[str, ReducedMetric]) -> None:

@@ -24,8 +24,8 @@ from reportgen.site.fragments import (
     add_anchors,
     group_states,
     hash_fragments,
-    render_benchmark_head,
     render_block,
+    render_fragment,
     render_view,
 )
 from reportgen.site.marks import Fences, find_unmatched, insert_statements, match_statements
@@ -46,34 +46,10 @@ if TYPE_CHECKING:
     from reportgen.core.model import Shown
     from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
-    from reportgen.settings.inputs import Page, Source
+    from reportgen.settings.inputs import Source
     from reportgen.site.manifest import LastBuild
     from reportgen.site.marks import BoundMarks
-    from reportgen.site.provenance import Provenance
     from reportgen.site.worker import BackgroundJobs
-
-
-def make_site_context(
-    report: Report, provenance: Provenance, *, serving: bool, scripts: dict[str, str] | None = None
-) -> dict[str, Any]:
-    """What is the same on every page.
-
-    ``serve`` sends the policy itself, since it knows the script of the live reload. ``scripts`` stand in the
-    page where all scripts are named by their hashes.
-    """
-    scripts = {} if serving else scripts or {}
-    policy = f"{POLICY}; {make_script_policy(scripts)}" if scripts else POLICY
-    return {
-        "version": __version__,
-        "csp": "" if serving else policy,
-        "inline_scripts": scripts,
-        "commit": provenance.commit,
-        "date": provenance.date,
-        "all_sources": [_describe_source(source) for source in report.sources.values()],
-        "sources": [],
-        "og_image": "",
-        "description": "",
-    }
 
 
 def _describe_source(source: Source) -> dict[str, Any]:
@@ -85,22 +61,17 @@ def _describe_source(source: Source) -> dict[str, Any]:
     }
 
 
-SETTINGS = ("lang", "separator", "min_search_length")
+_SETTINGS = ("lang", "separator", "min_search_length")
 
 
 def make_index_script(index_json: str) -> str:
-    """A classic script that hands MkDocs' search index to the theme.
+    """A classic script that hands MkDocs' ``search/search_index.json`` to the theme.
 
-    Args:
-        index_json: the text of ``search/search_index.json``: ``{"config": {…}, "docs": [{"location",
-            "title", "text"}, …]}``.
-
-    Returns:
-        ``window.reportgenSearch={…};`` with the documents and the settings that a search needs, titles
-        as text (MkDocs writes them as HTML). No character in it can end a script or a line of one.
+    ``window.reportgenSearch={…};`` has the documents and the settings that a search needs, titles as text
+    (MkDocs writes them as HTML). No character in it can end a script or a line of one.
     """
     index = json.loads(index_json)
-    config = {key: index["config"][key] for key in SETTINGS if key in index["config"]}
+    config = {key: index["config"][key] for key in _SETTINGS if key in index["config"]}
     docs = [doc | {"title": unescape(doc["title"])} for doc in index["docs"]]
     content = {"config": config, "docs": docs}
     text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -122,7 +93,8 @@ _TITLE_END = re.compile(r"</h1\s*>")
 class Assembly:
     """One build's report on its way into a site.
 
-    ``fences`` finds the block of each fence, ``context`` is what every page's template gets.
+    ``fences`` finds the block of each fence, ``context`` is what every page's template gets. ``scripts`` are
+    in each page where all scripts are named by their hashes.
     """
 
     def __init__(
@@ -143,21 +115,26 @@ class Assembly:
         self.report = report
         self.fences = Fences(report.pages, report.shown)
         self._provenance = find_provenance(root)
-        self.context = make_site_context(report, self._provenance, serving=serving, scripts=scripts)
+        # ``serve`` sends the policy itself, since it knows the script of the live reload.
+        scripts = {} if serving else scripts or {}
+        policy = f"{POLICY}; {make_script_policy(scripts)}" if scripts else POLICY
+        self.context: dict[str, Any] = {
+            "version": __version__,
+            "csp": "" if serving else policy,
+            "inline_scripts": scripts,
+            "commit": self._provenance.commit,
+            "date": self._provenance.date,
+            "all_sources": [_describe_source(source) for source in report.sources.values()],
+            "sources": [],
+            "og_image": "",
+            "description": "",
+        }
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
         self._jobs = jobs
         self._last_build = last_build
         self._seen = seen
         self._views: dict[str, str] = {}
-
-    def _render_views(self, page: Page) -> str:
-        shown = (self.report.shown[page.path, block.id] for block in page.blocks)
-        views = (figure.view for one in shown for figure in list_figures(one) if figure.view)
-        for name in (names := dict.fromkeys(map(name_view, views))):
-            if name not in self._views:
-                self._views[name] = render_view(name, self._jobs.views[name]().decode())
-        return "".join(self._views[name] for name in names)
 
     def list_files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | CachedText]]:
         """Files known before the pages are: figures, our styles and scripts, and fonts if requested."""
@@ -187,14 +164,12 @@ class Assembly:
             yield from states
 
     def insert_head(self, html: str, path: str) -> str:
-        """A page's content with what happened and its benchmark's key results after the title.
-
-        Below them, and at the content's end, stand the marks for the badge and the list of statements.
-        """
+        """A page's content with key results and marks for the badge and the list of statements put in."""
         result = self.report.benchmarks.get(path)
-        head = (
-            render_benchmark_head(result, self._pages[path].front_matter.description or "") if result else ""
-        )
+        head = ""
+        if result:
+            description = self._pages[path].front_matter.description or ""
+            head = render_fragment("benchmark_head.html", benchmark=result, description=description)
         if self.report.statements.get(path):
             head, html = head + BADGE, html + CHECKED
         title_end = _TITLE_END.search(html)
@@ -210,12 +185,9 @@ class Assembly:
             target = f"{get_page_folder(path)}/card.png"
             # Link previews want an absolute address.
             card = urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
-        own = {
-            "sources": [_describe_source(self.report.sources[name]) for name in list_page_sources(page)],
-            "og_image": card,
-            "description": page.front_matter.description or "",
-        }
-        return self.context | own
+        sources = [_describe_source(self.report.sources[name]) for name in list_page_sources(page)]
+        description = page.front_matter.description or ""
+        return self.context | {"sources": sources, "og_image": card, "description": description}
 
     def find_unplaced(self, html: str, path: str) -> Iterator[Diagnostic]:
         """Blocks and statements that were drafted and that Markdown then took for something else."""
@@ -229,16 +201,12 @@ class Assembly:
         yield from find_unmatched(self._match_statements(html, path), page.file if page else path)
 
     def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:
-        """Whether a page is that of the last build, which then stands in the new site, too.
+        """Whether a page is that of the last build, which is then linked into the new ``site``.
 
-        Args:
-            html: the page as MkDocs made it, with marks for blocks.
-            path: its Markdown file below the content folder.
-            file: its HTML file below the site.
-            site: the new site's folder.
+        ``html`` is the page as MkDocs made it, with marks for blocks, ``path`` its Markdown file below the
+        content folder, ``file`` its HTML file below the site.
         """
-        page = self._pages.get(path)
-        places = [(path, block.id) for block in page.blocks] if page else []
+        places = [(path, block_id) for block_id, _ in self._list_shown(path)]
         if self._last_build is None or not all(place in self.report.keys for place in places):
             return False
         blocks = [part for place in places for part in (place[1], self.report.keys[place])]
@@ -264,8 +232,14 @@ class Assembly:
             anchors = (one for name in _list_ids(block_id, shown) for one in states.get(name, ()))
             return add_anchors(render_block(shown, link, get_page_folder(path)), anchors)
 
+        shown = self._list_shown(path)
+        views = (figure.view for _, one in shown for figure in list_figures(one) if figure.view)
+        for name in (names := dict.fromkeys(map(name_view, views))):
+            if name not in self._views:
+                self._views[name] = render_view(name, self._jobs.views[name]().decode())
         before, end, after = html.rpartition("</body>")
-        return "".join([self.fences.fill(path, before, fill_block), self._render_views(page), end, after])
+        rendered = [self._views[name] for name in names]
+        return "".join([self.fences.fill(path, before, fill_block), *rendered, end, after])
 
     def finish(self, site: Path) -> None:
         """Write what had to wait: ``report.json``, cards, the search script."""
@@ -274,9 +248,8 @@ class Assembly:
                 name = f"{get_page_folder(path)}/card.png"
                 if not (self._last_build and self._last_build.link(name, card.key, site)):
                     _write(site / name, card())
-        _write(
-            site / self._folder / "report.json", format_report_json(self.report, self._provenance).encode()
-        )
+        content = format_report_json(self.report, self._provenance).encode()
+        _write(site / self._folder / "report.json", content)
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"
         if index.is_file():

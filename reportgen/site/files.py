@@ -19,7 +19,7 @@ from reportgen.settings.report import Project
 from reportgen.site.manifest import link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from markdown import Markdown
     from mkdocs.config.defaults import MkDocsConfig
@@ -29,26 +29,12 @@ if TYPE_CHECKING:
     from reportgen.settings.report import ProjectSettings
 
 
-def sort_by_nav(nav: object, paths: Sequence[str]) -> list[str]:
-    """Source paths with those that ``nav`` of ``mkdocs.yml`` lists first, in its order."""
-    return list(dict.fromkeys((*(path for path in _list_nav(nav) if path in paths), *paths)))
-
-
 def _list_nav(nav: object) -> Iterator[str]:
     if isinstance(nav, str):
         yield nav
     elif isinstance(nav, dict | list):
         for item in nav.values() if isinstance(nav, dict) else nav:
             yield from _list_nav(item)
-
-
-def filter_language(files: Files, config: MkDocsConfig) -> Files:
-    """Those of the files that belong to the current language; all of them where there is one language."""
-    plugin = _find_i18n(config)
-    if plugin is None or plugin.current_language is None:
-        return files
-    chosen: Files = plugin.on_files(files, config=config)
-    return chosen
 
 
 def find_language_folder(config: MkDocsConfig) -> str:
@@ -73,22 +59,27 @@ def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no type
     return config.plugins.get("i18n")
 
 
-MARK = "report.json"
-
-
 def refuse_foreign_folder(site: Path, root: Path) -> None:
-    """Refuse a site folder that holds something and no ``report.json`` that an earlier build wrote.
+    """Raise a ReportError if a site folder holds something and no ``report.json`` of an earlier build.
 
-    Raises:
-        ReportError: the folder is not ours, is a file, or is the project itself or above it.
+    Also if it is a file, or the project itself or above it.
     """
     name = site.name if site.parent == root else str(site)
+
+    def is_ours() -> bool:
+        # Other programs write a ``report.json`` too; ours says who made it.
+        try:
+            value = json.loads((site / "report.json").read_text(encoding="utf-8"))
+            return bool(value["generator"]["name"] == "reportgen")
+        except (OSError, ValueError, LookupError, TypeError):
+            return False
+
     if site.resolve() == root.resolve() or site.resolve() in root.resolve().parents:
         message = f'site_dir "{name}" holds the report itself'
         step = "Choose a folder of its own, such as site"
     elif site.is_file():
         message, step = f'site_dir "{name}" is a file', "Choose another site_dir"
-    elif site.is_dir() and any(site.iterdir()) and not _is_ours(site / MARK):
+    elif site.is_dir() and any(site.iterdir()) and not is_ours():
         message = f'the folder "{name}" holds files that reportgen did not write'
         step = "Move them away, or choose another site_dir; a build replaces the whole folder"
     else:
@@ -96,22 +87,19 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
     raise make_error("mkdocs.yml", message, step)
 
 
-def _is_ours(mark: Path) -> bool:
-    """Other programs write a ``report.json`` too; ours says who made it."""
-    try:
-        message = json.loads(mark.read_text(encoding="utf-8"))
-        return bool(message["generator"]["name"] == "reportgen")
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
-
-
 class BoundedSnippets(Extension):
     """Looks where each included file really is, before snippets reads it."""
 
-    def __init__(self, boundary: Boundary, page: Callable[[], str]) -> None:
-        """Take the boundary of files, and a function that names the page that is being read."""
+    def __init__(self, config: MkDocsConfig, root: Path, page: Callable[[], str]) -> None:
+        """Allow the repository and folders that ``mkdocs.yml`` names; ``page`` names the page being read."""
         super().__init__()
-        self.boundary = boundary
+        self.boundary = find_boundary(root)
+        named = config.mdx_configs.get("pymdownx.snippets", {}).get("base_path", [])
+        for folder in [named] if isinstance(named, str) else named:
+            path = Path(folder).absolute()
+            inside = self.boundary.contains(os.path.normpath(path))
+            if not (inside or self.boundary.contains(os.path.realpath(path))):
+                self.boundary = self.boundary.add(path)
         self.page = page
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
@@ -138,11 +126,7 @@ _COPY: Final = "Put a copy of what it leads to in its place; no setting allows s
 
 
 def find_content_name(config: MkDocsConfig, root: Path) -> str:
-    """The content folder relative to ``mkdocs.yml``, with forward slashes.
-
-    Raises:
-        ReportError: it lies elsewhere, or is a link out of the repository.
-    """
+    """The content folder relative to ``mkdocs.yml``; raises a ReportError if it leads elsewhere."""
     config_folder = os.path.dirname(os.path.abspath(config.config_file_path or "mkdocs.yml"))  # noqa: PTH100, PTH120 - keeps links
     folder = Path(config.docs_dir)
     target = find_boundary(root).resolve_outside(folder)
@@ -156,15 +140,15 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:
     """The files of the content folder as MkDocs finds them.
 
-    Raises:
-        ReportError: of what a site shows, links lead out of the repository, to nothing or in a circle, or
-            there are pipes, sockets or devices; also in the theme's own folder.
+    Raises a ReportError if, of what a site shows, links lead out of the repository, to nothing or in a
+    circle, or there are pipes, sockets or devices; also in the theme's own folder.
     """
     boundary = find_boundary(root)
     walk = _Walk(find_content_name(config, root), boundary)
     walk.look_through(config.docs_dir)
     # MkDocs would follow a circle for ever, so it must not start.
-    _refuse(walk.folders)
+    if walk.folders:
+        raise ReportError(*walk.folders)
     files = get_files(config)
     set_exclusions(files, config)
     shown = (file.abs_src_path or "" for file in filter_shown(files))
@@ -174,7 +158,8 @@ def list_content_files(config: MkDocsConfig, root: Path) -> Files:
         theme = _Walk(custom.name, boundary.add(custom))
         theme.look_through(str(custom))
         problems += theme.files.values()
-    _refuse(problems)
+    if problems:
+        raise ReportError(*problems)
     return files
 
 
@@ -183,25 +168,15 @@ def filter_shown(files: Files) -> Iterator[File]:
     return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
 
 
-def _refuse(problems: list[Diagnostic]) -> None:
-    if problems:
-        raise ReportError(*problems)
-
-
 @dataclass(slots=True)
 class _Walk:
-    """A walk through a folder as MkDocs does it, links included.
-
-    Attributes:
-        name: the folder, for messages.
-        boundary: where links may lead.
-        folders: what keeps MkDocs from walking through.
-        files: what keeps it from copying a file, by the file's path.
-    """
+    """A walk through a folder, ``name`` for messages, as MkDocs does it, links included."""
 
     name: str
     boundary: Boundary
+    # what keeps MkDocs from walking through
     folders: list[Diagnostic] = field(default_factory=list)
+    # what keeps it from copying a file, by the file's path
     files: dict[str, Diagnostic] = field(default_factory=dict)
 
     def look_through(self, top: str) -> None:
@@ -210,14 +185,23 @@ class _Walk:
         entries = 0
         while waiting:
             folder, above = waiting.pop()
-            for entry in _list_entries(folder):
+            try:
+                with os.scandir(folder) as inside:
+                    ordered = sorted(inside, key=lambda entry: entry.name)
+            except OSError:  # nothing where nobody may look, as for MkDocs
+                continue
+            for entry in ordered:
                 entries += 1
                 place = SourceLocation(f"{self.name}/{os.path.relpath(entry.path, top)}")
-                real = (
-                    os.path.realpath(entry.path) if entry.is_symlink() else f"{above[-1]}{os.sep}{entry.name}"
-                )
-                if _is_folder(entry):
-                    if problem := self._check_folder(place, real, above, linked=entry.is_symlink()):
+                real = f"{above[-1]}{os.sep}{entry.name}"
+                if linked := entry.is_symlink():
+                    real = os.path.realpath(entry.path)
+                try:
+                    is_folder = entry.is_dir()
+                except OSError:  # a link to itself
+                    is_folder = False
+                if is_folder:
+                    if problem := self._check_folder(place, real, above, linked=linked):
                         self.folders.append(problem)
                     else:
                         waiting.append((entry.path, (*above, real)))
@@ -262,29 +246,11 @@ def _refuse_outward(place: SourceLocation, target: str) -> Diagnostic:
     return Diagnostic(place, f"this link leads out of the repository, to {target!r}", _COPY, Stage.SITE)
 
 
-def _list_entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    """What a folder holds; nothing where nobody may look, as for MkDocs."""
-    try:
-        with os.scandir(folder) as entries:
-            ordered = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return
-    yield from ordered
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link to itself
-        return False
-
-
 def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
     """The report that a ``mkdocs.yml`` in ``root`` describes.
 
-    Raises:
-        ReportError: something in the content folder is not to be published (see ``list_content_files``), or
-            with ``untrusted: true`` something could run.
+    Raises a ReportError if something in the content folder is not to be published (see
+    ``list_content_files``), or with ``untrusted: true`` something could run.
     """
     name = find_content_name(config, root)
     files = list_content_files(config, root)
@@ -292,10 +258,14 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
         from reportgen.site.security import refuse_unsafe  # noqa: PLC0415 - few reports need it
 
         refuse_unsafe(config, filter_shown(files), name)
-    files = filter_language(files, config)
+    plugin = _find_i18n(config)
+    if plugin is not None and plugin.current_language is not None:
+        files = plugin.on_files(files, config=config)
     set_exclusions(files, config)
-    paths = sort_by_nav(config.nav, [file.src_uri for file in files.documentation_pages()])
-    return Project(root, name, tuple(paths), settings)
+    paths = [file.src_uri for file in files.documentation_pages()]
+    # Those that ``nav`` of ``mkdocs.yml`` lists come first, in its order.
+    listed = (path for path in _list_nav(config.nav) if path in paths)
+    return Project(root, name, tuple(dict.fromkeys((*listed, *paths))), settings)
 
 
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:

@@ -21,74 +21,84 @@ from reportgen.site.checking.findings import count_statements, describe_truth
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from jinja2 import Template
-
-    from reportgen.core.model import BenchmarkResult, Shown
+    from reportgen.core.model import Shown
     from reportgen.core.statements import Observation, Statement
+
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("reportgen.site_templates", ""),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
+
+
+def render_fragment(name: str, **given: object) -> str:
+    """A template of ``site_templates/fragments`` with what it is given; everything is escaped."""
+    return _ENVIRONMENT.get_template(f"fragments/{name}").render(**given)
 
 
 def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> str:
     """The HTML of what a block shows.
 
-    Args:
-        shown: what the block shows.
-        link: turns a path from the site's root, or a page's source path, into a relative address.
-        page_folder: where the page's figure files stand, from the site's root.
+    ``link`` turns a path from the site's root, or a page's source path, into a relative address;
+    ``page_folder`` is where the page's figure files are, from the site's root.
     """
     if isinstance(shown, Figure):
-        return _load_template("figure.html").render(**_make_part(shown, link, page_folder), with_legend=True)
+        return render_fragment("figure.html", **_make_part(shown, link, page_folder), with_legend=True)
     if isinstance(shown, Panels):
         parts = [_make_part(figure, link, page_folder) for figure in shown.figures]
         legend = dict(entry for figure in shown.figures for entry in figure.legend)
-        return _load_template("panels.html").render(panels=shown, parts=parts, legend=tuple(legend.items()))
+        return render_fragment("panels.html", panels=shown, parts=parts, legend=tuple(legend.items()))
     if isinstance(shown, ResultTable):
-        return _render_table(shown, link, page_folder)
+        return _render_table(shown, link, page_folder, title=shown.title, repeats=False)
     if isinstance(shown, Overview):
         links = [link(card.page) for card in shown.cards]
-        return _load_template("overview.html").render(overview=shown, links=links)
+        return render_fragment("overview.html", overview=shown, links=links)
     if isinstance(shown, Stack):
         return _render_stack(shown, link, page_folder)
     if isinstance(shown, Observations):
-        return _load_template("observations.html").render(observations=shown)
+        return render_fragment("observations.html", observations=shown)
     raise TypeError(type(shown))
 
 
 def _render_stack(stack: Stack, link: Callable[[str], str], page_folder: str) -> str:
     """The parts one below the other; a part's own title is heard but not seen where it would say no more."""
-
-    def render_part(part: Figure | ResultTable) -> str:
+    parts: list[dict[str, str]] = []
+    for part in stack.parts:
+        if isinstance(part, str):
+            parts.append({"text": part, "html": ""})
+            continue
         repeats = part.title in {"", stack.title}
         title = stack.title if repeats else part.title
         if isinstance(part, ResultTable):
-            return _render_table(part, link, page_folder, title=title, repeats=repeats)
-        finished = _make_part(part, link, page_folder) | {"title": title, "repeats": repeats}
-        return _load_template("figure.html").render(**finished, with_legend=True)
-
-    # What is marked as finished comes from a template, which escaped it.
-    parts = [
-        {"text": part, "html": ""} if isinstance(part, str) else {"html": Markup(render_part(part))}  # noqa: S704
-        for part in stack.parts
-    ]
+            html = _render_table(part, link, page_folder, title=title, repeats=repeats)
+        else:
+            given = _make_part(part, link, page_folder) | {"title": title, "repeats": repeats}
+            html = render_fragment("figure.html", **given, with_legend=True)
+        parts.append({"html": Markup(html)})  # noqa: S704 - it comes from a template, which escaped it
     owns_id = all(isinstance(part, str) or part.id != stack.id for part in stack.parts)
-    return _load_template("stack.html").render(stack=stack, parts=parts, owns_id=owns_id)
+    return render_fragment("stack.html", stack=stack, parts=parts, owns_id=owns_id)
 
 
 def _render_table(
-    table: ResultTable,
-    link: Callable[[str], str],
-    page_folder: str,
-    *,
-    title: str | None = None,
-    repeats: bool = False,
+    table: ResultTable, link: Callable[[str], str], page_folder: str, *, title: str, repeats: bool
 ) -> str:
     files = {"csv": link(f"{page_folder}/{table.id}.csv")}
-    given = {"title": table.title if title is None else title, "repeats": repeats}
-    return _load_template("table.html").render(table=table, files=files, **given)
+    return render_fragment("table.html", table=table, files=files, title=title, repeats=repeats)
 
 
-def render_benchmark_head(result: BenchmarkResult, description: str) -> str:
-    """What happened, in a sentence, and the line of key results under a benchmark page's title."""
-    return _load_template("benchmark_head.html").render(benchmark=result, description=description)
+def _make_part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[str, Any]:
+    stem = f"{page_folder}/{figure.id}"
+    return {
+        "figure": figure,
+        "title": figure.title,
+        "repeats": False,
+        "files": {"svg": link(f"{stem}.svg"), "csv": link(f"{stem}.csv"), "spec": link(f"{stem}.vl.json")},
+        "rows": render_data_rows(figure.table.rows),
+        "payload_json": _escape_script(str(figure.payload)),
+    }
 
 
 _CELL, _ROW = "\x1f", "\x1e"
@@ -109,19 +119,17 @@ def render_data_rows(rows: Sequence[Sequence[str]]) -> Markup:
             [[cell.replace(_CELL, " ").replace(_ROW, " ") for cell in row] for row in rows]
         )
     lines = (line.partition(_CELL) for line in str(escape(joined)).split(_ROW))
-    filled = (f'<th scope="row">{first}</th>{_cells(rest) if more else ""}' for first, more, rest in lines)
+    filled = (
+        f'<th scope="row">{first}</th>' + (f"<td>{rest.replace(_CELL, '</td><td>')}</td>" if more else "")
+        for first, more, rest in lines
+    )
     return Markup("".join(f"<tr>{cells}</tr>" for cells in filled))  # noqa: S704 - escaped above
-
-
-def _cells(joined: str) -> str:
-    return f"<td>{joined.replace(_CELL, '</td><td>')}</td>"
 
 
 def render_view(name: str, view: str) -> str:
     """A compiled view that live figures run, by the name that they call it."""
-    return (
-        f'<script type="application/json" class="rg-view" data-view="{name}">{escape_script(view)}</script>'
-    )
+    text = _escape_script(view)
+    return f'<script type="application/json" class="rg-view" data-view="{name}">{text}</script>'
 
 
 @cache
@@ -133,43 +141,9 @@ def hash_fragments() -> str:
     return digest.hexdigest()
 
 
-def escape_script(json_text: str) -> str:
+def _escape_script(json_text: str) -> str:
     """JSON that may stand in a script element: no tag can begin inside it."""
     return json_text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _make_part(figure: Figure, link: Callable[[str], str], page_folder: str) -> dict[str, Any]:
-    stem = f"{page_folder}/{figure.id}"
-    files = {"svg": link(f"{stem}.svg"), "csv": link(f"{stem}.csv"), "spec": link(f"{stem}.vl.json")}
-    return {
-        "figure": figure,
-        "title": figure.title,
-        "repeats": False,
-        "files": files,
-        "rows": render_data_rows(figure.table.rows),
-        "payload_json": escape_script(str(figure.payload)),
-    }
-
-
-def render_fragment(name: str, **given: object) -> str:
-    """A template of ``site_templates/fragments`` with what it is given; everything is escaped."""
-    return _load_template(name).render(**given)
-
-
-@cache
-def _load_template(name: str) -> Template:
-    return _make_environment().get_template(f"fragments/{name}")
-
-
-@cache
-def _make_environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("reportgen.site_templates", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 BADGE = '<p class="rg-badge"></p>'
@@ -207,16 +181,11 @@ def render_start(statement: Statement, prefix: str, *, in_link: bool, first: boo
 
 def render_end(statement: Statement, *, in_link: bool) -> str:
     """What stands behind bound words: nothing more where they hold, otherwise a few words that say so."""
-    verdict = describe_verdict(statement)
-    label = f' <span class="rg-verdict">({escape_html(verdict)})</span>' if verdict else ""
-    return f"</{'span' if in_link else 'a'}>{label}"
-
-
-def describe_verdict(statement: Statement) -> str:
-    """What a reader has to know at once: ``the data say 0.86``, ``does not hold``; empty where it holds."""
     truth = describe_truth(statement)
     repaired = strip_markup(statement.judgement.repaired) if truth == "fails" else ""
-    return f"the data say {repaired}" if repaired else _VERDICTS[truth][1]
+    verdict = f"the data say {repaired}" if repaired else _VERDICTS[truth][1]
+    label = f' <span class="rg-verdict">({escape_html(verdict)})</span>' if verdict else ""
+    return f"</{'span' if in_link else 'a'}>{label}"
 
 
 def render_badge(statements: Sequence[Statement], prefix: str) -> str:

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 
 def link(source: str, target: str) -> None:
-    """Give a file a second name; the folder of ``target`` is made if need be.
-
-    Raises:
-        OSError: it lies on another file system, or on one without links.
-    """
+    """Give a file a second name, its folder made if need be; raises an OSError where there are no links."""
     try:
         os.link(source, target)
     except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there
@@ -37,14 +33,13 @@ def link(source: str, target: str) -> None:
 
 
 class LastBuild:
-    """The site of the last build, which stands until the new one takes its place.
+    """The site of the last build, which stays until the new one takes its place.
 
     ``written`` has its files: by path below it the key, the size, and the time of change in nanoseconds.
     ``keys`` collects what decided each file of this build that the next may take over.
     """
 
     def __init__(self, site: Path, written: Mapping[str, tuple[str, int, int]]) -> None:
-        """Take a site and its files: by path below it the key, the size, and the time of change in ns."""
         self._site = site
         self._written = written
         self.keys: dict[str, str] = {}
@@ -110,11 +105,7 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
 
 
 def _load(root: Path) -> dict[str, Any]:
-    """The manifest of the last build.
-
-    Raises:
-        ValueError: another reportgen wrote it, or with other packages.
-    """
+    """The manifest of the last build; raises a ValueError if another reportgen or other packages wrote it."""
     manifest: dict[str, Any] = json.loads(_locate(root).read_text(encoding="utf-8"))
     if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
         raise ValueError(manifest["format"])
@@ -125,11 +116,9 @@ def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
     """What the last build wrote that has a key: by path below its site the key, size and time of change."""
     try:
         manifest = _load(root)
-        outputs = manifest["outputs"]
-        return {
-            path: (key, *outputs[os.path.join(manifest["site"], path)])  # noqa: PTH118 - as below
-            for path, key in manifest["keys"].items()
-        }
+        outputs, site = manifest["outputs"], manifest["site"]
+        keys = manifest["keys"].items()
+        return {path: (key, *outputs[os.path.join(site, path)]) for path, key in keys}  # noqa: PTH118 - as below
     except _UNREADABLE:
         return {}
 
@@ -137,17 +126,20 @@ def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
 def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]) -> None:
     """Record a build, unless what it read was changed meanwhile.
 
-    Args:
-        build: what was built, and when it began.
-        roots: the files and folders that decide the site.
-        known: SHA-256 by absolute path of files that were hashed already.
-        keys: what decided files of the site, by path below it; see ``read_outputs``.
+    ``roots`` are the files and folders that decide the site, ``known`` has the SHA-256 by absolute path of
+    files that were hashed already, ``keys`` what decided files of the site, by path below it
+    (``read_outputs``).
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
-    before = _read_known_hashes(root)
+    # Hashes of our own code as the build before found it, by path, size and time of change. Of nothing else:
+    # a file of the report may have become readable, or the reverse, without another time.
+    before: dict[tuple[str, int, int], str] = {}
+    with suppress(*_UNREADABLE):
+        last = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"].items()
+        before = {(path, *stamp): digest for path, (*stamp, digest) in last if path.startswith(_PACKAGE)}
     inputs = {}
-    for path in _list_files(names):
+    for path in dict.fromkeys(path for name in names for path in _walk(name)):
         now = get_stamp(path)
         inputs[path] = (*now, known.get(path) or before.get((path, *now)) or _hash_file(path))
     if any(changed >= build.started for _, changed, _ in inputs.values()):
@@ -166,22 +158,6 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
     }
     with suppress(OSError):  # a manifest that cannot be written is none
         replace_file(str(_locate(root)), json.dumps(manifest).encode())
-
-
-def _read_known_hashes(root: Path) -> dict[tuple[str, int, int], str]:
-    """SHA-256 of our own code as the build before found it, by path, size and time of change.
-
-    Of nothing else: a file of the report may have become readable, or the reverse, without another time.
-    """
-    try:
-        inputs = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"]
-        return {
-            (path, size, changed): digest
-            for path, (size, changed, digest) in inputs.items()
-            if path.startswith(_PACKAGE)
-        }
-    except _UNREADABLE:
-        return {}
 
 
 def remove(root: Path) -> None:
@@ -235,8 +211,8 @@ def list_repository_files(root: Path) -> Iterator[Path]:
 
 def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
     known: dict[str, list[Any]] = manifest["inputs"]
-    paths = _list_files(manifest["roots"])
-    if sorted(paths) != sorted(known):
+    paths = {path for name in manifest["roots"] for path in _walk(name)}
+    if paths != known.keys():
         return False
     touched = False
     for path in paths:
@@ -254,10 +230,6 @@ def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
     return True
 
 
-def _list_files(roots: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(path for root in roots for path in _walk(root)))
-
-
 def _walk(path: str) -> Iterator[str]:
     """Files below a folder, or the file itself; nothing where there is neither."""
     if os.path.isfile(path):  # noqa: PTH113 - pathlib costs more than the whole check
@@ -271,30 +243,18 @@ def _walk(path: str) -> Iterator[str]:
         except OSError:
             continue
         for entry in entries:
-            if entry.name in _IGNORED:
+            try:
+                if entry.name in _IGNORED:
+                    continue
+                if entry.is_file():
+                    yield entry.path
+                elif entry.is_dir():
+                    # No link that leads back up, be it to the whole disk.
+                    real = os.path.realpath(entry.path).rstrip(os.sep) + os.sep if entry.is_symlink() else ""
+                    if not real or not f"{os.path.realpath(place)}{os.sep}".startswith(real):
+                        waiting.append(entry.path)
+            except OSError:  # a link to itself, or to where nobody may look
                 continue
-            if _is_file(entry):
-                yield entry.path
-            elif _is_open_folder(entry, place):
-                waiting.append(entry.path)
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file()
-    except OSError:  # a link to itself, or to where nobody may look
-        return False
-
-
-def _is_open_folder(entry: os.DirEntry[str], around: str) -> bool:
-    """Whether it is a folder to look into: no link that leads back up, be it to the whole disk."""
-    try:
-        if not entry.is_dir() or not entry.is_symlink():
-            return entry.is_dir()
-    except OSError:  # as above
-        return False
-    real = os.path.realpath(entry.path).rstrip(os.sep)
-    return not f"{os.path.realpath(around)}{os.sep}".startswith(f"{real}{os.sep}")
 
 
 def _list_outputs(site: Path) -> dict[str, list[int]]:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from reportgen.narrative.markup import Fence
     from reportgen.settings.inputs import Page
 
-
 _MARK_START = '<div class="rg-block" data-rg-block="{salt}-'
 
 
@@ -67,11 +66,7 @@ class Fences:
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
 
     def mark(self, kind: str) -> str:
-        """The mark that stands in the page's HTML for the next fence, with words for the search index.
-
-        Raises:
-            SuperFencesException: the draft knows no such fence; Markdown would hide any other error.
-        """
+        """The mark of the next fence; raises a SuperFencesException, since Markdown would hide others."""
         fence = next(self._fences, None)
         if fence is not None and not fence.shown:
             return ""
@@ -92,13 +87,11 @@ class Fences:
 
     def fill(self, page: str, html: str, fragment_of: Callable[[str], str]) -> str:
         """A page with every mark replaced by the fragment of its block; what only looks like one stays."""
-        first, *parts = self._split(page, html)
-        filled = [first]
+        filled, *parts = self._split(page, html)
         for part in parts:
             block_id, _, rest = part.partition('"')
-            _, _, after = rest.partition("</div>")
-            filled.append(fragment_of(unescape(block_id)) + after)
-        return "".join(filled)
+            filled += fragment_of(unescape(block_id)) + rest.partition("</div>")[2]
+        return filled
 
     def _split(self, page: str, html: str) -> list[str]:
         """What stands before, between and behind the marks of a page."""
@@ -120,9 +113,7 @@ def collect_search_text(shown: Shown) -> str:
     if isinstance(shown, Figure):
         return f"{shown.title}. {shown.summary} {shown.caption}"
     if isinstance(shown, Panels):
-        return " ".join(
-            [f"{shown.title}. {shown.caption}", *(collect_search_text(figure) for figure in shown.figures)]
-        )
+        return " ".join([f"{shown.title}. {shown.caption}", *map(collect_search_text, shown.figures)])
     if isinstance(shown, ResultTable):
         names = ", ".join(row[0].text for row in shown.rows)
         return f"{': '.join(filter(None, [shown.title, names]))}. {shown.caption}"
@@ -156,10 +147,7 @@ class BoundMarks:
 def match_statements(
     html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: Sequence[Statement]
 ) -> BoundMarks:
-    """Pair a page's marks with its statements; among equal ones the order of writing decides.
-
-    ``seen`` has what the Markdown extension found, by its salt; ``statements`` are those of the page.
-    """
+    """Pair a page's marks with its statements, equal ones in order; ``seen`` has words by their salt."""
     marks = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
     waiting: dict[tuple[object, ...], list[Statement]] = defaultdict(list)
     for statement in reversed(statements):

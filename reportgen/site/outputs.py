@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
-    from reportgen.draft.report import Report
-    from reportgen.settings.inputs import Block, Page, Source
+    from reportgen.draft.result import Report
+    from reportgen.settings.inputs import Page
     from reportgen.site.provenance import Provenance
-
 
 FORMAT = 1
 _FACT = tuple(one.name for one in fields(Fact))
@@ -59,17 +58,24 @@ def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
 
 
 def format_report_json(report: Report, provenance: Provenance) -> str:
-    """The whole report as numbers: pages, figures, sources, version, problems. Keys sorted, no NaN.
-
-    A line a page and a line a source, so that two reports can be compared line by line.
-    """
+    """The whole report, a line a page and a line a source, so that two can be compared; keys sorted."""
     value: dict[str, Any] = {
         "format": FORMAT,
         "generator": {"name": "reportgen", "version": __version__},
         "commit": provenance.commit or None,
         "date": provenance.date or None,
         "pages": [_describe_page(page, report) for page in report.pages],
-        "sources": [_describe_source(source) for source in report.sources.values()],
+        "sources": [
+            {
+                "name": source.name,
+                "title": source.settings.title,
+                "description": source.settings.description,
+                "approximate": source.settings.approximate,
+                "provenance": source.settings.provenance.model_dump(exclude_none=True),
+                "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
+            }
+            for source in report.sources.values()
+        ],
         "problems": [describe_diagnostic(problem) for problem in report.problems],
     }
     members = []
@@ -86,46 +92,43 @@ def _encode(value: object) -> str:
 
 def _describe_page(page: Page, report: Report) -> dict[str, Any]:
     result = report.benchmarks.get(page.path)
-    blocks = [(block, report.shown[page.path, block.id]) for block in page.blocks]
+    # A generated page has no file, and its blocks no line.
+    blocks = [
+        (block.kind, None if page.generated else block.location.line, report.shown[page.path, block.id])
+        for block in page.blocks
+    ]
     return {
         "path": page.path,
         "title": page.title,
         "generated": page.generated,
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
-            _describe_figure(figure, page.path, _find_line(block, page))
-            for block, shown in blocks
+            _describe_figure(figure, page.path, line)
+            for _, line, shown in blocks
             for figure in list_figures(shown)
         ],
-        "tables": [_describe_table(table) for _, shown in blocks for table in list_tables(shown)],
+        "tables": [
+            {"id": table.id, "title": table.title, "header": list(table.header)}
+            | {"rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows]}
+            for _, _, shown in blocks
+            for table in list_tables(shown)
+        ],
         "stacks": [
-            _describe_stack(shown, block.kind, _find_line(block, page))
-            for block, shown in blocks
-            if isinstance(shown, Stack)
+            _describe_stack(shown, kind, line) for kind, line, shown in blocks if isinstance(shown, Stack)
         ],
         "observations": [
-            {
-                "id": shown.id,
-                "line": _find_line(block, page),
-                "title": shown.title,
-                "more": shown.more,
-                "items": [asdict(one) for one in shown.items],
-            }
-            for block, shown in blocks
+            {"id": shown.id, "line": line, "title": shown.title, "more": shown.more}
+            | {"items": [asdict(one) for one in shown.items]}
+            for _, line, shown in blocks
             if isinstance(shown, Observations)
         ],
         "statements": [describe_statement(one) for one in report.statements.get(page.path, ())],
         "overviews": [
             {"id": shown.id, "benchmarks": [card.name for card in shown.cards]}
-            for _, shown in blocks
+            for _, _, shown in blocks
             if isinstance(shown, Overview)
         ],
     }
-
-
-def _find_line(block: Block, page: Page) -> int | None:
-    """The line of a block in its page's file; none in a generated page, which has no file."""
-    return None if page.generated else block.location.line
 
 
 def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
@@ -139,15 +142,6 @@ def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, A
         "caption": figure.caption,
         "files": [f"{stem}.svg", f"{stem}.csv", f"{stem}.vl.json"],
         "numbers": figure.numbers,
-    }
-
-
-def _describe_table(table: ResultTable) -> dict[str, Any]:
-    return {
-        "id": table.id,
-        "title": table.title,
-        "header": list(table.header),
-        "rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows],
     }
 
 
@@ -198,16 +192,4 @@ def describe_statement(one: Statement) -> dict[str, Any]:
         "metric": one.metric,
         "figure": one.figure,
         "state": one.state,
-    }
-
-
-def _describe_source(source: Source) -> dict[str, Any]:
-    settings = source.settings
-    return {
-        "name": source.name,
-        "title": settings.title,
-        "description": settings.description,
-        "approximate": settings.approximate,
-        "provenance": settings.provenance.model_dump(exclude_none=True),
-        "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
     }

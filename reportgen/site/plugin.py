@@ -6,7 +6,6 @@ It passes on properdocs too, the compatible fork, which answers to the name ``mk
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from importlib.resources import files as resource_files
 from pathlib import Path
@@ -19,7 +18,6 @@ from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
-from reportgen.core.repository import find_boundary
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
 from reportgen.site.assembly import Assembly
@@ -47,11 +45,9 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
-    from reportgen.core.repository import Boundary
-    from reportgen.draft.report import Report
+    from reportgen.draft.result import Report
     from reportgen.settings.report import Project, ProjectSettings
     from reportgen.site.manifest import LastBuild
-
 
 # Only loggers below this name count for ``--strict``.
 log = logging.getLogger("mkdocs.plugins.reportgen")
@@ -64,9 +60,8 @@ class ReportProblemsError(PluginError):
     """The report has problems; MkDocs prints them and stops before it writes anything."""
 
     def __init__(self, problems: tuple[Diagnostic, ...]) -> None:
-        super().__init__(
-            "\n".join(["the report has problems:", *(clean_text(str(problem)) for problem in problems)])
-        )
+        lines = (clean_text(str(problem)) for problem in problems)
+        super().__init__("\n".join(["the report has problems:", *lines]))
         self.problems = problems
 
 
@@ -104,10 +99,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     ) -> tuple[list[tuple[str, Exception]], list[tuple[str, str]]]:
         """Check the plugin's settings with our own texts, each with its line in ``mkdocs.yml``."""
         if sys.flags.optimize > 1:
-            message = (
-                "Python runs without docstrings (-OO or PYTHONOPTIMIZE=2), which Altair needs; run it without"
-            )
-            return [("reportgen", ValueError(message))], []
+            message = "Python runs without docstrings (-OO or PYTHONOPTIMIZE=2), which Altair needs"
+            return [("reportgen", ValueError(f"{message}; run it without"))], []
         path = Path(config_file_path or "mkdocs.yml")
         text = path.read_text(encoding="utf-8") if path.is_file() else None
         self._root = path.resolve().parent
@@ -137,11 +130,16 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if "pymdownx.superfences" not in config.markdown_extensions:
             config.markdown_extensions.append("pymdownx.superfences")
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
-        fences += make_custom_fences(self._mark)
+
+        def mark(kind: str) -> str:
+            # The assembly comes later, and changes with the language.
+            return self._assembly.fences.mark(kind)
+
+        fences += make_custom_fences(mark)
         self._spans = BindingsExtension()
         config.markdown_extensions.append(self._spans)  # type: ignore[arg-type]  # Markdown takes both
         if "pymdownx.snippets" in config.markdown_extensions:
-            within = BoundedSnippets(self._find_snippet_boundary(config), lambda: self._reading)
+            within = BoundedSnippets(config, self._root, lambda: self._reading)
             config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
         if self._settings.untrusted:
             from reportgen.narrative.markdown_extensions import NoRawHtml  # noqa: PLC0415 - few reports need it
@@ -149,13 +147,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
         # An aligned column would otherwise get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
-        config.extra_css = [
-            *self._list_fonts(config),
-            f"{ASSETS}/tokens.css",
-            f"{ASSETS}/figure.css",
-            f"{ASSETS}/statements.css",
-            *config.extra_css,
-        ]
+        # A theme that is not ours has none of our fonts.
+        own = ("tokens", "figure", "statements")
+        names = own if config.theme.name == "reportgen" else ("fonts/fonts", *own)
+        config.extra_css = [*(f"{ASSETS}/{name}.css" for name in names), *config.extra_css]
         script = ExtraScriptValue(f"{ASSETS}/live.js")
         script.defer = True
         config.extra_javascript = [script, *config.extra_javascript]
@@ -171,23 +166,23 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         for problem in report.problems:
             self._warn(problem)
         self.report = report
-        self._content = project.content_dir
-        self._unsafe = []
+        self._content, self._unsafe = project.content_dir, []
         scripts = None
         if self._settings.untrusted:
             scripts = read_inline_scripts(ASSETS, searching="search" in config.plugins)
-        assembly = Assembly(
-            report,
-            self._root,
-            jobs,
-            self.last_build,
-            self._spans.seen,
-            site_url=config.site_url or "",
-            folder=find_language_folder(config),
-            serving=self._serving,
-            scripts=scripts,
+        self._assemblies.append(
+            Assembly(
+                report,
+                self._root,
+                jobs,
+                self.last_build,
+                self._spans.seen,
+                site_url=config.site_url or "",
+                folder=find_language_folder(config),
+                serving=self._serving,
+                scripts=scripts,
+            )
         )
-        self._assemblies.append(assembly)
 
     def _draft(self, project: Project, config: MkDocsConfig) -> tuple[Report, BackgroundJobs]:
         from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
@@ -223,15 +218,12 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         for page in self._assembly.report.pages:
             if page.generated:
                 files.append(make_page(config, page.path, page.text))
-        for path, content in self._assembly.list_files(ASSETS, fonts=bool(self._list_fonts(config))):
+        for path, content in self._assembly.list_files(ASSETS, fonts=config.theme.name != "reportgen"):
             files.append(make_file(config, path, content))
         return files
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
-        """Our own templates escape what they print and refuse names that nobody defined.
-
-        All pages are read by now, and nothing is written yet.
-        """
+        """Make our own templates escape what they print and refuse names that nobody defined."""
         if self._unsafe:
             raise ReportProblemsError(tuple(self._unsafe))
         self._assembly.set_addresses({file.src_uri: file.url for file in files.documentation_pages()})
@@ -330,28 +322,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         server.watch(str(self._root / self._settings.data_dir))
         return server
 
-    def _find_snippet_boundary(self, config: MkDocsConfig) -> Boundary:
-        """Where snippets may be: in the repository, and in folders that ``mkdocs.yml`` names elsewhere."""
-        boundary = find_boundary(self._root)
-        named = config.mdx_configs.get("pymdownx.snippets", {}).get("base_path", [])
-        for folder in [named] if isinstance(named, str) else named:
-            path = Path(folder).absolute()
-            if not (boundary.contains(os.path.normpath(path)) or boundary.contains(os.path.realpath(path))):
-                boundary = boundary.add(path)
-        return boundary
-
-    @staticmethod
-    def _list_fonts(config: MkDocsConfig) -> list[str]:
-        """The fonts' style sheet for a theme that is not ours and has none of them."""
-        return [] if config.theme.name == "reportgen" else [f"{ASSETS}/fonts/fonts.css"]
-
     def _warn(self, problem: Diagnostic) -> None:
         self.warned.append(problem)
         log.warning("%s", clean_text(str(problem)))
-
-    def _mark(self, kind: str) -> str:
-        # The assembly comes later, and changes with the language.
-        return self._assembly.fences.mark(kind)
 
     def make_project(self, config: MkDocsConfig) -> Project:
         """The report that these settings describe."""

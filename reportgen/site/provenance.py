@@ -15,11 +15,10 @@ from reportgen.core.repository import find_checkout
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 EPOCH = "SOURCE_DATE_EPOCH"
 _NO_DATE = "0"
+# Of the year 9999, the last one that a date can be written of.
 _LAST_SECOND = 253402300799
-"""Of the year 9999, the last one that a date can be written of."""
 # What no settings of a repository may do: ask for signatures, which runs a program, start a monitor of files,
 # or fetch what is not there. Files beside ``mkdocs.yml`` that look like a bare repository are none.
 _GIT = (
@@ -47,11 +46,7 @@ def find_provenance(root: Path) -> Provenance:
 
 
 def check_build_date() -> None:
-    """Refuse a ``SOURCE_DATE_EPOCH`` that is no date, before anything is made of it.
-
-    Raises:
-        ReportError: it is set, and is no number of seconds since 1970 up to the year 9999.
-    """
+    """Raise a ReportError if ``SOURCE_DATE_EPOCH`` is no number of seconds up to the year 9999."""
     given = os.environ.get(EPOCH, "")
     if given and not _is_date(given):
         message = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
@@ -60,11 +55,7 @@ def check_build_date() -> None:
 
 
 def fix_build_date(root: Path) -> bool:
-    """Give MkDocs the date it writes into the site map; without one it would take the clock's.
-
-    Returns:
-        True where the environment had none and now has one, to be taken away after the build.
-    """
+    """Give MkDocs another date than the clock's for the site map; True where the environment had none."""
     if os.environ.get(EPOCH, ""):
         return False
     os.environ[EPOCH] = _find_last_commit(root)[1] or _NO_DATE

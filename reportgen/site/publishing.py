@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from reportgen.draft.report import Report
 
-
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 
 
@@ -54,10 +53,8 @@ def load_configuration(
 ) -> tuple[MkDocsConfig, ReportPlugin]:
     """A ``mkdocs.yml`` as MkDocs reads it, and our plugin in it.
 
-    ``words`` is what MkDocs warned of, see ``collect_warnings``.
-
-    Raises:
-        ReportError: the file is too large, MkDocs refuses it, or our plugin is not switched on.
+    ``words`` is what MkDocs warned of, see ``collect_warnings``. Raises a ReportError if the file is too
+    large, MkDocs refuses it, or our plugin is not switched on.
     """
     if config_file.stat().st_size > LARGEST:
         raise ReportError(make_size_problem(config_file.name, Stage.SETTINGS))
@@ -101,17 +98,27 @@ def make_mkdocs_problem(
 def collect_warnings() -> Iterator[list[str]]:
     """Collect what MkDocs warns of, instead of having it printed."""
     words: list[str] = []
-    handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: words.append(record.getMessage())  # type: ignore[method-assign]
     logger = logging.getLogger("mkdocs")
     before = logger.propagate
     logger.propagate = False
+    try:
+        with _listen(logging.WARNING, words.append):
+            yield words
+    finally:
+        logger.propagate = before
+
+
+@contextmanager
+def _listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
+    """Report what MkDocs says at a level or above."""
+    handler = logging.Handler(level)
+    handler.emit = lambda record: report(record.getMessage())  # type: ignore[assignment, method-assign]
+    logger = logging.getLogger("mkdocs")
     logger.addHandler(handler)
     try:
-        yield words
+        yield
     finally:
         logger.removeHandler(handler)
-        logger.propagate = before
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -129,9 +136,7 @@ def publish(
     """Build the site of a ``mkdocs.yml`` and put it in place of the old one.
 
     ``progress`` is called after each block with how many of how many are drawn, ``warn`` with each warning.
-
-    Raises:
-        ReportError: problems of the report, of its settings or of the disk; the old site stands as it was.
+    Raises a ReportError of the report, of its settings or of the disk; the old site stays as it was then.
     """
     root = config_file.resolve().parent
     _clean_killed_builds(cache_folder(root))
@@ -146,7 +151,12 @@ def publish(
         with _open_stage(site, cache_folder(root)) as stage:
             started = stage.new.stat().st_mtime_ns
             config.site_dir = str(stage.new)
-            _build(config, plugin, words)
+            try:
+                config.plugins.on_startup(command="build", dirty=False)
+                build(config)
+                config.plugins.on_shutdown()
+            except (Abort, MkDocsException) as error:
+                raise explain_refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
             stage.swap()
     for word in words:
         warn(word)
@@ -163,15 +173,6 @@ def publish(
     return summary
 
 
-def _build(config: MkDocsConfig, plugin: ReportPlugin, words: list[str]) -> None:
-    try:
-        config.plugins.on_startup(command="build", dirty=False)
-        build(config)
-        config.plugins.on_shutdown()
-    except (Abort, MkDocsException) as error:
-        raise explain_refusal(words, error, plugin.warned, Path(config.docs_dir).name) from error
-
-
 @dataclass(frozen=True, slots=True)
 class _Stage:
     """Two names beside a site, on its file system, so that putting the new one in place is a rename.
@@ -184,11 +185,7 @@ class _Stage:
     old: Path
 
     def swap(self) -> None:
-        """Put the new site in place of the old one, which comes back if that fails.
-
-        Raises:
-            OSError: the site cannot be renamed.
-        """
+        """Put the new site in place of the old one, which comes back if that fails with an OSError."""
         while True:
             with suppress(FileNotFoundError):
                 self.site.rename(self.old)
@@ -219,15 +216,18 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
     """A folder beside the site to build the next one in; it is gone afterwards, whatever happened.
 
     The cache remembers it while the build runs: a folder that came with a checkout is no earlier build's.
-
-    Raises:
-        ReportError: the disk is full or may not be written, there or anywhere else.
+    Raises a ReportError if the disk is full or may not be written, there or anywhere else.
     """
     if site.is_mount():
         message = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
         raise make_error("mkdocs.yml", message, step)
-    stage = _find_free_stage(site)
+    # Names that nothing has yet: a container gives its processes the numbers of the one before.
+    for number in count():
+        names = (f".{site.name}.{kind}-{os.getpid()}-{number}" for kind in ("new", "old"))
+        stage = _Stage(site, *map(site.with_name, names))
+        if not (stage.new.exists() or stage.old.exists()):
+            break
     record = cache / f"build-{os.getpid()}.json"
     try:
         with suppress(OSError):
@@ -240,16 +240,6 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
         shutil.rmtree(stage.new, ignore_errors=True)
         with suppress(OSError):
             record.unlink(missing_ok=True)
-
-
-def _find_free_stage(site: Path) -> _Stage:
-    """Names that nothing has yet: a container gives its processes the numbers of the one before."""
-    names = (f"{os.getpid()}-{number}" for number in count())
-    stages = (
-        _Stage(site, *(site.with_name(f".{site.name}.{kind}-{name}") for kind in ("new", "old")))
-        for name in names
-    )
-    return next(stage for stage in stages if not (stage.new.exists() or stage.old.exists()))
 
 
 def _clean_killed_builds(cache: Path) -> None:
@@ -286,38 +276,29 @@ def _list_inputs(root: Path, config: MkDocsConfig, data: str, report: Report) ->
     yield _PACKAGE
     yield from (Path(folder) for folder in config.theme.dirs if Path(folder).name == "site_templates")
     yield from manifest.list_repository_files(root)
-    for page in report.pages:
-        for block in page.blocks:
-            if isinstance(block.settings, AltairSettings):
-                yield root / block.settings.function.partition(":")[0]
+    for block in (block for page in report.pages for block in page.blocks):
+        if isinstance(block.settings, AltairSettings):
+            yield root / block.settings.function.partition(":")[0]
 
 
 def serve_site(
     config_file: Path, *, dev_addr: str | None, open_browser: bool, report: Callable[[str], None]
 ) -> None:
-    """Serve until interrupted; ``report`` gets what MkDocs says.
-
-    Raises:
-        ReportError: the first build fails, or the address is taken.
-    """
+    """Serve until interrupted; ``report`` gets what MkDocs says; raises a ReportError if it fails."""
     # It brings a server and a watcher, which a build does without.
     from mkdocs.commands.serve import serve  # noqa: PLC0415
 
     # MkDocs serves from a temporary folder: one that goes, even if this process is killed.
     tempfile.tempdir = str(make_temporary_folder(cache_folder(config_file.resolve().parent)))
-    handler = logging.Handler(logging.INFO)
-    handler.emit = lambda record: report(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("mkdocs")
-    logger.setLevel(logging.INFO)
-    logger.addHandler(handler)
+    logging.getLogger("mkdocs").setLevel(logging.INFO)
     options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}
     try:
-        serve(config_file=str(config_file), open_in_browser=open_browser, **options)
+        with _listen(logging.INFO, report):
+            serve(config_file=str(config_file), open_in_browser=open_browser, **options)
     except (Abort, MkDocsException, OSError) as error:
         if problems := find_problems(error):
             raise ReportError(*problems) from error
         message = str(error) or "MkDocs stopped"
         raise make_error("mkdocs.yml", message, "") from error
     finally:
-        logger.removeHandler(handler)
         tempfile.tempdir = None

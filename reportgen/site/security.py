@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import File
 
-
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'"
 
 
@@ -46,13 +45,10 @@ site can read a report through a name that leads here. To serve by a name, say s
 
 
 def guard_requests(app: Application, host: str, policy: str) -> Application:
-    """A server's application that answers to its own names only.
+    """A server's application that answers to its own names only, and at ``host``.
 
-    Args:
-        app: what MkDocs serves with.
-        host: the name or address that it serves at.
-        policy: the content security policy of pages; none is sent if empty. The script of the live reload,
-            which MkDocs puts into each page, is added to it by its hash.
+    ``policy`` is the content security policy of pages; none is sent if empty. The script of the live reload,
+    which MkDocs puts at the very end of each page, is added to it by its hash.
     """
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -67,7 +63,12 @@ def guard_requests(app: Application, host: str, policy: str) -> Application:
         status, headers = response[:2]
         if policy and dict(headers).get("Content-Type", "").startswith("text/html"):
             body = b"".join(result)
-            headers = [*headers, ("Content-Security-Policy", _add_script(policy, body))]
+            before = body[: body.rfind(b"</body>")]
+            scripts = ""
+            if before.endswith(_SCRIPT_END):
+                text = before[before.rindex(_SCRIPT) + len(_SCRIPT) : -len(_SCRIPT_END)]
+                scripts = f"; script-src 'self' '{_hash(text)}'"
+            headers = [*headers, ("Content-Security-Policy", policy + scripts)]
             result = [body]
         start_response(status, headers)
         return result
@@ -79,34 +80,18 @@ def _is_own(name: str, host: str) -> bool:
     """Whether a request names this machine in a way that nobody else can lead here."""
     try:
         requested = (urlsplit(f"//{name}").hostname or "").rstrip(".")
-    except ValueError:
-        return False
-    if not name or requested in {"localhost", host.lower()}:
-        return True
-    try:
-        ipaddress.ip_address(requested)
+        if name and requested not in {"localhost", host.lower()}:
+            ipaddress.ip_address(requested)
     except ValueError:
         return False
     return True
-
-
-def _add_script(policy: str, page: bytes) -> str:
-    """The policy for a page, at whose very end MkDocs may have put a script of its own."""
-    before = page[: page.rfind(b"</body>")]
-    if not before.endswith(_SCRIPT_END):
-        return policy
-    text = before[before.rindex(_SCRIPT) + len(_SCRIPT) : -len(_SCRIPT_END)]
-    return f"{policy}; script-src 'self' '{_hash(text)}'"
 
 
 _ASSETS: Final = Path(__file__).with_name("assets")
 
 
 def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
-    """The texts of the two scripts in a page: ``boot`` for its beginning, ``loader`` for its end.
-
-    ``assets`` is where our own scripts stand in the site.
-    """
+    """Scripts in a page: ``boot`` for its beginning, ``loader`` for its end, which loads from ``assets``."""
     theme = Path(str(files("reportgen.site_templates") / "js"))
     names = ("theme.js", "search.js") if searching else ("theme.js",)
     loaded = {f"js/{name}": theme / name for name in names} | {f"{assets}/live.js": _ASSETS / "live.js"}
@@ -174,17 +159,16 @@ _OWN_ASSETS: Final = "assets/reportgen/"
 
 
 def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> None:
-    """Refuse settings and files that could run code.
-
-    Args:
-        config: ``mkdocs.yml`` as MkDocs read it.
-        files: those of the content folder that the site shows or copies.
-        content: the content folder, for messages.
-
-    Raises:
-        ReportError: all of them.
-    """
-    problems = [*_check_settings(config), *_check_files(files, content)]
+    """Raise a ReportError of all settings, and of files in the folder ``content``, that could run code."""
+    problems = [*_check_settings(config)]
+    for file in files:
+        ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
+        if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
+            kind = f"a .{ending} file" if ending else "a file without an ending"
+            message = f"{kind} is not published where nobody is trusted: a browser may run it"
+            step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
+            location = SourceLocation(f"{content}/{file.src_uri}")
+            problems.append(Diagnostic(location, message, step, Stage.SITE))
     if problems:
         raise ReportError(*problems)
 
@@ -222,25 +206,11 @@ def _report_setting(key: str, reason: str) -> Diagnostic:
     return Diagnostic(SourceLocation("mkdocs.yml"), message, step, Stage.SETTINGS)
 
 
-def _check_files(files: Iterable[File], content: str) -> Iterator[Diagnostic]:
-    """Files of the content folder that a browser could run."""
-    for file in files:
-        ending = PurePosixPath(file.src_uri).suffix.lower().removeprefix(".")
-        if ending not in ENDINGS and f".{ending}" not in markdown_extensions:
-            kind = f"a .{ending} file" if ending else "a file without an ending"
-            message = f"{kind} is not published where nobody is trusted: a browser may run it"
-            step = 'Remove it; the guide\'s page "Security" lists the endings that are published'
-            yield Diagnostic(SourceLocation(f"{content}/{file.src_uri}"), message, step, Stage.SITE)
-
-
 def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnostic]:
     """What in the HTML of a page could run, imitate what reportgen writes, or lead to a script.
 
-    Args:
-        html: what Markdown made of the page.
-        text: the whole Markdown file, to find lines in.
-        file: the page relative to the project.
-        mark: what the ids of its blocks begin with in our own marks.
+    ``text`` is the whole Markdown file, to find lines in, ``file`` its name relative to the project, and
+    ``mark`` what the ids of its blocks begin with in our own marks.
     """
     gate = _Gate(mark)
     gate.feed(html)

@@ -12,7 +12,7 @@ import shutil
 from importlib.metadata import distributions
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -22,7 +22,6 @@ from reportgen.site.manifest import find_git_folders
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.resources.abc import Traversable
-
 
 DISTRIBUTION = "mkdocs-reportgen"
 
@@ -37,39 +36,33 @@ class UnknownSourceError(Exception):
 
 
 def find_requirement() -> str:
-    """The requirement that installs this reportgen, such as ``mkdocs-reportgen @ git+https://…@COMMIT``.
-
-    Raises:
-        UnknownSourceError: it came from somewhere that others cannot reach, or that is not one fixed content.
-    """
+    """What installs this reportgen, ``mkdocs-reportgen @ git+https://…@COMMIT``, or UnknownSourceError."""
     records = (one.read_text("direct_url.json") for one in distributions(name=DISTRIBUTION))
     record = next(filter(None, records), None)
     if record is None:
         raise UnknownSourceError("its installation does not say from which repository it came")
     try:
-        return f"{DISTRIBUTION} @ {_find_source(json.loads(record))}"
+        value = json.loads(record)
+        url = value["url"]
+        if "vcs_info" in value:
+            if value["vcs_info"]["vcs"] != "git" or "subdirectory" in value:
+                raise UnknownSourceError("it came from something else than the top of a git repository")
+            source = _format_commit(url, value["vcs_info"]["commit_id"])
+        elif "archive_info" in value:
+            hashes = value["archive_info"].get("hashes") or {}
+            sha256 = hashes.get("sha256") or value["archive_info"].get("hash", "").removeprefix("sha256=")
+            if not _SHA256.fullmatch(sha256):
+                raise UnknownSourceError("it came from an archive of which no SHA-256 was noted")
+            source = f"{_check_public(url)}#sha256={sha256}"
+        elif urlsplit(url).scheme == "file":
+            source = _find_commit(Path(url2pathname(urlsplit(url).path)))
+        else:
+            raise UnknownSourceError("what its installation says of its origin cannot be read")
     except (ValueError, TypeError, AttributeError, KeyError):
         raise UnknownSourceError("what its installation says of its origin cannot be read") from None
     except OSError as error:
         raise UnknownSourceError(f"{error.filename} cannot be read: {error.strerror}") from None
-
-
-def _find_source(record: dict[str, Any]) -> str:
-    url = record["url"]
-    if "vcs_info" in record:
-        if record["vcs_info"]["vcs"] != "git" or "subdirectory" in record:
-            raise UnknownSourceError("it came from something else than the top of a git repository")
-        return _format_commit(url, record["vcs_info"]["commit_id"])
-    if "archive_info" in record:
-        hashes = record["archive_info"].get("hashes") or {}
-        sha256 = hashes.get("sha256") or record["archive_info"].get("hash", "").removeprefix("sha256=")
-        if not _SHA256.fullmatch(sha256):
-            raise UnknownSourceError("it came from an archive of which no SHA-256 was noted")
-        return f"{_check_public(url)}#sha256={sha256}"
-    parts = urlsplit(url)
-    if parts.scheme != "file":
-        raise UnknownSourceError("what its installation says of its origin cannot be read")
-    return _find_commit(Path(url2pathname(parts.path)))
+    return f"{DISTRIBUTION} @ {source}"
 
 
 def _format_commit(url: str, commit: str) -> str:
@@ -95,15 +88,13 @@ def _find_commit(folder: Path) -> str:
     head = (git / "HEAD").read_text(encoding="utf-8").strip()
     if head.startswith("ref:"):
         head = refs.get(head.removeprefix("ref:").strip(), "")
-    section = re.search(
-        r'^\s*\[remote "origin"\]([^\[]*)', (common / "config").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    config = (common / "config").read_text(encoding="utf-8")
+    section = re.search(r'^\s*\[remote "origin"\]([^\[]*)', config, re.MULTILINE)
     url = re.search(r"^\s*url\s*=\s*(\S+)\s*$", section[1], re.MULTILINE) if section else None
     origin = url[1] if url else ""
     if not origin:
-        raise UnknownSourceError(
-            f"it came from {folder}, and the repository there has no remote called origin"
-        )
+        where = f"it came from {folder}, and the repository there"
+        raise UnknownSourceError(f"{where} has no remote called origin")
     source = _format_commit(origin, head)
     published = ("refs/remotes/origin/", "refs/tags/")
     if head not in {commit for name, commit in refs.items() if name.startswith(published)}:
@@ -136,18 +127,20 @@ _REQUIREMENT = b'REPORTGEN: ""'
 def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
     """Write a small working report into ``target``, which may not exist yet or must be empty.
 
-    Args:
-        target: the folder.
-        requirement: what the workflow gives to pip to install reportgen; if empty, the workflow fails and
-            says so.
-
-    Returns:
-        The paths written, relative to ``target``, sorted.
-
-    Raises:
-        ReportError: ``target`` is a file, a folder with something in it, or cannot be written.
+    ``requirement`` is what the workflow gives to pip to install reportgen; if empty, the workflow fails and
+    says so. Returns the paths written, relative to ``target``, sorted. Raises a ReportError if ``target`` is
+    a file, a folder with something in it, or cannot be written.
     """
-    _refuse_what_is_there(target)
+    message = ""
+    try:
+        if target.is_file():
+            message = "there is a file of this name"
+        elif target.is_dir() and any(target.iterdir()):
+            message = "the folder is not empty"
+    except OSError as error:
+        message = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
+    if message:
+        raise make_error(str(target), message, "Name a folder that does not exist yet or is empty")
     written = []
     try:
         for parts, file in _list_starter_files(files("reportgen.site") / "starter", ()):
@@ -164,20 +157,6 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
         step = "Name one in a folder that you may write to"
         raise make_error(str(target), message, step) from error
     return tuple(sorted(written))
-
-
-def _refuse_what_is_there(target: Path) -> None:
-    try:
-        if target.is_file():
-            message = "there is a file of this name"
-        elif target.is_dir() and any(target.iterdir()):
-            message = "the folder is not empty"
-        else:
-            return
-    except OSError as error:
-        message = f"the folder cannot be looked at ({error.strerror or type(error).__name__})"
-    advice = "Name a folder that does not exist yet or is empty"
-    raise make_error(str(target), message, advice)
 
 
 def _list_starter_files(

@@ -13,25 +13,20 @@ if TYPE_CHECKING:
 
     from reportgen.core.errors import SourceLocation
 
-
 _TAB = 4
 _ELLIPSIS = "…"
+# Characters of a line that are looked at: a JSON file may be a single line of any length.
 _LONGEST = 1_000_000
-"""Characters of a line that are looked at: a JSON file may be a single line of any length."""
+# A third of a line that has to be cut is before its caret.
 _BEFORE = 3
-"""A third of a line that has to be cut stands before its caret."""
+# How a line begins that GitHub, Azure or TeamCity would obey in a log.
 _COMMAND = re.compile(r"^\s*:(?=:)|##\w*(?=\[)")
-"""How a line begins that GitHub, Azure or TeamCity would obey where it stands in a log."""
-
+# Characters that may need an escape in JSON.
 _ESCAPED = re.compile(r"[^\n -~]|#(?=#\w*\[)")
-"""Characters that may need an escape in JSON."""
 
 
 def read_source_line(root: Path, place: SourceLocation) -> str | None:
-    """The text of a place's line, without its end; None where there is none to show.
-
-    A file that is packed, or not UTF-8, has no line to show, nor has a line of a million characters.
-    """
+    """The text of a place's line; None where there is none, or where it has a million characters."""
     if place.line is None:
         return None
     try:
@@ -51,13 +46,8 @@ def format_excerpt(line: str, place: SourceLocation, length: int = 1, *, width: 
     """A line as it can be printed, and below it carets; without a column only the line.
 
     Tabs become spaces, characters that a terminal would obey are replaced or left out, and a line too
-    wide is cut around the caret.
-
-    Args:
-        line: the text of the line.
-        place: its line number and the column of the first caret, counted in characters from 1.
-        length: how many characters have carets; those beyond the line have none.
-        width: cells that there are, those of the line number included.
+    wide is cut around the caret. ``place`` has the column of the first caret, counted in characters from 1,
+    ``length`` how many characters have carets, ``width`` the cells that there are.
     """
     gutter = f"{place.line or 0:>5} | "
     drawn = _measure_characters(line)
@@ -65,7 +55,14 @@ def format_excerpt(line: str, place: SourceLocation, length: int = 1, *, width: 
     first = min((place.column or 1) - 1, len(drawn))
     last = min(first + max(length, 1), len(drawn))
     room = max(width - len(gutter), 20)
-    start, stop = _choose_window(ends, first, room)
+    # All characters that fit are shown, those before the caret cut to a third where not all do.
+    start, stop = 0, len(drawn)
+    if ends[-1] > room:
+        inner = room - 2 * len(_ELLIPSIS)
+        # Near its end the line is shown to the end.
+        most = min(max(ends[first] - inner // _BEFORE, 0), ends[-1] - inner)
+        start = next(n for n, end in enumerate(ends) if end >= most)
+        stop = max(n for n, end in enumerate(ends) if end - ends[start] <= inner)
     before, after = (_ELLIPSIS if start else ""), (_ELLIPSIS if stop < len(drawn) else "")
     shown = before + _break_commands("".join(text for text, _ in drawn[start:stop])) + after
     if place.column is None:
@@ -87,13 +84,13 @@ def clean_lines(text: str) -> str:
 
 def clean_json(text: str) -> str:
     """JSON of several lines, with escapes for characters in its texts that a terminal would obey."""
-    return _ESCAPED.sub(lambda match: _escape(match[0]), text)
 
+    def escape(match: re.Match[str]) -> str:
+        if match[0] == "#":
+            return "\\u0023"
+        return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1]
 
-def _escape(character: str) -> str:
-    if character == "#":
-        return "\\u0023"
-    return character if character.isprintable() else json.dumps(character)[1:-1]
+    return _ESCAPED.sub(escape, text)
 
 
 def _break_commands(shown: str) -> str:
@@ -122,17 +119,3 @@ def _measure_characters(line: str) -> list[tuple[str, int]]:
         drawn.append((text, cells))
         at += cells
     return drawn
-
-
-def _choose_window(ends: list[int], first: int, room: int) -> tuple[int, int]:
-    """Which characters are shown: all that fit, those before the caret cut to a third where not all do."""
-    whole = len(ends) - 1
-    if ends[whole] <= room:
-        return 0, whole
-    inner = room - 2 * len(_ELLIPSIS)
-    most = max(ends[first] - inner // _BEFORE, 0)
-    # Near its end the line is shown to the end.
-    most = min(most, ends[whole] - inner)
-    start = next(n for n, end in enumerate(ends) if end >= most)
-    stop = max(n for n, end in enumerate(ends) if end - ends[start] <= inner)
-    return start, stop

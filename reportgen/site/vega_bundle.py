@@ -31,32 +31,29 @@ _CHECKED = "must be an array"
 def make_bundle() -> str:
     """A classic script that sets ``window.vega``, with ``vega.expressionInterpreter`` for a strict CSP.
 
-    The bundle's own names are one letter long, so the script is a function of its own.
-
-    Raises:
-        RuntimeError: vl-convert made no Vega of it, which a new version of it may do.
+    The bundle's own names are one letter long, so the script is a function of its own. Raises a RuntimeError
+    if vl-convert made no Vega of it, which a new version of it may do.
     """
     version = vl_convert.get_vega_version()
     vega = vl_convert.javascript_bundle(_SNIPPET.format(version=version))
     if "View:" not in vega or "expressionFunction:" not in vega:
         carrier = f"vl-convert {version_of('vl-convert-python')}"
         raise RuntimeError(f"{carrier} bundled no Vega {version}")
-    vega = _add_selection_check(vega)
-    _, mark, interpreter = BUNDLE.read_text(encoding="utf-8").partition(_INTERPRETER)
-    return f'(function(){{"use strict";{vega}}})();\n{mark}{interpreter}'
-
-
-def _add_selection_check(vega: str) -> str:
-    """Vega with the check of ``vlSelectionTuples``, whose name in the script is another."""
+    # ``vlSelectionTuples`` has another name in the script.
     registered = re.search(r'"vlSelectionTuples",(\w+)\)', vega)
     for match in _UNCHECKED.finditer(vega):
         if registered and match["name"] == registered[1]:
             array, base = match["array"], match["base"]
             check = f'if(!Array.isArray({array})||Object({base})!=={base})throw Error("this {_CHECKED}");'
-            return vega[: match.end()] + check + vega[match.end() :]
-    if _CHECKED not in vega:
-        raise RuntimeError("vlSelectionTuples is another function in this Vega: see whether it is checked")
-    return vega
+            vega = vega[: match.end()] + check + vega[match.end() :]
+            break
+    else:
+        if _CHECKED not in vega:
+            raise RuntimeError(
+                "vlSelectionTuples is another function in this Vega: see whether it is checked"
+            )
+    _, mark, interpreter = BUNDLE.read_text(encoding="utf-8").partition(_INTERPRETER)
+    return f'(function(){{"use strict";{vega}}})();\n{mark}{interpreter}'
 
 
 if __name__ == "__main__":

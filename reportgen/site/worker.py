@@ -29,19 +29,15 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache, CachedText
     from reportgen.core.model import Shown
 
-
 _SAFE_PATH = "PYTHONSAFEPATH"
+# So many cards or views take less time than a process takes to start.
 _FEW = 2
-"""So many cards or views take less time than a process takes to start."""
+# A first build of so many pages has enough to do for two processes.
 _MANY = 12
-"""A first build of so many pages has enough to do for two processes."""
 
 
 class WorkerProcess:
-    """Starts jobs at once and hands their results over at the end; a context manager.
-
-    A few small jobs, as after a change to one page, are not worth a process: they are done at the end.
-    """
+    """Starts jobs at once, unless they are few and small, and hands their results over at the end."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
@@ -96,9 +92,8 @@ class WorkerProcess:
             from multiprocessing import get_context  # noqa: PLC0415 - as above
 
             with _use_safe_path():
-                self._pool = ProcessPoolExecutor(
-                    max_workers=1, mp_context=get_context("spawn"), initializer=_follow_build
-                )
+                context = get_context("spawn")
+                self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_follow_build)
                 _start_without_ctrl_c(self._pool)
         return self._pool
 
@@ -165,10 +160,8 @@ def _use_safe_path() -> Iterator[None]:
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
+        del os.environ[_SAFE_PATH]
+        os.environ.update({} if before is None else {_SAFE_PATH: before})
 
 
 def _load_modules() -> None:
@@ -192,23 +185,22 @@ def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
 
 
 def _follow_build() -> None:
-    """In the second process: leave Ctrl+C to the build, and end when the build is killed.
-
-    It would not notice otherwise, since it holds the other end of the pipe that it waits for.
-    """
+    """In the second process: leave Ctrl+C to the build, and end when the build is killed."""
     from multiprocessing import parent_process  # noqa: PLC0415 - as above
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # It would not notice otherwise, since it holds the other end of the pipe that it waits for.
     build = parent_process()
     if build is not None:
-        Thread(target=_stop_after, args=(build.sentinel,), daemon=True).start()
+        sentinel = build.sentinel
 
+        def stop_after_build() -> None:
+            from multiprocessing.connection import wait  # noqa: PLC0415 - as above
 
-def _stop_after(process: int) -> None:
-    from multiprocessing.connection import wait  # noqa: PLC0415 - as above
+            wait([sentinel])
+            os._exit(1)
 
-    wait([process])
-    os._exit(1)
+        Thread(target=stop_after_build, daemon=True).start()
 
 
 def _compile_view(specification: str) -> bytes:

@@ -1,13 +1,14 @@
-"""Series against series on the problems that both answered, alone and in a family."""
+"""Series against series on the problems that both answered, on one benchmark and across several."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from reportgen.core.comparisons import Comparison, Verdict
-from reportgen.core.outcomes import ScoresError
+from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Comparison, Verdict
+from reportgen.core.outcomes import REPORTED, ScoresError
 from reportgen.statistics.distributions import check_level
 from reportgen.statistics.intervals import shrink_variances
 from reportgen.statistics.metrics import compute_problem_values
@@ -16,48 +17,105 @@ from reportgen.statistics.pairs import (
     PairedBenchmark,
     compare_macro,
     compute_average_run_variance,
+    compute_macro_score,
     make_average_hypothesis,
 )
 from reportgen.statistics.permutation_tests import Adjusted, Hypothesis, adjust_step_down, count_draws
+from reportgen.statistics.scores import make_missing_score, score_series
 from reportgen.statistics.verdicts import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from reportgen.core.outcomes import Metric, ProblemScores
-
+    from reportgen.core.outcomes import Metric, ProblemScores, Score
 
 # A benchmark, None for the average of all, and a pair of series.
 _Key: TypeAlias = tuple[str | None, Pair]
+# Problem scores by benchmark, and the pairs to compare on it.
+_Paired: TypeAlias = "Mapping[str, tuple[ProblemScores, Sequence[Pair]]]"
 
 
-def compare(
-    problem_scores: ProblemScores,
-    a: str,
-    b: str,
-    metric: Metric | str = "mean",
-    k: int | None = None,
-    *,
-    level: float = 0.95,
-    alpha: float = 0.05,
-    higher_is_better: bool = True,
-    seed: int = 0,
-) -> Comparison:
-    """One pair by itself: as ``compare_all`` of that pair, hence without adjustment for others.
+class _Family(NamedTuple):
+    """How comparisons that are shown together are made and judged; see ``compare_all``."""
 
-    ``compare(a, b)`` is ``compare(b, a)`` with the sign turned, exactly.
-    """
-    (one,) = compare_all(
-        problem_scores,
-        metric,
-        k,
-        pairs=[(a, b)],
-        level=level,
-        alpha=alpha,
-        higher_is_better=higher_is_better,
-        seed=seed,
-    )
-    return one
+    metric: Metric | str
+    k: int | None
+    level: float
+    alpha: float
+    higher_is_better: bool
+    seed: int
+    blocks: int = 1
+
+    def compare(self, paired: _Paired, averaged: Sequence[Pair] = ()) -> dict[_Key, Comparison]:
+        """All comparisons by benchmark and pair, adjusted together, with verdicts.
+
+        ``averaged`` pairs are compared on the average of all benchmarks (None) too, if they share problems on
+        each. A pair by itself keeps the p of its own test; no adjusted p is smaller.
+        """
+        check_level(self.level)
+        parts = [
+            PairedBenchmark(name, scores, compute_problem_values(scores, self.metric, self.k), pairs)
+            for name, (scores, pairs) in paired.items()
+        ]
+        averaged = [
+            pair
+            for pair in averaged
+            if all(pair in part.pairs and part.compute_differences(pair)[0].size for part in parts)
+        ]
+        count = sum(len(part.tested) for part in parts) + len(averaged)
+        draws = count_draws(count) if count > 1 else 0
+        comparisons: dict[_Key, Comparison] = {}
+        hypotheses: dict[_Key, Hypothesis] = {}
+        remarks: dict[_Key, str] = {}
+        for part in parts:
+            part.prepare(draws, self.seed)
+            for pair in part.pairs:
+                key = part.name, pair
+                comparisons[key] = part.compare(pair, self.level)
+                if pair in part.tested:
+                    hypotheses[key], remarks[key] = part.make_hypothesis(pair), part.describe_few(pair)
+        self._add_averages(parts, averaged, comparisons, hypotheses)
+        adjusted: dict[_Key, Adjusted] = {}
+        if len(hypotheses) > 1:
+            results = adjust_step_down([*hypotheses.values()], draws, self.alpha / self.blocks, self.seed)
+            adjusted = dict(zip(hypotheses, results, strict=True))
+        return {
+            key: self._judge(
+                replace(one, tested_together=len(hypotheses), family_blocks=self.blocks),
+                adjusted.get(key),
+                remarks.get(key, ""),
+            )
+            for key, one in comparisons.items()
+        }
+
+    def _add_averages(
+        self,
+        parts: Sequence[PairedBenchmark],
+        averaged: Sequence[Pair],
+        comparisons: dict[_Key, Comparison],
+        hypotheses: dict[_Key, Hypothesis],
+    ) -> None:
+        names = list(dict.fromkeys(name for pair in averaged for name in pair))
+        variances = [compute_average_run_variance(parts, name) for name in names]
+        alone = dict(zip(names, variances, strict=True))
+        shrunk = dict(zip(names, shrink_variances(variances), strict=True))
+        for pair in averaged:
+            compared = [comparisons[part.name, pair] for part in parts]
+            average = compare_macro(parts, pair, compared, [alone[name] for name in pair], self.seed)
+            comparisons[None, pair] = average
+            if average.p is not None and average.low is not None:
+                runs = [shrunk[name] for name in pair]
+                hypotheses[None, pair] = make_average_hypothesis(parts, pair, runs)
+
+    def _judge(self, one: Comparison, adjusted: Adjusted | None, remark: str) -> Comparison:
+        """A comparison with its p adjusted and a verdict; a clear one carries the remark."""
+        if one.p is None:
+            return one
+        p = min(1.0, one.family_blocks * max(one.p, adjusted.p if adjusted else 0.0))
+        verdict = decide(one, p, self.alpha, higher_is_better=self.higher_is_better)
+        reason = "; ".join(filter(None, [one.reason, "" if verdict is Verdict.UNCLEAR else remark]))
+        one = replace(one, adjusted_p=p, verdict=verdict, reason=reason)
+        return replace(one, family_stderr=adjusted.stderr, critical=adjusted.critical) if adjusted else one
 
 
 def compare_all(
@@ -72,130 +130,177 @@ def compare_all(
     blocks: int = 1,
     seed: int = 0,
 ) -> tuple[Comparison, ...]:
-    """Paired differences of all pairs, with intervals, adjusted p and verdicts.
+    """Paired differences of all pairs, or of the ``pairs`` given, with intervals, adjusted p and verdicts.
 
-    For each pair, d_p is the difference of the two values of problem p (``statistics.metrics``; samples and
-    runs are averaged before), over the P problems that both have. Problems that only one side answered are
-    named and never filled in.
-
-    - difference: the mean of d_p; its estimand is the mean difference over problems like these and, where
-      both series have several runs, over runs like these: of methods then, otherwise of these checkpoints;
-    - interval: mean ± t √V, V = s_d²/P + τ_a²/r_a + τ_b²/r_b (``estimate_over_differences``);
-    - p: two-sided, by flipping the signs of d_p (``permutation_tests``), or by t where runs add to V;
-    - adjusted p: ``adjust_step_down`` over all pairs. Fewer than ``pairs.FEWEST`` shared problems are not
-      tested;
-    - verdict: ``BETTER`` or ``WORSE`` needs both an adjusted p below ``alpha`` and an interval without 0; the
-      p guards against many comparisons, the interval against a difference whose size is not known.
-
-    Every pair is compared once, in the order of ``problem_scores.series``, unless ``pairs`` are given.
-    ``level`` is that of each interval by itself, ``alpha`` the chance of at least one wrong verdict among
-    all. Where several ``blocks`` are one family, p is multiplied by their number (Bonferroni), since they
-    need share no problems.
-
-    Raises:
-        ScoresError: if a series does not exist; otherwise see ``compute_problem_values``.
+    Over the problems that both have: the mean difference, its t interval at ``level``
+    (``estimate_over_differences``), a two-sided p by flipping signs, or by t where runs add to the variance,
+    and p adjusted by ``adjust_step_down`` over all pairs of at least ``pairs.FEWEST`` problems. ``alpha`` is
+    the chance of at least one wrong verdict (``decide``) among all; where several ``blocks`` are one family,
+    p is multiplied by their number (Bonferroni). Raises a ScoresError if a series does not exist.
     """
-    family = Family(metric, k, level=level, seed=seed)
-    chosen = list(combinations(problem_scores.series, 2)) if pairs is None else list(pairs)
-    family.add("", problem_scores, chosen)
-    judged = family.judge(alpha=alpha, higher_is_better=higher_is_better, blocks=blocks)
-    return tuple(judged["", pair] for pair in chosen)
+    family = _Family(metric, k, check_level(level), alpha, higher_is_better, seed, blocks)
+    chosen = _choose_pairs(problem_scores.series, pairs)
+    comparisons = family.compare({"": (problem_scores, chosen)})
+    return tuple(comparisons["", pair] for pair in chosen)
 
 
-class Family:
-    """Comparisons that are shown together: of one or several benchmarks, and of their average."""
+def _choose_pairs(series: Sequence[str], pairs: Sequence[Pair] | None) -> list[Pair]:
+    """The pairs given, of which each side has to exist, or all pairs."""
+    chosen = list(combinations(series, 2)) if pairs is None else list(pairs)
+    unknown = sorted({name for pair in chosen for name in pair} - set(series))
+    if unknown:
+        raise ScoresError(f"there is no series {', '.join(unknown)}", f"There are {', '.join(series)}")
+    return chosen
 
-    def __init__(self, metric: Metric | str, k: int | None, *, level: float, seed: int) -> None:
-        self._metric, self._k = metric, k
-        self._level, self._seed = check_level(level), seed
-        self._parts: list[PairedBenchmark] = []
-        self._averaged: list[Pair] = []
 
-    def add(self, benchmark: str, scores: ProblemScores, pairs: Sequence[Pair]) -> None:
-        """Compare pairs on a benchmark.
+def compare_benchmarks(
+    parts: Mapping[str, ProblemScores],
+    metric: Metric | str = "mean",
+    k: int | None = None,
+    *,
+    given: Mapping[str, Sequence[Score]] | None = None,
+    baseline: str | None = None,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+    blocks: int = 1,
+    seed: int = 0,
+) -> AcrossBenchmarks:
+    """Every series on every benchmark, each cell against the baseline, and the macro average.
 
-        Raises:
-            ScoresError: if a series does not exist; otherwise see ``compute_problem_values``.
-        """
-        unknown = sorted({name for pair in pairs for name in pair} - set(scores.series))
-        if unknown:
-            raise ScoresError(
-                f"there is no series {', '.join(unknown)}", f"There are {', '.join(scores.series)}"
-            )
-        values = compute_problem_values(scores, self._metric, self._k)
-        self._parts.append(PairedBenchmark(benchmark, scores, values, pairs))
+    Cells hold scores of ``score_series`` and comparisons of ``compare_all``, adjusted together; without a
+    ``baseline`` nothing is compared. A series that lacks a benchmark has no average
+    (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
+    (``score_totals``). Raises a ScoresError if ranges of scores differ, or no benchmark has the baseline.
+    """
+    unknown_ranges = _check_one_range(parts) if len(parts) > 1 else []
+    table = _tabulate_scores(parts, given or {}, metric, k, level)
+    series = tuple(next(iter(table.values()), ()))
+    paired: dict[str, tuple[ProblemScores, Sequence[Pair]]] = {}
+    averaged: list[Pair] = []
+    if baseline is not None:
+        if baseline not in series:
+            step = f"There are {', '.join(series)}"
+            raise ScoresError(f"there is no series {baseline} to compare with", step)
+        for name, part in parts.items():
+            if part.problems and baseline in part.series:
+                paired[name] = part, [(other, baseline) for other in part.series if other != baseline]
+        averaged = [(name, baseline) for name in series if name != baseline]
+    family = _Family(metric, k, check_level(level), alpha, higher_is_better, seed, blocks)
+    comparisons = family.compare(paired, averaged if tuple(paired) == tuple(table) else ())
+    rows = []
+    for name in series:
+        scores: dict[str | None, Score] = {benchmark: column[name] for benchmark, column in table.items()}
+        scores[None] = compute_macro_score(name, list(zip(table, scores.values(), strict=True)), level)
+        if unknown_ranges:
+            reason = f"no average: the range of scores is not known on {', '.join(unknown_ranges)}"
+            scores[None] = make_missing_score(name, level, reason)
+        rows.append(_make_row(name, scores, comparisons, baseline))
+    cells, averages = tuple(row[:-1] for row in rows), tuple(row[-1] for row in rows)
+    return AcrossBenchmarks(series, tuple(table), cells, averages, baseline)
 
-    @property
-    def benchmarks(self) -> tuple[str, ...]:
-        """Those that were added, in order."""
-        return tuple(part.name for part in self._parts)
 
-    def add_averages(self, pairs: Sequence[Pair]) -> None:
-        """Compare pairs on the average of all benchmarks; only those that share problems on each of them."""
-        self._averaged += pairs
+def _make_row(
+    series: str,
+    scores: Mapping[str | None, Score],
+    comparisons: Mapping[_Key, Comparison],
+    baseline: str | None,
+) -> tuple[BenchmarkCell, ...]:
+    """Each score with its comparison, and why one of them is missing."""
+    row = []
+    for benchmark, score in scores.items():
+        against, reason = comparisons.get((benchmark, (series, baseline or ""))), ""
+        if score.estimate is None:
+            against, reason = None, score.reason
+        elif against is None and baseline not in {None, series}:
+            reason = f"{baseline} has no problems in {benchmark}"
+            if benchmark is None:
+                reason = f"not paired with {baseline} on every benchmark"
+            elif score.method == REPORTED:
+                reason = f"{REPORTED}: without problems nothing can be paired"
+        row.append(BenchmarkCell(score, against, reason))
+    return tuple(row)
 
-    def judge(self, *, alpha: float, higher_is_better: bool, blocks: int = 1) -> dict[_Key, Comparison]:
-        """All comparisons by benchmark (None for the average) and pair, adjusted together, with verdicts.
 
-        A pair by itself keeps the p of its own test. No adjusted p is smaller than its own. Where several
-        ``blocks`` are one family, p is multiplied by their number.
-        """
-        averaged = [pair for pair in self._averaged if self._shares_all(pair)]
-        count = sum(len(part.tested) for part in self._parts) + len(averaged)
-        draws = count_draws(count) if count > 1 else 0
-        found: dict[_Key, Comparison] = {}
-        hypotheses: dict[_Key, Hypothesis] = {}
-        few: dict[_Key, str] = {}
-        for part in self._parts:
-            part.prepare(draws, self._seed)
-            for pair in part.pairs:
-                found[part.name, pair] = part.compare(pair, self._level)
-                if pair in part.tested:
-                    hypotheses[part.name, pair] = part.make_hypothesis(pair)
-                    few[part.name, pair] = part.describe_few(pair)
-        names = list(dict.fromkeys(name for pair in averaged for name in pair))
-        own_runs = [compute_average_run_variance(self._parts, name) for name in names]
-        alone = dict(zip(names, own_runs, strict=True))
-        together = dict(zip(names, shrink_variances(own_runs), strict=True))
-        for a, b in averaged:
-            of_parts = [found[part.name, (a, b)] for part in self._parts]
-            one = compare_macro(self._parts, (a, b), of_parts, (alone[a], alone[b]), self._seed)
-            found[None, (a, b)] = one
-            if one.p is not None and one.low is not None:
-                runs = together[a], together[b]
-                hypotheses[None, (a, b)] = make_average_hypothesis(self._parts, (a, b), runs)
-        adjusted: dict[_Key, Adjusted] = {}
-        if len(hypotheses) > 1:
-            results = adjust_step_down(list(hypotheses.values()), draws, alpha / blocks, self._seed)
-            adjusted = dict(zip(hypotheses, results, strict=True))
-        return {
-            key: _judge(
-                replace(one, tested_together=len(hypotheses), family_blocks=blocks),
-                adjusted.get(key),
-                alpha,
-                few.get(key, ""),
-                higher_is_better=higher_is_better,
-            )
-            for key, one in found.items()
+def _tabulate_scores(
+    parts: Mapping[str, ProblemScores],
+    given: Mapping[str, Sequence[Score]],
+    metric: Metric | str,
+    k: int | None,
+    level: float,
+) -> dict[str, dict[str, Score]]:
+    """Scores of all series by benchmark and series; those of problems come before totals."""
+    table = {}
+    for name in dict.fromkeys([*parts, *given]):
+        totals = {score.series: score for score in given.get(name, ())}
+        own = {}
+        if name in parts and parts[name].problems:
+            own = {score.series: score for score in score_series(parts[name], metric, k, level=level)}
+        table[name] = own | {series: score for series, score in totals.items() if series not in own}
+    names = dict.fromkeys(series for column in table.values() for series in column)
+    for benchmark, column in table.items():
+        missing = {
+            name: make_missing_score(name, level, f"{name} has no answers to {benchmark}") for name in names
         }
+        table[benchmark] = missing | column
+    return table
 
-    def _shares_all(self, pair: Pair) -> bool:
-        return all(pair in part.pairs and part.compute_differences(pair)[0].size for part in self._parts)
+
+def _check_one_range(parts: Mapping[str, ProblemScores]) -> list[str]:
+    """The benchmarks whose range of scores is not known; raises a ScoresError if known ranges differ."""
+    every = {name: (part.lowest, part.highest) for name, part in parts.items()}
+    ranges = {name: ends for name, ends in every.items() if all(map(math.isfinite, ends))}
+    if len(set(ranges.values())) > 1:
+        listed = ", ".join(f"{low:g} to {high:g} ({name})" for name, (low, high) in ranges.items())
+        raise ScoresError(
+            f"scores of different ranges cannot be averaged: {listed}", "Give all benchmarks one range"
+        )
+    return [name for name in every if name not in ranges]
 
 
-def _judge(
-    one: Comparison, adjusted: Adjusted | None, alpha: float, few: str, *, higher_is_better: bool
-) -> Comparison:
-    """A comparison with its p adjusted and a verdict; ``few`` is the remark that a clear one carries."""
-    if one.p is None:
-        return one
-    p = min(1.0, one.family_blocks * max(one.p, adjusted.p if adjusted else 0.0))
-    verdict = decide(one, p, alpha, higher_is_better=higher_is_better)
-    return replace(
-        one,
-        adjusted_p=p,
-        verdict=verdict,
-        reason="; ".join(filter(None, [one.reason, "" if verdict is Verdict.UNCLEAR else few])),
-        family_stderr=adjusted.stderr if adjusted else None,
-        critical=adjusted.critical if adjusted else None,
+class PairOn(NamedTuple):
+    """A pair on a benchmark; on the average of all where ``benchmark`` is None."""
+
+    benchmark: str | None
+    comparison: Comparison
+
+
+def compare_pairs_across(
+    parts: Mapping[str, ProblemScores],
+    metric: Metric | str = "mean",
+    k: int | None = None,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+    seed: int = 0,
+) -> tuple[PairOn, ...]:
+    """Every pair on every benchmark, then, where there are several, on their average; adjusted together.
+
+    Arguments are those of ``compare_all``. A pair of which a side has no answers to a benchmark, or no
+    average, has no number there and a reason. Raises a ScoresError if a series is on no benchmark.
+    """
+    names = tuple(dict.fromkeys(name for part in parts.values() for name in part.series))
+    chosen = _choose_pairs(names, pairs)
+    family = _Family(metric, k, level, alpha, higher_is_better, seed)
+    comparisons = family.compare(
+        {name: (part, [p for p in chosen if set(p) <= set(part.series)]) for name, part in parts.items()},
+        chosen if len(parts) > 1 else (),
+    )
+    columns: list[str | None] = [*parts, None] if len(parts) > 1 else [*parts]
+    results = []
+    for benchmark in columns:
+        for a, b in chosen:
+            comparison = comparisons.get((benchmark, (a, b)))
+            if comparison is None:
+                reason = "the two do not share problems on every benchmark"
+                if benchmark is not None:
+                    absent = [name for name in dict.fromkeys((a, b)) if name not in parts[benchmark].series]
+                    reason = f"no answers to {benchmark} from {' and '.join(absent)}"
+                comparison = Comparison(a, b, "", level, reason=reason)
+            results.append(PairOn(benchmark, comparison))
+    tested = sum(pair.comparison.p is not None for pair in results)
+    return tuple(
+        pair._replace(comparison=replace(pair.comparison, tested_together=tested)) for pair in results
     )

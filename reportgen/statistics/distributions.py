@@ -13,7 +13,6 @@ import numpy as np
 if TYPE_CHECKING:
     from reportgen.core.model import FloatArray, IntArray
 
-
 _SMALLEST = 1e-300
 _TERMS = 10_000
 
@@ -22,14 +21,9 @@ _TERMS = 10_000
 def t_quantile(probability: float, df: float) -> float:
     """The value that a t variable with ``df`` degrees of freedom stays below with this probability.
 
-    Found by Newton's method on the distribution function, held inside a bracket by bisection. Good to 11
-    digits up to 1000 degrees of freedom and to 8 digits up to a million; rounded to 12, so that it is the
-    same number on every machine, whose logarithms may differ in their last place.
-
-    Infinite ``df`` gives the normal distribution.
-
-    Raises:
-        ValueError: ``probability`` or ``df`` is out of range.
+    By Newton's method inside a bracket; good to 11 digits up to 1000 degrees of freedom and to 8 up to a
+    million, rounded to 12, so that machines agree. Infinite ``df`` is the normal distribution. Raises a
+    ValueError for arguments out of range.
     """
     if not (0 < probability < 1 and df > 0):
         raise ValueError(
@@ -44,10 +38,12 @@ def t_quantile(probability: float, df: float) -> float:
     while t_tail(high, df) > tail:
         low, high = high, 2 * high
     value = (low + high) / 2
+    scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     while True:
-        over = t_tail(value, df) - tail
-        low, high = (value, high) if over > 0 else (low, value)
-        following = value + over / _density(value, df)
+        excess = t_tail(value, df) - tail
+        low, high = (value, high) if excess > 0 else (low, value)
+        density = math.exp(scale - (df + 1) / 2 * math.log1p(value * value / df))
+        following = value + excess / density
         if not low < following < high:
             following = (low + high) / 2
         if abs(following - value) <= 4 * math.ulp(value):
@@ -58,26 +54,17 @@ def t_quantile(probability: float, df: float) -> float:
 def t_tail(value: float, df: float) -> float:
     """The probability that a t variable with ``df`` degrees of freedom exceeds ``value``, 0 or more.
 
-    Half the regularized incomplete beta function I(df/(df + t²); df/2, 1/2) (DLMF 8.17, Abramowitz and
-    Stegun 26.7.1).
+    Half the regularized incomplete beta function I(df/(df + t²); df/2, 1/2) (Abramowitz and Stegun 26.7.1),
+    by DLMF 8.17.22 on the side where that converges.
     """
     square = value * value
-    return _incomplete_beta(df / (df + square), square / (df + square), df / 2, 0.5) / 2
-
-
-def _density(value: float, df: float) -> float:
-    scale = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
-    return math.exp(scale - (df + 1) / 2 * math.log1p(value * value / df))
-
-
-def _incomplete_beta(x: float, rest: float, a: float, b: float) -> float:
-    """I(x; a, b) with ``rest`` = 1 - x, by DLMF 8.17.22 on the side where that converges."""
+    x, rest, a, b = df / (df + square), square / (df + square), df / 2, 0.5
     if x <= 0 or rest <= 0:
-        return float(rest <= 0)
+        return float(rest <= 0) / 2
     front = a * math.log(x) + b * math.log(rest) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     if x > (a + 1) / (a + b + 2):
-        return 1 - math.exp(front) * _fraction(rest, b, a) / b
-    return math.exp(front) * _fraction(x, a, b) / a
+        return (1 - math.exp(front) * _fraction(rest, b, a) / b) / 2
+    return math.exp(front) * _fraction(x, a, b) / a / 2
 
 
 def _fraction(x: float, a: float, b: float) -> float:
@@ -113,11 +100,7 @@ def normal_quantile(level: float) -> float:
 
 
 def check_level(level: float) -> float:
-    """``level``, if it lies between 0 and 1.
-
-    Raises:
-        ValueError: if it does not.
-    """
+    """``level`` itself; raises a ValueError unless it lies between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, not {level}")
     return level
@@ -128,17 +111,14 @@ _QUANTILES = 1 << 16
 
 
 def draw_t(name: str, df: int, count: int, seed: int = 0) -> FloatArray:
-    """Draws of Student's t that come from a hash of the seed and a name, shape (count,).
-
-    A normal over the root of the mean of ``df`` squared normals, each one of 65,536 quantiles.
-    """
+    """``count`` draws of Student's t from a hash of seed and name, made of 65,536 normal quantiles."""
     normals = _normal_quantiles()[draw_places(f"{seed}\0{name}", (df + 1) * count).reshape(df + 1, count)]
     drawn: FloatArray = normals[0] / np.sqrt((normals[1:] ** 2).mean(axis=0))
     return drawn
 
 
 def draw_places(name: str, count: int) -> IntArray:
-    """Whole numbers below 65,536, each as likely, from a hash of a name; shape (count,)."""
+    """Whole numbers below 65,536, each equally likely, from a hash of a name; shape (count,)."""
     digest = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * count)
     return np.frombuffer(digest, dtype="<u2").astype(np.int64)
 

@@ -17,16 +17,13 @@ if TYPE_CHECKING:
 
 
 class RunVariance(NamedTuple):
-    """The variance between the runs of a series, in the unit of its squared scores.
+    """The variance between the runs of a series, in the unit of its squared scores."""
 
-    Attributes:
-        runs: r, at least 2.
-        between: S², the variance (ddof = 1) of the runs' own scores.
-        residual: what of it the answers alone explain: the mean square of run × problem, over the problems.
-    """
-
+    # r, at least 2
     runs: int
+    # S², the variance (ddof = 1) of the runs' own scores
     between: float
+    # what of it the answers alone explain: the mean square of run × problem, over the problems
     residual: float
 
     @property
@@ -49,12 +46,8 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     """The analysis of variance of runs × problems, one value a cell (Searle et al. 1992, 4.7).
 
     With S² the variance of the runs' scores and M the mean square of what neither run nor problem explains,
-    S² estimates τ² + (variance of run × problem and of sampling)/P and M/P the latter part alone.
-
-    ``values`` has shape (r, P), NaN where a run lacks a problem; problems that a run lacks are left out.
-
-    Returns:
-        None under 2 runs or 2 problems that all of them have.
+    S² estimates τ² + (variance of run × problem and of sampling)/P, M/P the latter alone. ``values`` has
+    shape (r, P); problems with NaN are left out. None under 2 runs or 2 problems.
     """
     whole = values[:, np.isfinite(values).all(axis=0)]
     runs, problems = whole.shape
@@ -66,29 +59,27 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
     return RunVariance(runs, deviation(scores) ** 2, square / problems)
 
 
-def shrink_variances(found: Sequence[RunVariance | None]) -> list[RunVariance | None]:
+def shrink_variances(variances: Sequence[RunVariance | None]) -> list[RunVariance | None]:
     """Variances of several series, each halfway to their mean, and with twice the degrees of freedom.
 
     Two to five runs say little about their own variance. In a family of comparisons the series with the
     smallest estimates would win by that alone; the mean over series, weighed by r - 1, brings them closer.
     """
-    known = [one for one in found if one is not None]
+    known = [one for one in variances if one is not None]
     weight = sum(one.runs - 1 for one in known)
     if not weight:
-        return list(found)
+        return list(variances)
     between = math.fsum((one.runs - 1) * one.between for one in known) / weight
     residual = math.fsum((one.runs - 1) * one.residual for one in known) / weight
     return [
-        None
-        if one is None
-        else RunVariance(one.runs, (one.between + between) / 2, (one.residual + residual) / 2)
-        for one in found
+        one and RunVariance(one.runs, (one.between + between) / 2, (one.residual + residual) / 2)
+        for one in variances
     ]
 
 
 # Values that differ by less than this share of their range are the same number, computed in two ways.
 _SAME = 1e-9
-# Values within this share of the range of one of its ends stand there: pass@k near 1 is hardly ever 1.
+# Values within this share of the range of one of its ends count as this end: pass@k near 1 is hardly ever 1.
 _AT_END = 0.005
 # One problem in so many is few.
 FEW_OF = 20
@@ -121,39 +112,30 @@ class Variance(NamedTuple):
 def variance_of_mean(
     values: FloatArray, units: Sequence[str] | None = None, runs: Sequence[RunVariance | None] = ()
 ) -> Variance:
-    """The variance of a mean over problems and over runs, as both are drawn at random.
+    """The variance of a mean over problems and over runs, as both are drawn at random; ``values`` has no NaN.
 
-    s²/P over problems. Problems of one cluster vary together: Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P²
-    over G clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2). τ²/r is added for
-    each series of several runs (``RunVariance``). Degrees of freedom: ``add_variances``.
-
-    ``values`` has no NaN. Each problem is a cluster of its own without ``units``; ``runs`` are those of the
-    series whose mean this is, or of both whose difference it is.
+    s²/P over problems, or by cluster (``units``) Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P² over G
+    clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2); τ²/r is added for each of
+    ``runs``.
     """
     count = values.size
     if units is None:
-        parts = [(deviation(values) ** 2 / count, count - 1.0)]
-    else:
-        sums: dict[str, list[float]] = defaultdict(list)
-        for unit, rest in zip(units, (values - mean(values)).tolist(), strict=True):
-            sums[unit].append(rest)
-        square = math.fsum(math.fsum(one) ** 2 for one in sums.values())
-        parts = [(square * len(sums) / max(len(sums) - 1, 1) / count**2, max(len(sums) - 1, 1))]
-    return add_variances(parts, runs)
+        return add_variances([(deviation(values) ** 2 / count, count - 1.0)], runs)
+    sums: dict[str, list[float]] = defaultdict(list)
+    for unit, rest in zip(units, (values - mean(values)).tolist(), strict=True):
+        sums[unit].append(rest)
+    square, df = math.fsum(math.fsum(own) ** 2 for own in sums.values()), max(len(sums) - 1, 1)
+    return add_variances([(square * len(sums) / df / count**2, df)], runs)
 
 
 def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVariance | None]) -> Variance:
-    """The sum of independent variances, each with its degrees of freedom, and of what runs add.
-
-    The degrees of freedom of a sum are those of Satterthwaite (1946), V² / Σ v²/f.
-    """
+    """The sum of variances and of what runs add; degrees of freedom V² / Σ v²/f (Satterthwaite 1946)."""
     added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
-    together = [(part, freedom) for part, freedom in (*parts, *added) if part]
-    total = math.fsum(part for part, _ in together)
-    if len(together) < 2:  # noqa: PLR2004 - nothing is added up
-        return Variance(total, together[0][1] if together else parts[0][1], math.fsum(p for p, _ in added))
-    df = total**2 / math.fsum(part**2 / freedom for part, freedom in together)
-    return Variance(total, df, math.fsum(part for part, _ in added))
+    present = [(part, df) for part, df in (*parts, *added) if part]
+    total, of_runs = (math.fsum(part for part, _ in terms) for terms in (present, added))
+    if len(present) < 2:  # noqa: PLR2004 - nothing is added up
+        return Variance(total, present[0][1] if present else parts[0][1], of_runs)
+    return Variance(total, total**2 / math.fsum(part**2 / df for part, df in present), of_runs)
 
 
 def estimate_over_problems(
@@ -167,30 +149,12 @@ def estimate_over_problems(
 ) -> Interval:
     """The t interval of a mean score over problems, made on the logit scale of the range of scores.
 
-    With u = (mean - lowest)/(highest - lowest) and se_u its standard error (``variance_of_mean``) it is
-    logit(u) ± t se_u/(u (1 - u)), carried back. 1/(u (1 - u)) is the slope of the logit (delta method). The
-    interval of Brown, Cai and DasGupta (2001, "Interval estimation for a binomial proportion", the logit
-    interval) with the problems' own spread and t in place of the binomial's and z, as surveys of clustered
-    answers do (Korn and Graubard 1998; ``svyciprop`` of R's survey package). It stays inside the range, and
-    reaches further away from the nearer end, where skewed problems hide.
-
-    Problems are taken as drawn at random from problems like these, so how many samples each has does not
-    enter.
-
-    Spread cannot show what none of the problems had. Where all have one value the interval is
-    ``make_unseen_interval``; where at least half stand within 0.5 % of one end of the range it is never
-    less than that, so that a single wrong answer among right ones makes nothing surer, nor pass@k near 1.
-    Where what is unseen reaches at least half as far as t, the end away from there hardly ever errs, and
-    the end near it takes the whole error, one-sided, as intervals at the border of a parameter do (Feldman
-    and Cousins 1998, "Unified approach to the classical statistical analysis of small signals"). The reason
-    says so where it matters.
-
-    Simulated with 30 problems, 16 samples and 95 %, difficulties from Beta(0.6, 0.4) have 96 %, from
-    Beta(0.9, 0.1), where most are always solved, 96 % (95 % with 100 problems). Plain t has 95 % and 90 %. Of
-    the 147 settings of ``benchmarks/honesty_scores.py`` 137 cover in 93 to 97 % of 4,000 draws (± 0.4 points)
-    and none in less than 92 %. Two-sided ends near the border, or one-sided ones only where the bound is the
-    far end itself, leave 100 and 114 within 93 to 97 %; neither has fewer settings below 92 %, in these or in
-    450 with other laws.
+    With u = (mean - lowest)/(highest - lowest) and se_u its standard error it is logit(u) ± t se_u/(u (1 -
+    u)), carried back: the logit interval of Brown, Cai and DasGupta 2001 with the problems' own spread and t,
+    as Korn and Graubard 1998 and ``svyciprop`` of R's survey package do. Where all values are equal it is
+    ``make_unseen_interval``; where at least half lie within 0.5 % of one end of the range it is never less,
+    and where what is unseen reaches half as far as t, the end near the border takes the whole error (Feldman
+    and Cousins 1998). Coverage: ``benchmarks/honesty_scores.py``.
     """
     count, width = values.size, highest - lowest
     if count < _FEWEST:
@@ -198,27 +162,49 @@ def estimate_over_problems(
     centre = mean(values)
     share = (centre - lowest) / width
     if is_constant(values, lowest, highest) or not 0 < share < 1:
-        return make_unseen_interval(centre, count, lowest, highest, level)
+        return make_unseen_interval(centre, count, (lowest, highest), level)
     variance = variance_of_mean(values, units, [runs])
     stderr = math.sqrt(variance.total)
-    found, one_sided = (
-        _on_logits(centre, t_quantile(sure, variance.df) * stderr, (lowest, highest))
-        for sure in ((1 + level) / 2, level)
+    intervals = []
+    for probability in ((1 + level) / 2, level):
+        half = t_quantile(probability, variance.df) * stderr
+        # logit(u) ± step in odds; beyond this exponent they are those of the end itself.
+        factor = math.exp(max(0.0, min(half / width / (share * (1 - share)), _LARGEST_EXPONENT)))
+        low, high = share / (share + (1 - share) * factor), share * factor / (share * factor + 1 - share)
+        # What was seen lies inside, whatever rounding says.
+        low, high = min(lowest + low * width, centre), max(lowest + high * width, centre)
+        intervals.append((max(lowest, low), min(highest, high)))
+    low, high, reason = _extend_interval(intervals, values, (lowest, highest), level)
+    method = f"t over {_describe_units(units, variance)} on the logit scale"
+    return Interval(low, high, method, reason, stderr, variance.df, math.sqrt(variance.of_runs))
+
+
+def _extend_interval(
+    intervals: Sequence[tuple[float, float]], values: FloatArray, ends: tuple[float, float], level: float
+) -> tuple[float, float, str]:
+    """An interval widened to ``make_unseen_interval`` if half of the problems are at one end of the range.
+
+    ``intervals`` are the two-sided one and the one-sided ends, for the one that takes the whole error.
+    """
+    (low, high), one_sided = intervals
+    near = _AT_END * (ends[1] - ends[0])
+    at_low, at_high = (np.count_nonzero(np.abs(values - end) <= near) for end in ends)
+    if 2 * max(at_low, at_high) < values.size:
+        return low, high, ""
+    centre, share = mean(values), _compute_unseen_share(values.size, level)
+    pulled = _move_mean(centre, share, ends)
+    if at_high > at_low and centre - low <= 2 * (centre - pulled[0]):
+        high = one_sided[1]
+    elif at_low > at_high and high - centre <= 2 * (pulled[1] - centre):
+        low = one_sided[0]
+    low, high = min(low, pulled[0]), max(high, pulled[1])
+    if (low, high) == intervals[0]:
+        return low, high, ""
+    reason = (
+        f"at least half of {values.size} problems stand at one end of the range: the interval allows for the "
+        f"share of other problems, at most {100 * share:.2g} %, that they do not rule out"
     )
-    low, high, reason = _extend_interval(found, one_sided, values, (lowest, highest), level)
-    over = f"t over {_describe_units(units, variance)} on the logit scale"
-    return Interval(low, high, over, reason, stderr, variance.df, math.sqrt(variance.of_runs))
-
-
-def _on_logits(centre: float, half: float, ends: tuple[float, float]) -> tuple[float, float]:
-    """``centre`` ± ``half`` on the logit scale of the range, carried back; ``centre`` lies inside."""
-    width = ends[1] - ends[0]
-    share = (centre - ends[0]) / width
-    # logit(u) ± step in odds; beyond this exponent they are those of the end itself.
-    factor = math.exp(max(0.0, min(half / width / (share * (1 - share)), _LARGEST_EXPONENT)))
-    low, high = share / (share + (1 - share) * factor), share * factor / (share * factor + 1 - share)
-    # What was seen lies inside, whatever rounding says.
-    return max(ends[0], min(ends[0] + low * width, centre)), min(ends[1], max(ends[0] + high * width, centre))
+    return low, high, reason
 
 
 def estimate_over_differences(
@@ -230,35 +216,32 @@ def estimate_over_differences(
     units: Sequence[str] | None = None,
     runs: Sequence[RunVariance | None] = (),
 ) -> Interval:
-    """The t interval of a mean paired difference: mean ± t √V, see ``variance_of_mean``.
+    """The t interval of a mean paired difference: mean ± t √V (``variance_of_mean``), cut at the range.
 
-    Problems are taken as drawn at random from problems like these, and runs from runs like these where both
-    series have several. The ends are cut at the range of differences. Where all problems differ by the same
-    it is ``make_unseen_interval``; where 19 of 20 do, it is never less than that, since few problems carry
-    what is left. The reason says so.
+    Where all problems differ by the same it is ``make_unseen_interval``; where 19 of 20 do, it is never less
+    than that, since few problems carry what is left. The reason says so.
     """
     count = differences.size
     if count < _FEWEST:
         return _make_no_interval(count)
     variance = variance_of_mean(differences, units, runs)
-    same = is_constant(differences, lowest, highest)
-    if same and not variance.of_runs:
-        return make_unseen_interval(mean(differences), count, lowest, highest, level, what="difference")
     centre, stderr = mean(differences), math.sqrt(variance.total)
+    if is_constant(differences, lowest, highest) and not variance.of_runs:
+        return make_unseen_interval(centre, count, (lowest, highest), level, what="difference")
     half = t_quantile((1 + level) / 2, variance.df) * stderr
-    found = max(centre - half, lowest), min(centre + half, highest)
+    low, high = max(centre - half, lowest), min(centre + half, highest)
     equal = np.count_nonzero(np.abs(differences - np.median(differences)) <= _SAME * (highest - lowest))
     share = _compute_unseen_share(count, level)
     pulled = _move_mean(centre, share, (lowest, highest))
     reason = ""
-    if FEW_OF * (count - equal) <= count and (pulled[0] < found[0] or pulled[1] > found[1]):
-        found = min(found[0], pulled[0]), max(found[1], pulled[1])
+    if FEW_OF * (count - equal) <= count and (pulled[0] < low or pulled[1] > high):
+        low, high = min(low, pulled[0]), max(high, pulled[1])
         reason = (
             f"{equal} of {count} problems have the same difference: the interval allows for the share of "
             f"other problems, at most {100 * share:.2g} %, that they do not rule out"
         )
-    over = f"t over {_describe_units(units, variance)}"
-    return Interval(*found, over, reason, stderr, variance.df, math.sqrt(variance.of_runs))
+    method = f"t over {_describe_units(units, variance)}"
+    return Interval(low, high, method, reason, stderr, variance.df, math.sqrt(variance.of_runs))
 
 
 def _describe_units(units: Sequence[str] | None, variance: Variance) -> str:
@@ -267,22 +250,19 @@ def _describe_units(units: Sequence[str] | None, variance: Variance) -> str:
 
 
 def make_unseen_interval(
-    value: float, count: int, lowest: float, highest: float, level: float, *, what: str = "value"
+    value: float, count: int, ends: tuple[float, float], level: float, *, what: str = "value"
 ) -> Interval:
-    """An interval for the mean of problems like ``count`` ones that all have the same value.
+    """An interval for problems like ``count`` ones that all have the same value; never of zero width.
 
-    Let a share q of such problems have another value. To see none among n has probability (1 - q)^n, so with
-    confidence 1 - h on each side, h = (1 - level)/2, q is at most 1 - h^(1/n) (Clopper and Pearson 1934; with
-    h = 0.05 the "rule of three"). Those problems could lie anywhere in the range; hence
-    [v - q (v - lowest), v + q (highest - v)]. It covers at least ``level``, and never has zero width.
+    A share q of problems with another value shows none among n with probability (1 - q)^n, so with
+    h = (1 - level)/2 it is at most 1 - h^(1/n) (Clopper and Pearson 1934), anywhere in the range.
     """
     share = _compute_unseen_share(count, level)
     reason = (
         f"all {count} problems have the same {what}: the interval allows for the share of other problems, "
         f"at most {100 * share:.2g} %, that this does not rule out"
     )
-    low, high = _move_mean(value, share, (lowest, highest))
-    return Interval(low, high, "bound on unseen problems", reason)
+    return Interval(*_move_mean(value, share, ends), "bound on unseen problems", reason)
 
 
 def _compute_unseen_share(count: int, level: float) -> float:
@@ -294,37 +274,6 @@ def _compute_unseen_share(count: int, level: float) -> float:
 def _move_mean(value: float, share: float, ends: tuple[float, float]) -> tuple[float, float]:
     """How far a share of problems at either end of the range would pull a mean."""
     return value - share * (value - ends[0]), value + share * (ends[1] - value)
-
-
-def _extend_interval(
-    found: tuple[float, float],
-    one_sided: tuple[float, float],
-    values: FloatArray,
-    ends: tuple[float, float],
-    level: float,
-) -> tuple[float, float, str]:
-    """An interval widened to ``make_unseen_interval`` if half of the problems are at one end of the range.
-
-    ``one_sided`` are the ends that leave out 1 - level each, for the one that takes the whole error.
-    """
-    near = _AT_END * (ends[1] - ends[0])
-    at_low, at_high = (np.count_nonzero(np.abs(values - end) <= near) for end in ends)
-    if 2 * max(at_low, at_high) < values.size:
-        return (*found, "")
-    (low, high), centre, share = found, mean(values), _compute_unseen_share(values.size, level)
-    pulled = _move_mean(centre, share, ends)
-    if at_high > at_low and centre - low <= 2 * (centre - pulled[0]):
-        high = one_sided[1]
-    elif at_low > at_high and high - centre <= 2 * (pulled[1] - centre):
-        low = one_sided[0]
-    low, high = min(low, pulled[0]), max(high, pulled[1])
-    if (low, high) == found:
-        return low, high, ""
-    reason = (
-        f"at least half of {values.size} problems stand at one end of the range: the interval allows for the "
-        f"share of other problems, at most {100 * share:.2g} %, that they do not rule out"
-    )
-    return low, high, reason
 
 
 def _make_no_interval(count: int) -> Interval:
@@ -344,22 +293,19 @@ def wilson(rate: float, count: int, lowest: float, highest: float, level: float)
     centre = (share + square / 2) / (1 + square)
     half = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
     stderr = math.sqrt(share * (1 - share) / (count - 1)) * width
-    low, high = max(centre - half, 0.0), min(centre + half, 1.0)
     # What was seen lies inside, whatever rounding says.
-    return Interval(
-        min(lowest + low * width, rate), max(lowest + high * width, rate), "Wilson", stderr=stderr or None
-    )
+    low = min(lowest + max(centre - half, 0.0) * width, rate)
+    high = max(lowest + min(centre + half, 1.0) * width, rate)
+    return Interval(low, high, "Wilson", stderr=stderr or None)
 
 
 def estimate_within_problems(
     centre: float, variances: FloatArray, freedom: FloatArray, ends: tuple[float, float], level: float
 ) -> Interval:
-    """The interval for these very problems, other samples: √(Σ v_p)/P about the mean.
+    """The interval for these very problems, other samples: √(Σ v_p)/P about the mean, cut at the range.
 
-    ``v_p`` is the estimated variance of problem p's own score. The quantile is Student's t with the degrees
-    of freedom of Satterthwaite (1946), (Σ v_p)² / Σ (v_p²/f_p). The ends are cut at the range of scores.
-
-    NaN in ``variances`` is a problem with too few samples to know; ``freedom`` are its degrees of freedom.
+    ``variances`` holds v_p, the variance of problem p's own score, NaN with too few samples; ``freedom`` its
+    degrees of freedom, combined as by Satterthwaite (1946).
     """
     unknown = int(np.count_nonzero(~np.isfinite(variances)))
     if unknown:

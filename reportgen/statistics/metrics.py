@@ -14,36 +14,24 @@ if TYPE_CHECKING:
 
 
 def pass_at_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
-    """The chance that at least one of k samples is right: 1 - C(n - c, k) / C(n, k).
+    """The chance that at least one of k samples is right: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021).
 
-    The unbiased estimator of Chen et al. 2021, "Evaluating Large Language Models Trained on Code",
-    equation 1. As a product of k factors (n - c - j) / (n - j) nothing overflows, and rising in k is exact.
-
-    ``n`` samples of each problem, ``c`` of them right; the result has their shape, NaN where n < k.
-
-    Returns:
-        Same shape; NaN where n < k.
+    ``n`` samples of each problem, ``c`` of them right; the result has their shape, NaN where n < k. As a
+    product of k factors nothing overflows, and rising in k is exact.
     """
     return np.where(n >= k, 1 - _product(n, n - c, k), np.nan)
 
 
 def pass_all_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
-    """The chance that all of k samples are right, pass^k: C(c, k) / C(n, k).
-
-    The unbiased estimator of Yao et al. 2024, "τ-bench", section 3; shapes as in ``pass_at_k``.
-    """
+    """The chance that all of k samples are right, C(c, k) / C(n, k) (Yao et al. 2024, "τ-bench", 3)."""
     return np.where(n >= k, _product(n, c, k), np.nan)
 
 
 def pass_variance(n: IntArray, c: IntArray, k: int, *, every: bool = False) -> FloatArray:
     """The jackknife variance of pass@k (or of pass^k with ``every``) over the samples of a problem.
 
-    (n - 1)/n Σ (θ₋ᵢ - mean of θ₋ᵢ)² (Efron and Stein 1981). Without one of the c right samples the estimate
-    is θ(n - 1, c - 1), without one of the others θ(n - 1, c), so the sum has two kinds of terms. At k = 1
-    it is s²/n exactly.
-
-    Returns:
-        Same shape; NaN where n ≤ k, because without one sample too few are left.
+    (n - 1)/n Σ (θ₋ᵢ - mean of θ₋ᵢ)² (Efron and Stein 1981), where θ₋ᵢ is θ(n - 1, c - 1) without a right
+    sample, θ(n - 1, c) without another. At k = 1 it is s²/n exactly. NaN where n ≤ k.
     """
     estimate = pass_all_k if every else pass_at_k
     less = np.maximum(n - 1, 0)
@@ -67,47 +55,22 @@ def _product(n: IntArray, usable: IntArray, k: int) -> FloatArray:
 _AT_ONCE = 256
 
 
-def compute_majority(scores: ProblemScores, k: int) -> FloatArray:
+def _compute_majority(scores: ProblemScores, k: int) -> FloatArray:
     """The expected score of the most frequent answer among k samples, over all C(n, k) choices of them.
 
-    Answers are compared as they are written. If several are most frequent, each is taken with the same
-    probability. A sample without an answer casts no vote; where nobody votes, the score is the lowest. An
-    answer's score is the mean over the samples that gave it.
-
-    No choice is enumerated or drawn. Let answer i be given n_i times. For each size t of the winning vote the
-    choices in which no answer has more than t votes are counted by adding one answer after another to a
-    table of (samples chosen so far, answers with t votes); a second table carries the sum of the scores of
-    these answers. Each C(n_i, x) is multiplied by θ^x (1 - θ)^(n_i - x) with θ = k/n, which cancels in the
-    division by C(n, k) θ^k (1 - θ)^(n - k) and keeps every number between 0 and 1.
-
-    Returns:
-        Shape (R, P); NaN where a problem has fewer than k samples.
+    Among equally frequent answers each is taken with the same probability; a sample without an answer casts
+    no vote, and where nobody votes, the score is the lowest. Shape (R, P); NaN where a problem has fewer than
+    k samples.
     """
-    if scores.votes is None:
-        raise ValueError("the problem scores have no answers: ask problem_scores for them")
-    result = np.full(scores.samples.shape, np.nan)
-    cells = np.flatnonzero(scores.samples >= k)
-    padded = _pad_votes(scores, cells)
-    # Cells of like size together: less padding.
-    by_size = np.argsort(np.count_nonzero(padded[0], axis=1), kind="stable")
-    for start in range(0, cells.size, _AT_ONCE):
-        some = by_size[start : start + _AT_ONCE]
-        count, score, silent = padded[0][some], padded[1][some], padded[2][some]
-        width = max(1, int(np.count_nonzero(count, axis=1).max()))
-        gain = _expect_score(count[:, :width], score[:, :width] - scores.lowest, silent, k)
-        result.flat[cells[some]] = scores.lowest + gain
-    return result.clip(scores.lowest, scores.highest)
-
-
-def _pad_votes(scores: ProblemScores, cells: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
-    """Counts and scores of each cell's answers, most frequent first, filled with 0; samples without one."""
     votes = scores.votes
-    assert votes is not None  # noqa: S101 - for the type checker
-    place = np.full(scores.samples.size, -1)
-    place[cells] = np.arange(cells.size)
-    cell = place[votes.run * scores.samples.shape[1] + votes.problem]
-    voted = (cell >= 0) & (votes.voted > 0)
-    order = np.flatnonzero(voted)
+    if votes is None:
+        raise ScoresError("maj@k needs the answers", "Give a column answer")
+    cells = np.flatnonzero(scores.samples >= k)
+    index = np.full(scores.samples.size, -1)
+    index[cells] = np.arange(cells.size)
+    cell = index[votes.run * scores.samples.shape[1] + votes.problem]
+    # Counts and scores of each cell's answers, most frequent first, filled with 0; samples without an answer.
+    order = np.flatnonzero((cell >= 0) & (votes.voted > 0))
     order = order[np.lexsort((votes.score[order], -votes.count[order], cell[order]))]
     own = cell[order]
     rank = np.arange(own.size) - np.searchsorted(own, own)
@@ -118,15 +81,29 @@ def _pad_votes(scores: ProblemScores, cells: IntArray) -> tuple[IntArray, FloatA
     silent = np.zeros(cells.size, dtype=np.int64)
     quiet = (cell >= 0) & (votes.voted == 0)
     np.add.at(silent, cell[quiet], votes.count[quiet])
-    return count, score, silent
+    # Cells of similar size together: less padding.
+    by_size = np.argsort(np.count_nonzero(count, axis=1), kind="stable")
+    result = np.full(scores.samples.shape, np.nan)
+    for start in range(0, cells.size, _AT_ONCE):
+        some = by_size[start : start + _AT_ONCE]
+        width = max(1, int(np.count_nonzero(count[some], axis=1).max()))
+        gain = _expect_score(count[some, :width], score[some, :width] - scores.lowest, silent[some], k)
+        result.flat[cells[some]] = scores.lowest + gain
+    return result.clip(scores.lowest, scores.highest)
 
 
 def _expect_score(count: IntArray, score: FloatArray, silent: IntArray, k: int) -> FloatArray:
-    """The expected score of the vote in each cell; ``count`` and ``score`` have shape (cells, answers)."""
+    """The expected score of the vote in each cell; ``count`` and ``score`` have shape (cells, answers).
+
+    For each size t of the winning vote the choices in which no answer has more are counted by adding one
+    answer after another to a table of (samples chosen, answers with t votes); a second table carries the sum
+    of their scores. Each C(n_i, x) is multiplied by θ^x (1 - θ)^(n_i - x) with θ = k/n, which cancels and
+    keeps every number between 0 and 1.
+    """
     n = count.sum(axis=1) + silent
     share = k / n
     quiet = _compute_chances(silent, share, k)
-    chances = [_compute_chances(count[:, place], share, k) for place in range(count.shape[1])]
+    chances = [_compute_chances(count[:, answer], share, k) for answer in range(count.shape[1])]
     total = np.zeros(n.size)
     # If every answer has less than its share of the votes, they are fewer than k.
     fewest = max(1, -(-(k - int(silent.max())) // count.shape[1]))
@@ -135,23 +112,22 @@ def _expect_score(count: IntArray, score: FloatArray, silent: IntArray, k: int) 
         ways = np.zeros((n.size, k + 1, ties + 1))
         ways[:, :, 0] = quiet
         gain = np.zeros_like(ways)
-        for place, chance in enumerate(chances):
-            most = min(top - 1, int(count[:, place].max()))
-            more = sum_of_shifts(ways, chance, most)
-            gains = sum_of_shifts(gain, chance, most)
-            at_top = chance[:, top, np.newaxis, np.newaxis]
+        for answer, chance in enumerate(chances):
+            most = min(top - 1, int(count[:, answer].max()))
+            more, gains = _sum_shifts(ways, chance, most), _sum_shifts(gain, chance, most)
+            at_top, worth = (
+                column[:, np.newaxis, np.newaxis] for column in (chance[:, top], score[:, answer])
+            )
             won = ways[:, : k + 1 - top, :-1]
             more[:, top:, 1:] += at_top * won
-            worth = score[:, place, np.newaxis, np.newaxis]
             gains[:, top:, 1:] += at_top * (gain[:, : k + 1 - top, :-1] + worth * won)
             ways, gain = more, gains
         total += (gain[:, k, 1:] / np.arange(1, ties + 1)).sum(axis=1)
-    chance_of_k = _compute_chances(n, share, k)[:, k]
-    expected: FloatArray = total / chance_of_k
+    expected: FloatArray = total / _compute_chances(n, share, k)[:, k]
     return expected
 
 
-def sum_of_shifts(table: FloatArray, chance: FloatArray, most: int) -> FloatArray:
+def _sum_shifts(table: FloatArray, chance: FloatArray, most: int) -> FloatArray:
     """Σ over x ≤ ``most`` of chance[x] times ``table``, moved by x along its second axis."""
     result: FloatArray = chance[:, 0, np.newaxis, np.newaxis] * table
     for x in range(1, most + 1):
@@ -176,18 +152,14 @@ _NEEDS_K = ("pass@k", "pass^k", "maj@k")
 
 
 class ProblemValues(NamedTuple):
-    """A metric of each run and problem.
-
-    Attributes:
-        name: as shown: ``mean``, ``pass@4``.
-        draws: samples that one draw of the metric takes: its k; 1 for a mean.
-        runs: shape (R, P), NaN where a run lacks a problem.
-        series: shape (S, P), the mean over the runs that have the problem.
-    """
+    """A metric of each run and problem; ``name`` is as shown: ``mean``, ``pass@4``."""
 
     name: str
+    # samples that one draw of the metric takes: its k; 1 for a mean
     draws: int
+    # shape (R, P), NaN where a run lacks a problem
     runs: FloatArray
+    # shape (S, P), the mean over the runs that have the problem
     series: FloatArray
 
 
@@ -196,18 +168,10 @@ def compute_problem_values(
 ) -> ProblemValues:
     """The metric of each problem, first in each run, then averaged over the runs of a series.
 
-    - ``mean``: mean score of all samples;
-    - ``avg@n``: the same, with the number of samples named: ``k``, or all. What one expects of the average
-      of n samples does not depend on n, so every sample counts;
-    - ``pass@k``, ``pass^k``: see ``pass_at_k``; scores have to be right or wrong, and the chance
-      is given on their scale, from the score of wrong to that of right;
-    - ``maj@k``: see ``compute_majority``; answers have to be there.
-
-    k samples are those of one run: runs are different models, and one could not draw from several.
-
-    Raises:
-        ScoresError: if a problem has fewer than k samples, or lacks what the metric needs; it is named.
-        ValueError: if there is no such metric, or k is missing or below 1.
+    ``avg@n`` is the mean with the number of samples named. ``pass@k`` and ``pass^k`` need scores that are
+    right or wrong and give the chance on their scale, ``maj@k`` needs answers. k samples are those of one
+    run: runs are different models. Raises a ScoresError that names problems with fewer than k samples or
+    without what the metric needs, a ValueError if there is no such metric, or k is missing or below 1.
     """
     if metric not in _METRICS:
         raise ValueError(f"there is no metric {metric!r}; there are {', '.join(_METRICS)}")
@@ -219,27 +183,29 @@ def compute_problem_values(
         return ProblemValues("mean", 1, scores.mean, compute_series_means(scores, scores.mean))
     _check_samples(scores, metric, k)
     if metric == "avg@n":
-        name = f"avg@{k}" if k else _name_average(scores)
-        return ProblemValues(name, 1, scores.mean, compute_series_means(scores, scores.mean))
+        if k is None:
+            counts = find_sample_range(scores.samples)
+            if counts is None or counts[0] < counts[1]:
+                raise ScoresError(
+                    "avg@n over all samples needs the same number of samples everywhere",
+                    "Give n, or use mean",
+                )
+            k = counts[0]
+        return ProblemValues(f"avg@{k}", 1, scores.mean, compute_series_means(scores, scores.mean))
     draws = k or 1
-    values = _compute_draws(scores, metric, draws)
-    return ProblemValues(f"{metric[:-1]}{draws}", draws, values, compute_series_means(scores, values))
-
-
-def _compute_draws(scores: ProblemScores, metric: str, k: int) -> FloatArray:
     if metric == "maj@k":
-        if scores.votes is None:
-            raise ScoresError("maj@k needs the answers", "Give a column answer")
-        return compute_majority(scores, k)
-    mixed = [name for name, binary in zip(scores.series, scores.binary, strict=True) if not binary]
-    if mixed:
-        raise ScoresError(
-            f"{metric} needs scores that are right or wrong; those of {', '.join(mixed)} are not",
-            f"Use the mean, or scores of {scores.lowest:g} and {scores.highest:g} alone",
-        )
-    estimate = pass_at_k if metric == "pass@k" else pass_all_k
-    chance = np.where(scores.samples > 0, estimate(scores.samples, scores.correct, k), np.nan)
-    return scores.lowest + (scores.highest - scores.lowest) * chance
+        values = _compute_majority(scores, draws)
+    else:
+        mixed = [name for name, binary in zip(scores.series, scores.binary, strict=True) if not binary]
+        if mixed:
+            raise ScoresError(
+                f"{metric} needs scores that are right or wrong; those of {', '.join(mixed)} are not",
+                f"Use the mean, or scores of {scores.lowest:g} and {scores.highest:g} alone",
+            )
+        estimate = pass_at_k if metric == "pass@k" else pass_all_k
+        chance = np.where(scores.samples > 0, estimate(scores.samples, scores.correct, draws), np.nan)
+        values = scores.lowest + (scores.highest - scores.lowest) * chance
+    return ProblemValues(f"{metric[:-1]}{draws}", draws, values, compute_series_means(scores, values))
 
 
 def compute_series_means(scores: ProblemScores, values: FloatArray) -> FloatArray:
@@ -261,14 +227,10 @@ def mean_of_known(values: FloatArray) -> FloatArray:
 def compute_sampling_variance(
     scores: ProblemScores, metric: Metric | str, k: int | None
 ) -> tuple[FloatArray, FloatArray] | None:
-    """The variance of each problem's own value from sampling alone, and its degrees of freedom.
+    """The variance of each problem's own value from sampling alone, and its degrees of freedom, shape (S, P).
 
-    Of a mean it is s²/m, of pass@k and pass^k the jackknife's (``pass_variance``); over r runs the sum
-    divided by r². The degrees of freedom are those of all runs' samples together.
-
-    Returns:
-        Two arrays of shape (S, P), NaN where a problem has too few samples; None for maj@k, for which there
-        is no such formula.
+    Of a mean it is s²/m, of pass@k and pass^k the jackknife's; over r runs the sum divided by r². NaN where a
+    problem has too few samples; None for maj@k, for which there is no such formula.
     """
     n = scores.samples
     if metric == "maj@k":
@@ -278,11 +240,9 @@ def compute_sampling_variance(
     if metric in ("pass@k", "pass^k"):
         width = scores.highest - scores.lowest
         variance = width**2 * pass_variance(n, scores.correct, k or 1, every=metric == "pass^k")
-    variance = np.where(n > 0, variance, 0.0)
-    freedom = np.where(n > 0, n - 1, 0)
-    shape = (len(scores.series), n.shape[1])
-    variances, freedoms = np.full(shape, np.nan), np.full(shape, np.nan)
-    for place in range(shape[0]):
+    variance, freedom = np.where(n > 0, variance, 0.0), np.where(n > 0, n - 1, 0)
+    variances, freedoms = np.full((2, len(scores.series), n.shape[1]), np.nan)
+    for place in range(len(scores.series)):
         own = find_rows(scores, place)
         runs = (n[own] > 0).sum(axis=0)
         variances[place] = np.where(runs > 0, variance[own].sum(axis=0) / np.maximum(runs, 1) ** 2, np.nan)
@@ -311,15 +271,6 @@ def find_sample_range(samples: IntArray) -> tuple[int, int] | None:
     return (int(some.min()), int(some.max())) if some.size else None
 
 
-def _name_average(scores: ProblemScores) -> str:
-    counts = find_sample_range(scores.samples)
-    if counts and counts[0] == counts[1]:
-        return f"avg@{counts[0]}"
-    raise ScoresError(
-        "avg@n over all samples needs the same number of samples everywhere", "Give n, or use mean"
-    )
-
-
 def _check_samples(scores: ProblemScores, metric: str, k: int | None) -> None:
     """Raises a ScoresError that names the problems with fewer than k samples."""
     short = np.argwhere((scores.samples > 0) & (scores.samples < (k or 1)))
@@ -333,9 +284,8 @@ def _check_samples(scores: ProblemScores, metric: str, k: int | None) -> None:
     more = f"; and {len(short) - 3} more" if len(short) > 3 else ""  # noqa: PLR2004 - as many as shown
     several = " in a run" if len(scores.runs) > len(scores.series) else ""
     letter = "n" if metric == "avg@n" else "k"
+    runs = "; where runs are repeated samples of one model, give them as samples" if several else ""
     raise ScoresError(
         f"{metric} with {letter} = {k} needs {k} samples of each problem{several}: {shown}{more}",
-        "Ask for fewer; where runs are repeated samples of one model, give them as samples"
-        if several
-        else "Ask for fewer",
+        f"Ask for fewer{runs}",
     )

@@ -36,22 +36,20 @@ if TYPE_CHECKING:
     from reportgen.core.outcomes import ProblemScores
     from reportgen.statistics.metrics import ProblemValues
 
-
 Pair: TypeAlias = tuple[str, str]
 
 # With 5 problems the smallest possible p is 2/32, above 0.05 whatever the scores.
 FEWEST: Final = 6
-T_TEST: Final = "t over problems and runs"
-SMALLEST_P: Final = 1e-300
+_T_TEST: Final = "t over problems and runs"
+_SMALLEST_P: Final = 1e-300
 
 
 class PairedBenchmark:
     """The pairs of one benchmark that are compared.
 
-    Attributes:
-        tested: the pairs that share at least ``FEWEST`` problems, or clusters of them.
-        runs: what the runs of each series add to its variance; None under 2 runs.
-        averaged_runs: the same, averaged over the series of these pairs.
+    ``tested`` are the pairs that share at least ``FEWEST`` problems, or clusters of them. ``runs`` is what
+    the runs of each series add to its variance, None under 2; ``averaged_runs`` averages it over these
+    series.
     """
 
     def __init__(
@@ -59,14 +57,13 @@ class PairedBenchmark:
     ) -> None:
         self.name, self.scores, self.values = name, scores, values
         self.pairs = tuple(dict.fromkeys(pairs))
-        self._place = {series: place for place, series in enumerate(scores.series)}
+        self._row_of = {series: row for row, series in enumerate(scores.series)}
         self._units = list_units(scores)
         self._known = np.isfinite(values.series)
         self.tested = frozenset(pair for pair in self.pairs if self._count_units(pair) >= FEWEST)
-        present = [series for series in scores.series if any(series in pair for pair in self.pairs)]
-        own = [
-            estimate_run_variance(values.runs[find_rows(scores, self._place[series])]) for series in present
-        ]
+        paired = {name for pair in self.pairs for name in pair}
+        present = [series for series in scores.series if series in paired]
+        own = [estimate_run_variance(values.runs[find_rows(scores, self._row_of[name])]) for name in present]
         self.runs = dict(zip(present, own, strict=True))
         self.averaged_runs = dict(zip(present, shrink_variances(own), strict=True))
 
@@ -74,49 +71,46 @@ class PairedBenchmark:
         """Test each pair by itself; the family needs so many draws of chance."""
         # Other draws of the same signs for each benchmark: problems of one name are not one problem.
         first = int.from_bytes(hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).digest()[:4])
-        ends = self.scores.lowest, self.scores.highest
-        self._flips = Flips(
-            self.values.series, self._units or self.scores.problems, ends, seed, draws=draws, first=first
-        )
+        units, ends = self._units or self.scores.problems, (self.scores.lowest, self.scores.highest)
+        self._flips = Flips(self.values.series, units, ends, seed, draws=draws, first=first)
         # Of few problems no test comes, but the average of benchmarks needs their draws.
-        found = self._flips.run_tests([self.find_rows(pair) for pair in self.pairs])
+        tests = self._flips.run_tests([self._find_rows(pair) for pair in self.pairs])
         self._tests = {
-            pair: test for pair, test in zip(self.pairs, found, strict=True) if pair in self.tested
+            pair: test for pair, test in zip(self.pairs, tests, strict=True) if pair in self.tested
         }
 
-    def find_rows(self, pair: Pair) -> tuple[int, int]:
-        """The places of a pair's series."""
-        return self._place[pair[0]], self._place[pair[1]]
+    def _find_rows(self, pair: Pair) -> tuple[int, int]:
+        return self._row_of[pair[0]], self._row_of[pair[1]]
 
     def compute_differences(self, pair: Pair) -> tuple[FloatArray, list[str]]:
         """Differences on the problems that both have, and the unit of each."""
-        a, b = self.find_rows(pair)
+        a, b = self._find_rows(pair)
         shared = np.flatnonzero(self._known[a] & self._known[b])
         units = self._units or self.scores.problems
-        return self.values.series[a, shared] - self.values.series[b, shared], [
-            units[place] for place in shared.tolist()
-        ]
+        differences = self.values.series[a, shared] - self.values.series[b, shared]
+        return differences, [units[column] for column in shared.tolist()]
 
     def compare(self, pair: Pair, level: float) -> Comparison:
         """One pair before the adjustment for others: the verdict is still open."""
-        a, b = self.find_rows(pair)
+        a, b = self._find_rows(pair)
         differences, units = self.compute_differences(pair)
         count, width = differences.size, self.scores.highest - self.scores.lowest
         runs = [self.runs[name] for name in pair]
-        interval = estimate_over_differences(
-            differences, -width, width, level, units=units if self._units else None, runs=runs
-        )
+        clusters = units if self._units else None
+        interval = estimate_over_differences(differences, -width, width, level, units=clusters, runs=runs)
         spread = None
         if count > 1:
             spread = 0.0 if is_constant(differences, -width, width) else deviation(differences)
-        test = self._tests.get(pair)
+        test, reason = self._tests.get(pair), interval.reason
         difference = mean(differences) if count else None
-        if test and interval.run_stderr and interval.stderr and interval.df and difference is not None:
+        if test is None:
+            shared, what = self._count_units(pair), "cluster" if self._units else "problem"
+            reason = f"{shared} shared {what}{'' if shared == 1 else 's'}: fewer than {FEWEST} cannot decide"
+        elif interval.run_stderr and interval.stderr and interval.df and difference is not None:
             p = 2 * t_tail(abs(difference) / interval.stderr, interval.df)
-            test = FlipTest(max(p, SMALLEST_P), T_TEST)
+            test = FlipTest(max(p, _SMALLEST_P), _T_TEST)
         return Comparison(
-            a=pair[0],
-            b=pair[1],
+            *pair,
             metric=self.values.name,
             level=level,
             difference=difference,
@@ -130,7 +124,7 @@ class PairedBenchmark:
             verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
             method=test.method if test else "",
             interval_method=interval.method,
-            reason=interval.reason if test else self._too_few(pair),
+            reason=reason,
             runs=(len(find_rows(self.scores, a)), len(find_rows(self.scores, b))),
             stderr=interval.stderr,
             run_stderr=interval.run_stderr,
@@ -139,16 +133,12 @@ class PairedBenchmark:
 
     def make_hypothesis(self, pair: Pair) -> Hypothesis:
         """A tested pair as one hypothesis of a family."""
-        a, b = self.find_rows(pair)
         differences, units = self.compute_differences(pair)
         variance = variance_of_mean(differences, units if self._units else None).total
-        sides = tuple((name, self.averaged_runs[name]) for name in pair)
+        sides = [(name, self.averaged_runs[name]) for name in pair]
+        rows = self._find_rows(pair)
         return Hypothesis(
-            mean(differences),
-            variance,
-            self.name,
-            (sides[0], sides[1]),
-            lambda: self._flips.draw_centred(a, b),
+            mean(differences), variance, self.name, sides, lambda: self._flips.draw_centred(*rows)
         )
 
     def describe_few(self, pair: Pair) -> str:
@@ -163,18 +153,12 @@ class PairedBenchmark:
         return f"{equal}: {carry} the difference"
 
     def _count_units(self, pair: Pair) -> int:
-        a, b = self.find_rows(pair)
-        shared = self._known[a] & self._known[b]
-        if not self._units:
-            return int(np.count_nonzero(shared))
-        return len({self._units[place] for place in np.flatnonzero(shared).tolist()})
-
-    def _too_few(self, pair: Pair) -> str:
-        units, what = self._count_units(pair), "cluster" if self._units else "problem"
-        return f"{units} shared {what}{'' if units == 1 else 's'}: fewer than {FEWEST} cannot decide"
+        a, b = self._find_rows(pair)
+        shared = np.flatnonzero(self._known[a] & self._known[b]).tolist()
+        return len({self._units[column] for column in shared}) if self._units else len(shared)
 
     def _list_problems(self, chosen: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-        return tuple(self.scores.problems[place] for place in np.flatnonzero(chosen).tolist())
+        return tuple(self.scores.problems[column] for column in np.flatnonzero(chosen).tolist())
 
 
 def compute_average_run_variance(parts: Sequence[PairedBenchmark], series: str) -> RunVariance | None:
@@ -183,11 +167,10 @@ def compute_average_run_variance(parts: Sequence[PairedBenchmark], series: str) 
     Where the runs have the same names on every benchmark, they are the same runs: their own averages vary.
     Otherwise benchmarks add as if they had been run apart.
     """
-    found = [part.runs[series] for part in parts]
-    known = [one for one in found if one is not None]
-    if len(known) < len(parts):
-        return None
     count = len(parts)
+    known = [variance for part in parts if (variance := part.runs[series]) is not None]
+    if len(known) < count:
+        return None
     names, rows = [], []
     for part in parts:
         own = find_rows(part.scores, part.scores.series.index(series))
@@ -201,46 +184,36 @@ def compute_average_run_variance(parts: Sequence[PairedBenchmark], series: str) 
     return RunVariance(min(one.runs for one in known), between, residual)
 
 
-ESTIMAND = "these benchmarks, problems like theirs"
-METHOD = "squared half-widths of the benchmarks"
+_ESTIMAND = "these benchmarks, problems like theirs"
+_METHOD = "squared half-widths of the benchmarks"
 
 
 def compute_macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: float) -> Score:
-    """The mean of a series' scores on B benchmarks, each counting once.
+    """The mean of a series' scores on B fixed benchmarks, each counting once.
 
-    The benchmarks are fixed and their problems drawn independently, so variances add: with half-widths h_b
-    below (or above) each score the average's is √(Σ h_b²)/B. For intervals of one quantile times a standard
-    error this is the quantile times √(Σ se_b²)/B; Wilson's and other uneven intervals enter with the side
-    they have (Zou and Donner 2008, "square-and-add", MOVER). It says nothing about other benchmarks.
-
-    ``column`` holds the benchmarks and the series' score on each, None where it has none.
-
-    Returns:
-        A score without estimate where one is missing, without interval where one has none; with the reason.
+    With half-widths h_b below (or above) each score the average's is √(Σ h_b²)/B (Zou and Donner 2008,
+    "square-and-add", MOVER). ``column`` holds the benchmarks and the series' score on each; where one is
+    missing there is no estimate, where one has no interval there is none, with the reason.
     """
-    known = [(name, one) for name, one in column if one is not None and one.estimate is not None]
-    if len(known) < len(column):
-        gone = [name for name, one in column if one is None or one.estimate is None]
+    gone = [name for name, score in column if score is None or score.estimate is None]
+    if gone:
         reason = f"no score on {', '.join(gone)}: an average over the others could not be compared"
         return make_missing_score(series, level, reason)
-    count = len(known)
-    metrics = dict.fromkeys(one.metric for _, one in known)
-    low, high = _combine_spans([(one.estimate, one.low, one.high) for _, one in known])
-    estimate = math.fsum(one.estimate or 0.0 for _, one in known) / count
-    without = [name for name, one in known if one.low is None]
-    reason = f"no interval on {', '.join(without)}" if without else ""
+    known = [score for _, score in column if score is not None]
+    estimate, low, high = _average_intervals([(one.estimate, one.low, one.high) for one in known])
+    without = [name for name, score in column if score is not None and score.low is None]
     return Score(
         series=series,
-        metric=", ".join(metrics),
+        metric=", ".join(dict.fromkeys(one.metric for one in known)),
         # Of totals that are used as reported it is not known what their intervals are about.
-        estimand=ESTIMAND if all(one.estimand for _, one in known) else "",
+        estimand=_ESTIMAND if all(one.estimand for one in known) else "",
         level=level,
         estimate=estimate,
-        low=None if low is None else estimate - low,
-        high=None if high is None else estimate + high,
-        method="" if without else METHOD,
-        reason=reason,
-        problems=sum(one.problems for _, one in known),
+        low=low,
+        high=high,
+        method="" if without else _METHOD,
+        reason=f"no interval on {', '.join(without)}" if without else "",
+        problems=sum(one.problems for one in known),
     )
 
 
@@ -253,52 +226,39 @@ def compare_macro(
 ) -> Comparison:
     """The mean of a pair's differences on B benchmarks, before the adjustment for others.
 
-    The interval combines the benchmarks' own as in ``compute_macro_score``; where runs add to the variance
-    it is t √(Σ v_b/B² + τ_a²/r_a + τ_b²/r_b) with the degrees of freedom of Satterthwaite (1946). p is by
-    sign flips (by t where runs add): every shared problem of every benchmark, or cluster, is flipped by
-    itself and weighs 1/(B P_b).
-
-    ``compared`` are the comparisons on each benchmark, on all of which the two share problems; ``runs`` is
-    what the runs of both add to their averages.
+    The interval is made as in ``compute_macro_score``; where runs add to the variance it is t √(Σ v_b/B² +
+    τ_a²/r_a + τ_b²/r_b). p is by sign flips (by t where runs add): every shared problem of every benchmark,
+    or cluster, is flipped by itself and weighs 1/(B P_b). ``compared`` are the comparisons on each benchmark,
+    ``runs`` what the runs of both add to their averages.
     """
-    summed, units = _collect_weighted(parts, pair)
-    test = run_flip_test(summed, units, seed) if len(units) >= FEWEST else None
-    reason = "" if test else f"{len(units)} shared problems: fewer than {FEWEST} cannot decide"
-    without = [part.name for part, one in zip(parts, compared, strict=True) if one.low is None]
-    difference = math.fsum(one.difference or 0.0 for one in compared) / len(compared)
-    low, high = _combine_spans([(one.difference, one.low, one.high) for one in compared])
-    average = replace(
-        compared[0],
-        difference=difference,
-        low=None if low is None else difference - low,
-        high=None if high is None else difference + high,
-        spread=None,
-        p=test.p if test else None,
-        shared=sum(one.shared for one in compared),
-        only_a=(),
-        only_b=(),
-        verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
-        method=test.method if test else "",
-        interval_method="" if without else METHOD,
-        reason=reason or (f"no interval on {', '.join(without)}" if without else ""),
-        runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
-        stderr=None,
-        run_stderr=0.0,
-        df=None,
-    )
-    return _add_runs(average, compared, runs) if test and not without else average
-
-
-def _collect_weighted(parts: Sequence[PairedBenchmark], pair: Pair) -> tuple[FloatArray, list[str]]:
-    """What each unit of each benchmark adds to the average difference, and the units' names."""
+    count = len(compared)
     weights: dict[str, list[float]] = defaultdict(list)
     for part in parts:
         differences, names = part.compute_differences(pair)
-        for name, weighed in zip(
-            names, (differences / (differences.size * len(parts))).tolist(), strict=True
-        ):
+        for name, weighed in zip(names, (differences / (differences.size * count)).tolist(), strict=True):
             weights[f"{part.name}\0{name}"].append(weighed)
-    return np.array([math.fsum(own) for own in weights.values()]), list(weights)
+    test = None
+    if len(weights) >= FEWEST:
+        test = run_flip_test(np.array([math.fsum(own) for own in weights.values()]), list(weights), seed)
+    difference, low, high = _average_intervals([(one.difference, one.low, one.high) for one in compared])
+    without = [part.name for part, one in zip(parts, compared, strict=True) if one.low is None]
+    reason = f"no interval on {', '.join(without)}" if without else ""
+    average = Comparison(
+        *pair,
+        metric=compared[0].metric,
+        level=compared[0].level,
+        difference=difference,
+        low=low,
+        high=high,
+        p=test.p if test else None,
+        shared=sum(one.shared for one in compared),
+        verdict=Verdict.UNCLEAR if test else Verdict.TOO_FEW,
+        method=test.method if test else "",
+        interval_method="" if without else _METHOD,
+        reason=reason if test else f"{len(weights)} shared problems: fewer than {FEWEST} cannot decide",
+        runs=(min(one.runs[0] for one in compared), min(one.runs[1] for one in compared)),
+    )
+    return _add_runs(average, compared, runs) if test and not without else average
 
 
 def _add_runs(
@@ -320,8 +280,8 @@ def _add_runs(
         average,
         low=difference - half,
         high=difference + half,
-        p=max(2 * t_tail(abs(difference) / stderr, variance.df), SMALLEST_P),
-        method=T_TEST,
+        p=max(2 * t_tail(abs(difference) / stderr, variance.df), _SMALLEST_P),
+        method=_T_TEST,
         interval_method="t over problems of the benchmarks and runs",
         run_stderr=math.sqrt(variance.of_runs),
     )
@@ -339,24 +299,21 @@ def make_average_hypothesis(
         means = sum((means for means, _ in drawn[1:]), drawn[0][0]) / count
         return means, sum((variances for _, variances in drawn[1:]), drawn[0][1]) / count**2
 
-    return Hypothesis(
-        difference=math.fsum(one.difference for one in own) / count,
-        variance=math.fsum(one.variance for one in own) / count**2,
-        group=None,
-        sides=((pair[0], runs[0]), (pair[1], runs[1])),
-        draw=draw,
-    )
+    difference = math.fsum(one.difference for one in own) / count
+    variance = math.fsum(one.variance for one in own) / count**2
+    return Hypothesis(difference, variance, None, list(zip(pair, runs, strict=True)), draw)
 
 
-def _combine_spans(
+def _average_intervals(
     intervals: Sequence[tuple[float | None, float | None, float | None]],
-) -> tuple[float | None, float | None]:
-    """How far the average's interval reaches down and up; None where one of the intervals is missing."""
+) -> tuple[float, float | None, float | None]:
+    """The mean of centres and its ends; these are None where one of the intervals is missing."""
+    count = len(intervals)
+    average = math.fsum(centre or 0.0 for centre, _, _ in intervals) / count
     below, above = [], []
     for centre, low, high in intervals:
         if centre is None or low is None or high is None:
-            return None, None
+            return average, None, None
         below.append(centre - low)
         above.append(high - centre)
-    count = len(intervals)
-    return math.hypot(*below) / count, math.hypot(*above) / count
+    return average, average - math.hypot(*below) / count, average + math.hypot(*above) / count

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -17,17 +17,16 @@ import numpy as np
 from reportgen.statistics.distributions import draw_t
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.statistics.intervals import RunVariance
 
-
 # All sign vectors are counted up to this many problems that differ.
 EXACT = 20
 FLIPS = 20_000
-EXACT_FLIPS = "exact sign-flip"
-_METHOD = {True: EXACT_FLIPS, False: f"{FLIPS // 1000} 000 seeded flips"}
+_EXACT_METHOD = "exact sign-flip"
+_DRAWN_METHOD = f"{FLIPS // 1000} 000 seeded flips"
 
 # Problems whose signs are in memory at once: 256 × 20 000 float64 are 41 MB.
 _PROBLEMS_AT_ONCE = 256
@@ -43,34 +42,16 @@ class FlipTest(NamedTuple):
     method: str
 
 
-def run_flip_tests(
-    values: FloatArray,
-    pairs: Sequence[tuple[int, int]],
-    units: Sequence[str],
-    ends: tuple[float, float],
-    seed: int = 0,
-) -> list[FlipTest]:
-    """The sign-flip test of each pair of rows, on the problems that both have; see ``Flips``."""
-    return Flips(values, units, ends, seed).run_tests(pairs)
-
-
 class Flips:
     """Random signs of the units of one benchmark, and what they make of the differences of its series.
 
-    Up to ``EXACT`` units that differ, p is the share of all sign vectors whose sum is at least as far from
-    0 as the one seen; otherwise (1 + r)/(1 + ``FLIPS``) with r such sums among random ones (Phipson and Smyth
-    2010), which is never 0.
-
-    The signs of a unit come from a hash of the seed and its name. So the same input gives the same p on
-    every machine, in any order, and neither another series nor another pair moves it. Values are put on a
-    grid of 2^36 steps (fewer above 65 000 problems): all sums are then exact, and sums that differ by less
-    than rounding to the grid can do count as ties.
-
-    All pairs share the signs: the flipped sum of a pair is the difference of two flipped sums.
-
-    ``values`` has shape (S, P), NaN where a series lacks a problem; problems of one of the P ``units`` flip
-    together. ``draw_centred`` gives ``draws`` of the sums from the ``first`` on: benchmarks whose problems
-    have the same names have the same signs, and are independent from different draws on.
+    Up to ``EXACT`` units that differ, p is the share of all sign vectors whose sum is at least as far from 0
+    as the one seen; otherwise (1 + r)/(1 + ``FLIPS``) with r such sums among random ones (Phipson and Smyth
+    2010). The signs of a unit come from a hash of the seed and its name. Values are put on a grid of 2^36
+    steps (fewer above 65 000 problems), so that all sums are exact. ``values`` has shape (S, P), NaN where a
+    series lacks a problem; problems of one of the P ``units`` flip together. ``draw_centred`` gives ``draws``
+    of the sums from the ``first`` on: benchmarks whose problems have the same names are independent from
+    different draws on.
     """
 
     def __init__(
@@ -89,63 +70,55 @@ class Flips:
         share = (np.where(self._known, values, ends[0]) - ends[0]) / (ends[1] - ends[0])
         self._grid = np.rint(share * 2.0**bits).astype(np.int64) * self._known
         self._names = list(dict.fromkeys(units))
-        place = {name: at for at, name in enumerate(self._names)}
-        self._unit_of = np.array([place[name] for name in units], dtype=np.int64)
+        index = {name: place for place, name in enumerate(self._names)}
+        self._unit_of = np.array([index[name] for name in units], dtype=np.int64)
         self._seed = seed
         self._draws = (first + np.arange(draws)) % FLIPS
         self._apart: dict[tuple[int, int], tuple[FloatArray, FloatArray]] = {}
+        self._flipped_counts: dict[bytes, FloatArray] = {}
 
     def run_tests(self, pairs: Sequence[tuple[int, int]]) -> list[FlipTest]:
         """One test a pair of rows; p = 1 where nothing differs, or nothing is shared."""
-        found: dict[tuple[int, int], FlipTest] = {}
+        tests: dict[tuple[int, int], FlipTest] = {}
         apart = []
         for a, b in pairs:
             differences = self._compute_differences(a, b)
             differing = differences[np.abs(differences) > 1]
+            same_problems = self._has_same_problems(a, b)
             if differing.size <= EXACT:
-                found[a, b] = FlipTest(_compute_exact_p(differing), _METHOD[True])
-            elif self._has_same_problems(a, b):
-                found[a, b] = FlipTest(
-                    _compute_share(self._sums[a] - self._sums[b], differences), _METHOD[False]
-                )
-            if not self._has_same_problems(a, b) and (self._draws.size or (a, b) not in found):
+                tests[a, b] = FlipTest(_compute_exact_p(differing), _EXACT_METHOD)
+            elif same_problems:
+                p = _compute_share(self._sums[a] - self._sums[b], differences)
+                tests[a, b] = FlipTest(p, _DRAWN_METHOD)
+            if not same_problems and (self._draws.size or (a, b) not in tests):
                 apart.append((a, b))
         for start in range(0, len(apart), _COLUMNS_AT_ONCE):
             some = apart[start : start + _COLUMNS_AT_ONCE]
-            for pair, sums in zip(some, self._flip_pairs(some), strict=True):
-                test = FlipTest(_compute_share(sums, self._compute_differences(*pair)), _METHOD[False])
-                found.setdefault(pair, test)
-        return [found[pair] for pair in pairs]
-
-    def _flip_pairs(self, pairs: Sequence[tuple[int, int]]) -> FloatArray:
-        """Flipped sums of pairs whose rows have different problems; remembers what ``draw_centred`` needs."""
-        counts = [self._sum_by_unit((self._known[a] & self._known[b]).astype(np.int64)) for a, b in pairs]
-        rows = np.array([*(self._compute_differences(a, b) for a, b in pairs), *counts])
-        sums = _sum_flips(rows, self._names, self._seed)
-        if self._draws.size:
-            for place, pair in enumerate(pairs):
-                own, totals = sums[place, self._draws], sums[len(pairs) + place, self._draws]
-                self._apart[pair] = own, totals
-        return sums[: len(pairs)]
+            differences = np.array([self._compute_differences(a, b) for a, b in some])
+            counts = np.array([self._count_shared(a, b) for a, b in some])
+            sums = _sum_flips(np.concatenate([differences, counts]), self._names, self._seed)
+            for index, pair in enumerate(some):
+                if self._draws.size:
+                    self._apart[pair] = sums[index, self._draws], sums[len(some) + index, self._draws]
+                p = _compute_share(sums[index], differences[index])
+                tests.setdefault(pair, FlipTest(p, _DRAWN_METHOD))
+        return [tests[pair] for pair in pairs]
 
     def draw_centred(self, a: int, b: int) -> tuple[FloatArray, FloatArray]:
-        """What the mean difference of two rows would be by chance alone, and its variance, draw by draw.
+        """What the mean difference of two rows would be by chance, and its variance, shape (draws,) each.
 
         The differences are centred before they are flipped, so that a true difference does not make chance
-        look larger; since that alone is far too liberal, each draw comes with its own variance, as the
-        difference itself does (Janssen 1997 and Chung and Romano 2013 on studentised permutation tests).
-        Of pairs that ``run_tests`` was given.
-
-        Returns:
-            Mean and variance of the mean, shape (draws,) each, in the unit of the values.
+        look larger; hence each draw has its own variance (Janssen 1997; Chung and Romano 2013). Of pairs that
+        ``run_tests`` was given.
         """
-        shared = self._known[a] & self._known[b]
-        counts, count = self._sum_by_unit(shared.astype(np.int64)), int(shared.sum())
-        differences = self._compute_differences(a, b)
-        centre = int(differences.sum()) / count
+        counts, differences = self._count_shared(a, b), self._compute_differences(a, b)
+        count, centre = int(counts.sum()), int(differences.sum()) / int(counts.sum())
         if self._has_same_problems(a, b):
-            sums, totals = self._sums[a] - self._sums[b], self._flip_counts(shared.tobytes())
-            sums, totals = sums[self._draws], totals[self._draws]
+            key = counts.tobytes()
+            if key not in self._flipped_counts:
+                self._flipped_counts[key] = _sum_flips(counts[np.newaxis], self._names, self._seed)[0]
+            totals = self._flipped_counts[key][self._draws]
+            sums = (self._sums[a] - self._sums[b])[self._draws]
         else:
             sums, totals = self._apart[a, b]
         means: FloatArray = (sums - centre * totals) / count
@@ -162,6 +135,10 @@ class Flips:
         shared = self._known[a] & self._known[b]
         return self._sum_by_unit(np.where(shared, self._grid[a] - self._grid[b], 0))
 
+    def _count_shared(self, a: int, b: int) -> IntArray:
+        """The number of problems of each unit that both rows have."""
+        return self._sum_by_unit((self._known[a] & self._known[b]).astype(np.int64))
+
     def _sum_by_unit(self, row: IntArray) -> IntArray:
         if len(self._names) == self._unit_of.size:
             return row
@@ -174,28 +151,19 @@ class Flips:
         rows = np.array([self._sum_by_unit(row) for row in self._grid])
         return _sum_flips(rows, self._names, self._seed)
 
-    @cache  # noqa: B019 - lives as long as a family is tested
-    def _flip_counts(self, shared: bytes) -> FloatArray:
-        counts = self._sum_by_unit(np.frombuffer(shared, dtype=np.bool_).astype(np.int64))
-        sums: FloatArray = _sum_flips(counts[np.newaxis], self._names, self._seed)[0]
-        return sums
-
 
 def run_flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:
-    """The sign-flip test of one set of differences, shape (P,), whose mean may weigh problems differently.
-
-    ``differences``, shape (P,), are multiplied by their weights already; ``names`` make the signs.
-    """
+    """The sign-flip test of differences, shape (P,), times their weights; ``names`` make the signs."""
     total = float(np.abs(differences).sum())
     if not total:
-        return FlipTest(1.0, _METHOD[True])
+        return FlipTest(1.0, _EXACT_METHOD)
     grid = np.rint(differences / total * 2.0**50).astype(np.int64)
     # A difference of two equal scores may be the rounding of either: 2^-40 of all is nothing.
     differing = np.where(np.abs(grid) > 2**10, grid, 0)
     if np.count_nonzero(differing) <= EXACT:
-        return FlipTest(_compute_exact_p(differing[differing != 0]), _METHOD[True])
+        return FlipTest(_compute_exact_p(differing[differing != 0]), _EXACT_METHOD)
     sums = _sum_flips(differing[np.newaxis], names, seed)[0]
-    return FlipTest(_compute_share(sums, differing), _METHOD[False])
+    return FlipTest(_compute_share(sums, differing), _DRAWN_METHOD)
 
 
 def _compute_exact_p(differences: IntArray) -> float:
@@ -204,13 +172,13 @@ def _compute_exact_p(differences: IntArray) -> float:
     Every sum is one of the first half plus one of the second (Horowitz and Sahni 1974): 2 · 2^(n/2) sums
     and their counting by bisection in place of 2^n.
     """
-    seen = _find_least(int(differences.sum()), differences.size)
-    if seen <= 0:
+    least = _find_least(int(differences.sum()), differences.size)
+    if least <= 0:
         return 1.0
     half = differences.size // 2
     first, second = np.sort(_list_sums(differences[:half])), _list_sums(differences[half:])
-    above = first.size - np.searchsorted(first, seen - second, side="left")
-    below = np.searchsorted(first, -seen - second, side="right")
+    above = first.size - np.searchsorted(first, least - second, side="left")
+    below = np.searchsorted(first, -least - second, side="right")
     return float((above.sum() + below.sum()) / (first.size * second.size))
 
 
@@ -234,29 +202,20 @@ def _compute_share(sums: FloatArray, differences: IntArray) -> float:
 def _sum_flips(rows: IntArray, problems: Sequence[str], seed: int) -> FloatArray:
     """Each row's sum under every flip, shape (rows, FLIPS), whole numbers."""
     sums = np.zeros((rows.shape[0], FLIPS))
-    if not rows.shape[0]:
-        return sums
-    for start, heads in _draw_signs(problems, seed):
-        sums += rows[:, start : start + heads.shape[0]].astype(np.float64) @ heads
+    work = np.empty((min(_PROBLEMS_AT_ONCE, len(problems)), FLIPS))
+    for start in range(0, len(problems), _PROBLEMS_AT_ONCE):
+        digests = [
+            hashlib.shake_256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest(FLIPS // 8)
+            for name in problems[start : start + _PROBLEMS_AT_ONCE]
+        ]
+        packed = np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(len(digests), -1)
+        # 1 for plus and 0 for minus, into the same memory again: fresh pages cost more than the sums.
+        heads = work[: len(digests)]
+        heads[...] = np.unpackbits(packed, axis=1)
+        sums += rows[:, start : start + len(digests)].astype(np.float64) @ heads
     sums *= 2
     sums -= rows.sum(axis=1)[:, np.newaxis]
     return sums
-
-
-def _draw_signs(problems: Sequence[str], seed: int) -> Iterator[tuple[int, FloatArray]]:
-    """First problem and signs of blocks of problems, 1 for plus and 0 for minus; the array is used again."""
-    work = np.empty((min(_PROBLEMS_AT_ONCE, len(problems)), FLIPS))
-    for start in range(0, len(problems), _PROBLEMS_AT_ONCE):
-        names = problems[start : start + _PROBLEMS_AT_ONCE]
-        digests = [
-            hashlib.shake_256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest(FLIPS // 8)
-            for name in names
-        ]
-        packed = np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(len(names), -1)
-        heads = work[: len(names)]
-        # Into the same memory again: fresh pages cost more than the sums.
-        heads[...] = np.unpackbits(packed, axis=1)
-        yield start, heads
 
 
 # Of how many spreads of the family's mean a pair's own spread is averaged with.
@@ -269,20 +228,16 @@ _DRAWS_TOGETHER: Final = 5_000_000
 
 
 class Hypothesis(NamedTuple):
-    """That two series do not differ.
-
-    Attributes:
-        difference: the one seen.
-        variance: of the mean over problems, without what runs add.
-        group: hypotheses whose spreads are averaged: those of one benchmark.
-        sides: the two series, and what their runs add, averaged over the family.
-        draw: gives what chance makes of the difference, and its variance, shape (draws,) each.
-    """
+    """That two series do not differ, whose difference is the one seen."""
 
     difference: float
+    # of the mean over problems, without what runs add
     variance: float
+    # hypotheses whose spreads are averaged: those of one benchmark
     group: str | None
-    sides: tuple[tuple[str, RunVariance | None], tuple[str, RunVariance | None]]
+    # the two series, and what their runs add, averaged over the family
+    sides: Sequence[tuple[str, RunVariance | None]]
+    # gives what chance makes of the difference, and its variance, shape (draws,) each
     draw: Callable[[], tuple[FloatArray, FloatArray]]
 
 
@@ -302,21 +257,14 @@ def count_draws(hypotheses: int) -> int:
 def adjust_step_down(
     hypotheses: Sequence[Hypothesis], draws: int, alpha: float, seed: int = 0
 ) -> list[Adjusted]:
-    """Adjusts p for a family by the largest statistic of what is not yet rejected.
+    """Adjusts p for a family of two or more by the largest statistic of what is not yet rejected.
 
-    The statistic is |d|/√(v + τ²) with v the variance of the mean over problems, averaged as
-    (v + 2 mean v of the group)/3, and τ² what runs add. Each draw flips the signs of the centred differences
-    of a problem, the same for all pairs, and moves each series by its own draw of what runs add (Student's t
-    with the degrees of freedom of the averaged variance). The hypotheses are taken from the largest
-    statistic down: p is the share of draws whose largest statistic among those that remain is at least the
-    one seen, and never below the p before it (Westfall and Young 1993, algorithm 4.1; Romano and Wolf 2005).
-    It has no floor that rises with the size of the family. Averaging spreads is what Efron et al. 2001 and
-    Smyth 2004 do for many comparisons of few units: with 15 problems the smallest of 190 spreads is luck.
-
-    There are at least two ``hypotheses``; ``alpha`` is for the critical value.
-
-    Returns:
-        One a hypothesis, in their order.
+    The statistic is |d|/√(v + τ²) with v averaged as (v + 2 mean v of the group)/3 (Efron et al. 2001 and
+    Smyth 2004 on many comparisons of few units) and τ² what runs add. Each draw flips the signs of the
+    centred differences, the same for all pairs, and moves each series by its own draw of what runs add
+    (Student's t). From the largest statistic down, p is the share of draws whose largest statistic among
+    those that remain is at least the one seen, and never below the p before it (Westfall and Young 1993,
+    algorithm 4.1; Romano and Wolf 2005). ``alpha`` is for the critical value.
     """
     spreads: dict[str | None, list[float]] = defaultdict(list)
     drawn_spreads: dict[str | None, FloatArray] = {}
@@ -327,40 +275,35 @@ def adjust_step_down(
     typical = {group: math.fsum(own) / len(own) for group, own in spreads.items()}
     drawn = {group: total / len(spreads[group]) for group, total in drawn_spreads.items()}
     added = [sum(runs.of_mean for _, runs in one.sides if runs is not None) for one in hypotheses]
-    stderrs = [
-        math.sqrt(_combine_variance(one.variance, typical[one.group]) + more)
-        for one, more in zip(hypotheses, added, strict=True)
-    ]
-    seen = [
-        abs(one.difference) / stderr if stderr else math.inf if one.difference else 0.0
-        for one, stderr in zip(hypotheses, stderrs, strict=True)
-    ]
+    stderrs, seen = [], []
+    for one, more in zip(hypotheses, added, strict=True):
+        stderr = math.sqrt(_combine_variance(one.variance, typical[one.group]) + more)
+        stderrs.append(stderr)
+        seen.append(abs(one.difference) / stderr if stderr else math.inf if one.difference else 0.0)
     order = sorted(range(len(hypotheses)), key=seen.__getitem__)
-    largest, found = np.zeros(draws), [0.0] * len(hypotheses)
-    for place in order:
-        one = hypotheses[place]
+    largest, adjusted = np.zeros(draws), [0.0] * len(hypotheses)
+    for index in order:
+        one = hypotheses[index]
         means, variances = one.draw()
-        means = np.abs(means + _draw_run_effects(one, draws, seed))
-        scale = np.sqrt(_combine_variance(variances, drawn[one.group]) + added[place])
-        largest = np.maximum(largest, np.divide(means, scale, out=np.zeros(draws), where=scale > 0))
-        reaching = int(np.count_nonzero(largest >= seen[place] * (1 - _SAME)))
-        found[place] = (1 + reaching) / (1 + draws)
+        moved: FloatArray | float = 0.0
+        for sign, (name, runs) in zip((1, -1), one.sides, strict=True):
+            if runs is not None and runs.excess:
+                # Averaged with the family, a variance has twice the degrees of freedom.
+                moved = moved + sign * math.sqrt(runs.of_mean) * draw_t(
+                    name, 2 * (runs.runs - 1), draws, seed
+                )
+        scale = np.sqrt(_combine_variance(variances, drawn[one.group]) + added[index])
+        largest = np.maximum(
+            largest, np.divide(np.abs(means + moved), scale, out=np.zeros(draws), where=scale > 0)
+        )
+        reaching = int(np.count_nonzero(largest >= seen[index] * (1 - _SAME)))
+        adjusted[index] = (1 + reaching) / (1 + draws)
     before = 0.0
-    for place in reversed(order):
-        before = found[place] = max(before, found[place])
+    for index in reversed(order):
+        before = adjusted[index] = max(before, adjusted[index])
     critical = float(f"{np.sort(largest)[math.ceil((1 - alpha) * draws) - 1]:.10g}")
-    return [Adjusted(p, stderr, critical) for p, stderr in zip(found, stderrs, strict=True)]
+    return [Adjusted(p, stderr, critical) for p, stderr in zip(adjusted, stderrs, strict=True)]
 
 
 def _combine_variance(own: FloatArray | float, typical: FloatArray | float) -> FloatArray | float:
     return (own + _SHARE_OF_FAMILY * typical) / (1 + _SHARE_OF_FAMILY)
-
-
-def _draw_run_effects(one: Hypothesis, draws: int, seed: int) -> FloatArray | float:
-    """What other runs would make of the difference by chance, draw by draw."""
-    moved: FloatArray | float = 0.0
-    for sign, (name, runs) in zip((1, -1), one.sides, strict=True):
-        if runs is not None and runs.excess:
-            # Averaged with the family, a variance has twice the degrees of freedom.
-            moved = moved + sign * math.sqrt(runs.of_mean) * draw_t(name, 2 * (runs.runs - 1), draws, seed)
-    return moved

@@ -25,119 +25,121 @@ if TYPE_CHECKING:
     from reportgen.core.outcomes import Metric, ProblemScores
     from reportgen.statistics.metrics import ProblemValues
 
-
 _LEVEL: Final = 0.95
 _POINTS: Final = 201
 _DEVIATIONS: Final = 8
 _HALVINGS: Final = 48
 
 
-class Rule(NamedTuple):
-    """When a difference gets a verdict: |d| ≥ t · its standard error + ``step``, and |d| ≥ ``least``.
-
-    Attributes:
-        stderr: of the difference.
-        df: degrees of freedom of ``stderr``.
-        level: of the interval that has to leave 0 out.
-        least: what a family needs: its critical value times its standard error; 0 for a pair by itself.
-        varies: whether ``least`` varies as ``stderr`` does. It does where runs are a part of both: the family
-            has few of them, too. Over problems it is an average of many spreads, and hardly varies.
-        step: half the distance between neighbouring means of the sign-flip test, see ``find_half_step``.
-    """
+class _Rule(NamedTuple):
+    """When a difference gets a verdict: |d| ≥ t · its standard error + ``step``, and |d| ≥ ``least``."""
 
     stderr: float
     df: float
+    # of the interval that has to leave 0 out
     level: float = _LEVEL
+    # what a family needs: its critical value times its standard error; 0 for a pair by itself
     least: float = 0.0
+    # whether ``least`` varies as ``stderr`` does: where runs are a part of both. Over problems it is an
+    # average of many spreads, and hardly varies.
     varies: bool = False
+    # half the distance between neighbouring means of the sign-flip test, see ``find_half_step``
     step: float = 0.0
 
 
-def find_probability(difference: float, rule: Rule) -> float:
-    """The probability that a true difference gets a verdict in its own direction.
+def _find_probability(difference: float, rule: _Rule) -> float:
+    """The probability that a true difference gets a verdict in its own direction, rounded.
 
-    d is normal about the true difference, and its standard error varies as √(χ²_df/df) of its own: the
-    noncentral t of Cohen 1988, 12.7, with the family's threshold where that is larger. With S = √(χ²_df/df)
-    it is E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S where it does not vary.
-
-    Returns:
-        Rounded, so that it is the same number on every machine.
+    The noncentral t of Cohen 1988, 12.7, with the family's threshold where that is larger: with S =
+    √(χ²_df/df) E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S where it does not
+    vary.
     """
     spreads, weights = _list_spreads(rule.df)
     quantile = t_quantile((1 + max(rule.level, _LEVEL)) / 2, rule.df)
     least = rule.least * spreads if rule.varies else rule.least
     needed = np.maximum(quantile * spreads * rule.stderr + rule.step, least)
-    reach = (difference - needed) / (rule.stderr * math.sqrt(2))
-    found = math.fsum(
-        weight * (1 + math.erf(one)) / 2 for weight, one in zip(weights.tolist(), reach.tolist(), strict=True)
+    reach = ((difference - needed) / (rule.stderr * math.sqrt(2))).tolist()
+    total = math.fsum(
+        weight * (1 + math.erf(one)) / 2 for weight, one in zip(weights.tolist(), reach, strict=True)
     )
-    return float(f"{found:.10g}")
+    return float(f"{total:.10g}")
 
 
-def find_difference(rule: Rule, probability: float = TARGET_POWER) -> float:
-    """The true difference that gets a verdict with this probability; rounded, so that machines agree."""
+@lru_cache(maxsize=256)
+def _list_spreads(df: float) -> tuple[FloatArray, FloatArray]:
+    """Values of √(χ²_df/df) and their probabilities."""
+    if math.isinf(df):
+        return np.ones(1), np.ones(1)
+    width = _DEVIATIONS / math.sqrt(2 * df)
+    values = np.linspace(max(1e-3, 1 - width), 1 + width, _POINTS)
+    logs = (df - 1) * np.log(values) - df * values**2 / 2
+    weights = np.exp(logs - logs.max())
+    return values, weights / weights.sum()
+
+
+def _find_difference(rule: _Rule) -> float:
+    """The true difference that gets a verdict four times in five; rounded, so that machines agree."""
     low, high = 0.0, rule.stderr
-    while find_probability(high, rule) < probability:
+    while _find_probability(high, rule) < TARGET_POWER:
         low, high = high, 2 * high
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if find_probability(middle, rule) < probability else (low, middle)
+        low, high = (middle, high) if _find_probability(middle, rule) < TARGET_POWER else (low, middle)
     return float(f"{high:.10g}")
 
 
 def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
     """What the comparisons of one benchmark find: a pair with their mean variance, alone and in their family.
 
-    The family test averages spreads over its pairs (``adjust_step_down``), so a typical pair has their
-    mean variance, and the median of their degrees of freedom and problems. Pairs without spread (a series and
-    its copy) say nothing about others and are left out.
+    Its degrees of freedom and problems are the medians. Pairs without spread (a series and its copy) say
+    nothing about others and are left out.
     """
-    usable = [one for one in comparisons if one.stderr and one.spread and one.df]
+    usable = _select_usable(comparisons)
     if not usable:
         reason = "no two series whose differences have a spread"
         return Power(None, None, 0, (1, 1), None, 0, None, None, reason)
-    alone = Rule(
+    alone = _Rule(
         stderr=_mean_square([one.stderr or 0.0 for one in usable]),
         df=median(one.df or math.inf for one in usable),
         level=usable[0].level,
         step=0.0 if any(one.run_stderr for one in usable) else step,
     )
-    found, together = find_difference(alone), make_family_rule(alone, usable)
-    in_family = find_difference(together) if together else None
+    difference, together = _find_difference(alone), _make_family_rule(alone, usable)
+    in_family = _find_difference(together) if together else None
     return Power(
-        difference=found,
-        half=find_probability(found / 2, alone),
+        difference=difference,
+        half=_find_probability(difference / 2, alone),
         problems=int(median(one.shared for one in usable)),
         runs=(min(min(one.runs) for one in usable), max(max(one.runs) for one in usable)),
         stderr=alone.stderr,
         together=max(one.tested_together for one in usable),
         family_difference=in_family,
-        family_half=find_probability(in_family / 2, together) if together and in_family else None,
+        family_half=_find_probability(in_family / 2, together) if together and in_family else None,
         reason="",
     )
+
+
+def _select_usable(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    return [one for one in comparisons if one.stderr and one.spread and one.df]
 
 
 def find_half_step(scores: ProblemScores, metric: str) -> float:
     """Half the distance between neighbouring mean differences that sign flips give; 0 where it is tiny.
 
-    With m samples that are right or wrong a problem's score is a multiple of 1/m, and a flipped sign moves
-    the mean by twice as much over P problems. The test counts what is as far as the difference seen or
-    farther, and so asks for half a step more than a test of continuous numbers (Feller 1968, VII.3, on the
-    correction for continuity).
+    With m samples that are right or wrong a problem's score is a multiple of 1/m; the test counts what is as
+    far as the difference seen, and so needs half a step more than one of continuous numbers (Feller 1968,
+    VII.3).
     """
     some = scores.samples[scores.samples > 0]
-    if (
-        not some.size
-        or some.min() < some.max()
-        or not all(scores.binary)
-        or not metric.startswith(("mean", "avg"))
-    ):
+    if not some.size or some.min() < some.max() or not all(scores.binary):
+        return 0.0
+    if not metric.startswith(("mean", "avg")):
         return 0.0
     runs = max(Counter(run.series for run in scores.runs).values())
     return (scores.highest - scores.lowest) / (int(some[0]) * runs * len(scores.problems))
 
 
-def make_family_rule(alone: Rule, comparisons: Sequence[Comparison]) -> Rule | None:
+def _make_family_rule(alone: _Rule, comparisons: Sequence[Comparison]) -> _Rule | None:
     """The rule of a pair in the family of these comparisons; None where each was tested by itself."""
     family = [one for one in comparisons if one.family_stderr and one.critical]
     if not family:
@@ -155,20 +157,7 @@ def _mean_square(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum(value**2 for value in values) / len(values))
 
 
-@lru_cache(maxsize=256)
-def _list_spreads(df: float) -> tuple[FloatArray, FloatArray]:
-    """Values of √(χ²_df/df) and their probabilities."""
-    if math.isinf(df):
-        return np.ones(1), np.ones(1)
-    width = _DEVIATIONS / math.sqrt(2 * df)
-    values = np.linspace(max(1e-3, 1 - width), 1 + width, _POINTS)
-    logs = (df - 1) * np.log(values) - df * values**2 / 2
-    weights = np.exp(logs - logs.max())
-    return values, weights / weights.sum()
-
-
 _TIMES = (0.5, 1, 2, 4, 8)
-_DIGITS = 2
 
 
 class _Design(NamedTuple):
@@ -183,17 +172,15 @@ class _Variances(NamedTuple):
     """What makes the difference of two series vary: both sides together, for one problem, sample and run.
 
     V = (problems + run_problem/r + answers/(m r))/P + runs/r for P problems, m samples and r runs.
-
-    Attributes:
-        problems: between problems, in what the two series are truly apart.
-        run_problem: what a run changes on single problems; 0 with one run, where it is part of ``problems``.
-        answers: of one answer; 0 where it is not known, and part of what stands before.
-        runs: between runs, beyond what answers explain.
     """
 
+    # between problems, in what the two series are truly apart
     problems: float
+    # what a run changes on single problems; 0 with one run, where it is part of ``problems``
     run_problem: float
+    # of one answer; 0 where it is not known, and part of what stands before
     answers: float
+    # between runs, beyond what answers explain
     runs: float
 
     def of_problems(self, design: _Design) -> float:
@@ -204,10 +191,6 @@ class _Variances(NamedTuple):
     def of_runs(self, design: _Design) -> float:
         """The part that only more runs make smaller."""
         return self.runs / design.runs
-
-    def total(self, design: _Design) -> float:
-        """The variance of the difference."""
-        return self.of_problems(design) + self.of_runs(design)
 
 
 def plan(
@@ -220,18 +203,11 @@ def plan(
 ) -> Plan:
     """How often a true difference is found with other numbers of problems, samples and runs.
 
-    The variance of the difference of a typical pair is taken apart by analysis of variance: sampling from the
-    variance of a problem's samples, run × problem and runs as ``estimate_run_variance`` has them, averaged
-    over the
-    series, and problems from what is left of the mean variance of the comparisons (Searle et al. 1992, 4.7;
-    none is below 0). What the data do not show is None with a reason. Put together for another design it
-    gives the power, with the critical value of the family that was tested.
-
-    ``difference`` is the true one, in the unit of the scores; if left out the one that is found four times in
-    five now, in two digits.
-
-    Raises:
-        ScoresError: no two series have differences with a spread, or the difference is not above 0.
+    The variance of the difference of a typical pair is taken apart by analysis of variance into sampling, run
+    × problem, runs, and problems as what is left (Searle et al. 1992, 4.7; none is below 0), and put together
+    for another design. ``difference`` is in the unit of the scores; if left out the one that is found four
+    times in five now. Raises a ScoresError if no two series have differences with a spread, or it is not
+    above 0.
     """
     if difference is not None and not difference > 0:
         raise ScoresError(f"a difference of {difference:g} is none to look for", "Give one above 0")
@@ -245,68 +221,75 @@ def plan(
     runs = min(Counter(run.series for run in scores.runs).values(), default=1)
     now = _Design(power.problems, samples, runs)
     variances, unknown = _split_variances(scores, values, comparisons, now)
-    target = difference or float(f"{power.family_difference or power.difference:.{_DIGITS}g}")
-    family = make_family_rule(Rule(power.stderr, math.inf), comparisons)
+    family = _make_family_rule(_Rule(power.stderr, math.inf), comparisons)
     planner = _Planner(
+        difference or float(f"{power.family_difference or power.difference:.2g}"),
         variances,
         # Seen and expected differ where a variance was raised to 0: what is seen now stays as it is.
-        scale=power.stderr / math.sqrt(variances.total(now)),
+        scale=power.stderr / math.sqrt(variances.of_problems(now) + variances.of_runs(now)),
         family_share=family.least / power.stderr if family else 0.0,
         step=scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0,
     )
     return Plan(
-        difference=target,
+        difference=planner.difference,
         power=power,
-        samples=now.samples,
-        runs=now.runs,
+        samples=samples,
+        runs=runs,
         components=_list_components(variances, now, unknown),
-        designs=tuple(planner.plan_design(design, target) for design in _list_designs(now, unknown)),
-        halvings=tuple(_list_halvings(variances, now, unknown)),
+        designs=tuple(planner.plan_design(design) for design in _list_designs(now, unknown)),
+        halvings=_list_halvings(variances, now, unknown),
     )
+
+
+def _list_designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
+    """Half to eight times the problems; each with other samples, and then with other runs."""
+    samples = dict.fromkeys([now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples])
+    runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
+    others = [*((count, now.runs) for count in samples), *((now.samples, count) for count in runs)]
+    problems = dict.fromkeys(max(FEWEST, round(times * now.problems)) for times in _TIMES)
+    return [_Design(count, *other) for other in others for count in problems]
 
 
 class _Planner(NamedTuple):
     """What designs find; ``step`` is ``find_half_step`` of one problem with one sample and one run."""
 
+    difference: float
     variances: _Variances
     scale: float
     family_share: float
     step: float
 
-    def plan_design(self, design: _Design, difference: float) -> PlannedDesign:
+    def plan_design(self, design: _Design) -> PlannedDesign:
         """How often the difference is found with a design."""
         of_problems, of_runs = self.variances.of_problems(design), self.variances.of_runs(design)
-        total = of_problems + of_runs
-        df = math.inf
+        total, df = of_problems + of_runs, math.inf
         if design.problems > 1:
-            df = total**2 / (of_problems**2 / (design.problems - 1) + _over_df(of_runs, of_problems, design))
+            # v²/f of both sides' runs, see ``RunVariance.df``.
+            over_df = 0.0
+            if of_runs and design.runs > 1:
+                over_df = (
+                    2 * (of_runs / 2) ** 2 / ((design.runs - 1) * (of_runs / (of_runs + of_problems)) ** 2)
+                )
+            df = total**2 / (of_problems**2 / (design.problems - 1) + over_df)
         step = 0.0 if of_runs else self.step / (design.samples * design.runs * design.problems)
-        alone = Rule(stderr=self.scale * math.sqrt(total), df=df, step=step)
+        alone = _Rule(stderr=self.scale * math.sqrt(total), df=df, step=step)
         family = None
         if self.family_share:
             family = alone._replace(least=self.family_share * alone.stderr, varies=bool(self.variances.runs))
         return PlannedDesign(
             *design,
             stderr=alone.stderr,
-            alone=find_probability(difference, alone),
-            together=find_probability(difference, family) if family else None,
-            found=find_difference(family or alone),
+            alone=_find_probability(self.difference, alone),
+            together=_find_probability(self.difference, family) if family else None,
+            found=_find_difference(family or alone),
         )
-
-
-def _over_df(of_runs: float, of_problems: float, design: _Design) -> float:
-    """v²/f of both sides' runs, see ``RunVariance.df``."""
-    if not of_runs or design.runs == 1:
-        return 0.0
-    explained = of_runs / (of_runs + of_problems)
-    return 2 * (of_runs / 2) ** 2 / ((design.runs - 1) * explained**2)
 
 
 def _split_variances(
     scores: ProblemScores, values: ProblemValues, comparisons: Sequence[Comparison], now: _Design
 ) -> tuple[_Variances, dict[str, str]]:
     """The variances, and why those that are not known are not, by name."""
-    usable = [one for one in comparisons if one.stderr and one.spread and one.df]
+    usable = _select_usable(comparisons)
     seen = mean((one.stderr or 0.0) ** 2 - one.run_stderr**2 for one in usable) * now.problems
     of_runs = mean(one.run_stderr**2 for one in usable) * now.runs
     unknown = {}
@@ -333,51 +316,35 @@ def _split_variances(
 def _list_components(variances: _Variances, now: _Design, unknown: dict[str, str]) -> tuple[Component, ...]:
     """The standard error of now, part by part."""
     cells = now.problems * now.runs
-    parts = {
-        "problems": (variances.problems / now.problems, "problems"),
-        "answers": (variances.answers / (cells * now.samples), "answers"),
-        "run_problem": (variances.run_problem / cells, "runs"),
-        "runs": (variances.of_runs(now), "runs"),
-    }
+    parts = (
+        ("problems", variances.problems / now.problems, "problems"),
+        ("answers", variances.answers / (cells * now.samples), "answers"),
+        ("run_problem", variances.run_problem / cells, "runs"),
+        ("runs", variances.of_runs(now), "runs"),
+    )
     return tuple(
         Component(name, None if known in unknown else math.sqrt(part), unknown.get(known, ""))
-        for name, (part, known) in parts.items()
+        for name, part, known in parts
     )
 
 
-def _list_designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
-    """Half to eight times the problems; each with other samples, and then with other runs."""
-    samples = [now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples]
-    runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
-    others = [(count, now.runs) for count in dict.fromkeys(samples)] + [
-        (now.samples, count) for count in runs
-    ]
-    problems = dict.fromkeys(max(FEWEST, round(times * now.problems)) for times in _TIMES)
-    return [_Design(count, *other) for other in others for count in problems]
-
-
-def _list_halvings(variances: _Variances, now: _Design, unknown: dict[str, str]) -> list[Halving]:
+def _list_halvings(variances: _Variances, now: _Design, unknown: dict[str, str]) -> tuple[Halving, ...]:
     """What each of the three would have to be for half the standard error, if it can do it alone."""
-    target = variances.total(now) / 4
-    fixed = (variances.problems + variances.run_problem / now.runs) / now.problems + variances.of_runs(now)
+    of_problems, of_runs = variances.of_problems(now), variances.of_runs(now)
+    target = (of_problems + of_runs) / 4
+    fixed = (variances.problems + variances.run_problem / now.runs) / now.problems + of_runs
     by_run = (variances.run_problem + variances.answers / now.samples) / now.problems + variances.runs
-    return [
-        _find_halving(
-            "problems", variances.of_problems(now) * now.problems, target - variances.of_runs(now), ""
-        ),
-        _find_halving(
-            "samples",
-            variances.answers / (now.runs * now.problems),
-            target - fixed,
-            unknown.get("answers", ""),
-        ),
-        _find_halving("runs", by_run, target - variances.problems / now.problems, unknown.get("runs", "")),
-    ]
-
-
-def _find_halving(what: str, variance: float, room: float, unknown: str) -> Halving:
-    """The number that brings a variance into the room that the other parts leave."""
-    if unknown:
-        return Halving(what, None, unknown)
-    # A hair more than a whole number is that number, computed in another order.
-    return Halving(what, math.ceil(variance / room - 1e-9) if room > 0 else None, "")
+    # A variance, and the room that the other parts leave for it.
+    parts = (
+        ("problems", "problems", of_problems * now.problems, target - of_runs),
+        ("samples", "answers", variances.answers / (now.runs * now.problems), target - fixed),
+        ("runs", "runs", by_run, target - variances.problems / now.problems),
+    )
+    halvings = []
+    for what, known, variance, room in parts:
+        needed = None
+        if known not in unknown and room > 0:
+            # A hair more than a whole number is that number, computed in another order.
+            needed = math.ceil(variance / room - 1e-9)
+        halvings.append(Halving(what, needed, unknown.get(known, "")))
+    return tuple(halvings)

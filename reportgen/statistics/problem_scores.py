@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from reportgen.core.outcomes import Outcomes, ProblemScores, ScoresError
-from reportgen.statistics.curves.points import LARGEST_FLOAT, as_texts
-from reportgen.statistics.problem_matrix import Cells, add_votes, assemble_scores, find_split_problems
+from reportgen.core.outcomes import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries, ScoresError, Votes
+from reportgen.statistics.curves.points import LARGEST_FLOAT, Column, as_floats, as_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from reportgen.statistics.curves.points import Column
+    import numpy.typing as npt
 
+    from reportgen.core.model import FloatArray, IntArray
 
 # Sums of whole millionths are exact, hence the same however rows are spread over threads. An answer may
 # cost less than a millionth of a currency's unit.
 _UNITS = {"tokens": 1e6, "seconds": 1e6, "cost": 1e12}
 _LARGEST_COST = 1e15
+
+_Columns: TypeAlias = "Mapping[str, Column]"
+_Number = TypeVar("_Number", np.int64, np.float64)
 
 
 def group_problem_scores(
@@ -27,49 +32,62 @@ def group_problem_scores(
 ) -> ProblemScores:
     """All series by problem, from one query.
 
-    Rows without a finite score are left out and counted. Of several rows of one series, run, problem and
-    sample the last written counts, as for repeated steps; the others are replaced. Samples are then
-    averaged within a run and problem.
-
-    ``where`` keeps rows with these values in these free columns. ``answers`` counts answers too, for majority
-    votes, by a second query.
-
-    Raises:
-        ScoresError: if a score lies outside of the stated range, a problem is in two clusters, a column does
-            not exist, or nothing is left.
-        ReportError: if the files hold what cannot be read; with every file and line.
+    Rows without a finite score are left out and counted; of several rows of one sample the last written
+    counts. ``where`` keeps rows with these values in free columns; ``answers`` counts answers too, for
+    majority votes. Raises a ScoresError if a score lies outside of the stated range, a problem is in two
+    clusters, a column does not exist, or nothing is left; a ReportError, with every file and line, if the
+    files cannot be read.
     """
-    found = _read_parts(outcomes, None, where or {}, answers=answers)
-    if not found:
+    parts = _read_parts(outcomes, None, where or {}, answers=answers)
+    if not parts:
         raise ScoresError("there is no outcome with a series, a problem and a score")
-    return found[""]
+    return parts[""]
 
 
 def group_problem_scores_by(
     outcomes: Outcomes, column: str, *, where: Mapping[str, str] | None = None, answers: bool = False
 ) -> dict[str, ProblemScores]:
-    """As ``group_problem_scores``, for each value of a free column by itself, in order of first appearance.
-
-    Problems of different parts are different problems, whatever their names. Rows without a value in the
-    column are in no part.
-
-    Raises:
-        ScoresError: as ``group_problem_scores``.
-        ReportError: as ``group_problem_scores``.
-    """
+    """As ``group_problem_scores``, for each value of a free column, in order of first appearance."""
     return _read_parts(outcomes, column, where or {}, answers=answers)
 
 
 class _Query(NamedTuple):
-    """A table of outcomes and a question about it.
-
-    ``part`` is an expression for the part of a row, ``repeated`` says whether a sample may have several rows.
-    """
+    """A table of outcomes and a question: the expression for a row's part; may a sample be repeated?"""
 
     outcomes: Outcomes
     part: str
     condition: str
     repeated: bool = False
+
+    def fetch(self, extra: list[str], aggregates: tuple[str, ...], further: str = "") -> dict[str, Column]:
+        """One row a part, series, run and problem, and a value of ``further``.
+
+        ``extra`` columns are those of the last row of each sample, null where none has a finite score.
+        """
+        table = self.outcomes.frame.to_native()
+        if self.condition:
+            table = table.filter(self.condition)
+        finite = f"score BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"
+        key = "series, run, problem"
+        if self.repeated:
+            # arg_max_null, because the last row may have no answer.
+            chosen = [
+                f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)
+            ]
+            samples = table.aggregate(
+                f'{self.part} AS part, {key}, sample, min(seed) AS seed, min("row") AS first, '
+                f"count(*) AS rows, count(*) FILTER ({finite}) AS usable, {', '.join(chosen)}",
+                f"{self.part}, {key}, sample",
+            )
+        else:
+            chosen = [f"CASE WHEN {finite} THEN {name} END AS {name}" for name in ("score", *extra)]
+            samples = table.project(
+                f'{self.part} AS part, {key}, sample, seed, "row" AS first, 1 AS rows, '
+                f"coalesce({finite}, false)::INTEGER AS usable, {', '.join(chosen)}"
+            )
+        keys = f"part, {key}{', ' if further else ''}{further}"
+        columns: dict[str, Column] = samples.aggregate(f"{keys}, {', '.join(aggregates)}", keys).fetchnumpy()
+        return columns
 
 
 def _read_parts(
@@ -84,74 +102,57 @@ def _read_parts(
             f"scores from {outcomes.lowest:g} to {outcomes.highest:g} are no range",
             "State the lowest and the highest possible score",
         )
-    condition = " AND ".join(f"{_quote_name(name)} = {_quote_text(value)}" for name, value in where.items())
+    conditions = [_quote(name) + " = " + _quote(value, "'") for name, value in where.items()]
     if column:
-        condition = " AND ".join(filter(None, [condition, f"{_quote_name(column)} IS NOT NULL"]))
-    query = _Query(outcomes, _quote_name(column) if column else "''", condition)
+        conditions.append(f"{_quote(column)} IS NOT NULL")
+    query = _Query(outcomes, _quote(column) if column else "''", " AND ".join(conditions))
+    votes = None
     with outcomes.reading():
-        query, parts = _read_cells(query)
-        _check_range(outcomes, parts)
-        _check_clusters(outcomes, parts)
+        query, columns = _read_cells(query)
+        _check_range(outcomes, columns)
+        parts = _split_by_part(columns)
+        for cells in parts.values():
+            for problem, clusters in sorted(_collect_by_problem(cells, "cluster").items()):
+                if len(clusters) > 1:
+                    outcomes.check_clusters()
+                    raise ScoresError(
+                        f"problem {problem} is in more than one cluster: {', '.join(sorted(clusters)[:3])}",
+                        "Give each problem one cluster in all of its rows",
+                    )
         if query.repeated:
             outcomes.check_repeats()
-        counted = _read_answers(query) if answers and "answer" in outcomes.has else None
-    names = sorted(parts, key=lambda part: (parts[part].first.min(), part))
-    found = {part: assemble_scores(outcomes, parts[part]) for part in names}
-    if counted is None:
-        return found
-    rows_of_part = {part: np.flatnonzero(np.array(as_texts(counted["part"])) == part) for part in names}
-    return {
-        part: add_votes(one, {name: values[rows_of_part[part]] for name, values in counted.items()})
-        for part, one in found.items()
-    }
+        if answers and "answer" in outcomes.has:
+            votes = _split_by_part(_read_answers(query))
+    names = sorted(parts, key=lambda part: (_to_integers(parts[part]["first"]).min(), part))
+    scores = {part: _assemble_scores(outcomes, parts[part]) for part in names}
+    return scores if votes is None else {part: _add_votes(one, votes[part]) for part, one in scores.items()}
 
 
-# Scores are added in parts of their range: sums of whole numbers are the same in any order.
-_PARTS = 2**40
+def _quote(text: str, mark: str = '"') -> str:
+    return mark + text.replace(mark, 2 * mark) + mark
 
 
-def _fetch(
-    query: _Query, extra: list[str], aggregates: tuple[str, ...], further: str = ""
-) -> dict[str, Column]:
-    """One row a part, series, run and problem, and a value of ``further``.
-
-    ``extra`` columns are those of the last row of each sample, null where none has a finite score.
-    """
-    table = query.outcomes.frame.to_native()
-    if query.condition:
-        table = table.filter(query.condition)
-    finite = f"score BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"
-    key = "series, run, problem"
-    if query.repeated:
-        # arg_max_null, because the last row may have no answer.
-        chosen = [f'arg_max_null({name}, "row") FILTER ({finite}) AS {name}' for name in ("score", *extra)]
-        samples = table.aggregate(
-            f'{query.part} AS part, {key}, sample, min(seed) AS seed, min("row") AS first, count(*) AS rows, '
-            f"count(*) FILTER ({finite}) AS usable, {', '.join(chosen)}",
-            f"{query.part}, {key}, sample",
-        )
-    else:
-        chosen = [f"CASE WHEN {finite} THEN {name} END AS {name}" for name in ("score", *extra)]
-        samples = table.project(
-            f'{query.part} AS part, {key}, sample, seed, "row" AS first, 1 AS rows, '
-            f"coalesce({finite}, false)::INTEGER AS usable, {', '.join(chosen)}"
-        )
-    keys = f"part, {key}{', ' if further else ''}{further}"
-    columns: dict[str, Column] = samples.aggregate(f"{keys}, {', '.join(aggregates)}", keys).fetchnumpy()
-    return columns
+def _split_by_part(columns: _Columns) -> dict[str, dict[str, Column]]:
+    parts = np.array(as_texts(columns["part"]), dtype=object)
+    rows = {part: np.flatnonzero(parts == part) for part in dict.fromkeys(parts.tolist())}
+    return {part: {name: column[own] for name, column in columns.items()} for part, own in rows.items()}
 
 
-def _read_cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
-    """All cells by part, and the query that gave them.
+def _read_cells(query: _Query) -> tuple[_Query, dict[str, Column]]:
+    """All cells, one for each run and problem of a part, and the query that gave them.
 
-    To find the last row of every sample a group a sample is needed, which costs more than all else together.
-    So samples are first taken to have one row each, and the hashes of a cell's samples are counted too: if
-    none is there twice, no sample is. Two samples with one hash only cost a second query.
+    To find the last row of every sample a group a sample is needed, which costs more than all else. So
+    samples are first taken to have one row each: if no hash of a cell's samples is there twice, none is
+    repeated.
     """
     outcomes = query.outcomes
     low, high = float(outcomes.lowest), float(outcomes.highest)
     costs = [name for name in _UNITS if name in outcomes.has]
     texts = [name for name in ("gold", "cluster") if name in outcomes.has]
+    usable = {
+        name: f"FILTER (score IS NOT NULL AND {name} BETWEEN -{_LARGEST_COST} AND {_LARGEST_COST})"
+        for name in costs
+    }
     aggregates = (
         "min(seed) AS seed, min(first) AS first, sum(rows) AS rows, sum(usable) AS usable",
         "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
@@ -160,51 +161,46 @@ def _read_cells(query: _Query) -> tuple[_Query, dict[str, Cells]]:
         # Only scores between the ends travel: of 0/1 scores the counts are all there is to know.
         f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
         *(
-            f"count({name}) FILTER ({_filter_usable(name)}) AS {name}_n, "
-            f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) FILTER ({_filter_usable(name)}) AS {name}"
+            f"count({name}) {usable[name]} AS {name}_n, "
+            f"sum(round({name} * {_UNITS[name]!r})::HUGEINT) {usable[name]} AS {name}"
             for name in costs
         ),
         *(f"min({name}) AS {name}_first, max({name}) AS {name}_last" for name in texts),
     )
-    columns = _fetch(query, [*costs, *texts], aggregates)
+    columns = query.fetch([*costs, *texts], aggregates)
     different = np.ma.filled(columns["different"].astype(np.float64), 0)
     if np.any(different < columns["n"].astype(np.float64)):
         query = query._replace(repeated=True)
-        columns = _fetch(query, [*costs, *texts], aggregates)
-    for name in costs:
-        columns[name] = np.ma.filled(columns[name].astype(np.float64), 0) / _UNITS[name]
-    parts = np.array(as_texts(columns.pop("part")), dtype=object)
-    places = {part: np.flatnonzero(parts == part) for part in dict.fromkeys(parts.tolist())}
-    return query, {part: Cells.from_columns(columns, rows) for part, rows in places.items()}
+        columns = query.fetch([*costs, *texts], aggregates)
+    return query, columns
+
+
+# Scores are added in parts of their range: sums of whole numbers are the same in any order.
+_PARTS = 2**40
 
 
 def _read_answers(query: _Query) -> dict[str, Column]:
     """One row an answer of each run and problem: how often it was given and its mean score."""
     low, width = float(query.outcomes.lowest), float(query.outcomes.highest - query.outcomes.lowest)
     total = f"sum(round((score - {low!r}) / {width!r} * {_PARTS})::HUGEINT)"
-    columns = _fetch(query, ["answer"], (f"count(score) AS n, {total} AS total",), "answer")
+    columns = query.fetch(["answer"], (f"count(score) AS n, {total} AS total",), "answer")
     count = np.maximum(np.asarray(columns["n"]).astype(np.float64), 1)
     columns["mean"] = low + width * (np.ma.filled(columns["total"].astype(np.float64), 0) / _PARTS / count)
     return columns
 
 
-def _filter_usable(name: str) -> str:
-    return f"score IS NOT NULL AND {name} BETWEEN -{_LARGEST_COST} AND {_LARGEST_COST}"
-
-
-def _check_range(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
+def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
     """Raises a ScoresError that names the scores outside of the stated range."""
-    outside = [
-        (cells.series[place], cells.problem[place], end)
-        for cells in parts.values()
-        for place, ends in enumerate(zip(cells.smallest.tolist(), cells.largest.tolist(), strict=True))
-        for end in dict.fromkeys(ends)
+    names = (_to_texts(cells[name]) for name in ("series", "problem"))
+    ends = (as_floats(cells[name]).tolist() for name in ("smallest", "largest"))
+    outside = sorted(
+        (series, problem, end)
+        for series, problem, low, high in zip(*names, *ends, strict=True)
+        for end in dict.fromkeys((low, high))
         if end < outcomes.lowest or end > outcomes.highest
-    ]
+    )
     if outside:
-        shown = "; ".join(
-            f"{end:g} ({series}, problem {problem})" for series, problem, end in sorted(outside)[:3]
-        )
+        shown = "; ".join(f"{end:g} ({series}, problem {problem})" for series, problem, end in outside[:3])
         more = f"; and {len(outside) - 3} more" if len(outside) > 3 else ""  # noqa: PLR2004 - shown
         raise ScoresError(
             f"scores outside of {outcomes.lowest:g} to {outcomes.highest:g}: {shown}{more}",
@@ -212,20 +208,141 @@ def _check_range(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
         )
 
 
-def _check_clusters(outcomes: Outcomes, parts: Mapping[str, Cells]) -> None:
-    """Raises an error where a problem is in two clusters."""
-    for cells in parts.values():
-        for problem, names in find_split_problems(cells).items():
-            outcomes.check_clusters()
-            raise ScoresError(
-                f"problem {problem} is in more than one cluster: {', '.join(names[:3])}",
-                "Give each problem one cluster in all of its rows",
-            )
+def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
+    """The matrices of all runs and problems, with what was irregular."""
+    series = _order_series(cells, outcomes.order)
+    place_of_series = {name: place for place, name in enumerate(series)}
+    graded = np.array([place_of_series[name] for name in _to_texts(cells["series"])])
+    seeds: dict[tuple[int, str], str | None] = {}
+    for key in zip(graded.tolist(), _to_texts(cells["run"]), as_texts(cells["seed"]), strict=True):
+        seeds[key[:2]] = key[2] if seeds.get(key[:2]) is None else seeds[key[:2]]
+    runs = tuple(RunOfSeries(*key, seeds[key]) for key in sorted(seeds))
+    problems = tuple(sorted(set(_to_texts(cells["problem"]))))
+    row, column = _locate_cells(series, runs, problems, cells)
+
+    def fill(values: npt.NDArray[_Number], empty: float = math.nan) -> npt.NDArray[_Number]:
+        matrix = np.full((len(runs), len(problems)), empty, dtype=values.dtype)
+        matrix[row, column] = values
+        return matrix
+
+    n, right, wrong = (_to_integers(cells[name]) for name in ("n", "correct", "wrong"))
+    mean, variance = _compute_moments(cells, outcomes.lowest, outcomes.highest)
+    mixed = set(graded[right + wrong < n].tolist())
+    golds, clusters = (_collect_by_problem(cells, name) for name in ("gold", "cluster"))
+    differing = tuple(problem for problem in problems if len(golds.get(problem, ())) > 1)
+    scores = ProblemScores(
+        series=series,
+        problems=problems,
+        runs=runs,
+        samples=fill(n, 0),
+        correct=fill(right, 0),
+        mean=fill(mean),
+        variance=fill(variance),
+        binary=tuple(place not in mixed for place in range(len(series))),
+        lowest=float(outcomes.lowest),
+        highest=float(outcomes.highest),
+        tokens=fill(_compute_cost(cells, "tokens")),
+        seconds=fill(_compute_cost(cells, "seconds")),
+        cost=fill(_compute_cost(cells, "cost")),
+        notes=OutcomeNotes(),
+        gold=_list_single(golds, problems),
+        clusters=_list_single(clusters, problems),
+    )
+    return replace(scores, notes=_describe_cells(cells, scores, differing))
 
 
-def _quote_name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
+def _list_single(texts: Mapping[str, set[str]], problems: Iterable[str]) -> tuple[str | None, ...]:
+    """The one text of each problem, None where there is none, or not one; empty if no problem has any."""
+    every = (texts.get(problem, set()) for problem in problems if texts)
+    return tuple(next(iter(own)) if len(own) == 1 else None for own in every)
 
 
-def _quote_text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+def _add_votes(scores: ProblemScores, answers: _Columns) -> ProblemScores:
+    """``scores`` with the votes that a query grouped by answer has given."""
+    row, column = _locate_cells(scores.series, scores.runs, scores.problems, answers)
+    answered = np.array([bool((text or "").strip()) for text in as_texts(answers["answer"])], dtype=np.int64)
+    count, mean = _to_integers(answers["n"]), as_floats(answers["mean"])
+    # In an order of its own, so that neither rows nor threads move a sum.
+    order = np.lexsort((mean, count, answered, column, row))
+    order = order[count[order] > 0]
+    return replace(scores, votes=Votes(row[order], column[order], count[order], mean[order], answered[order]))
+
+
+def _locate_cells(
+    series: Sequence[str], runs: Sequence[RunOfSeries], problems: Sequence[str], cells: _Columns
+) -> tuple[IntArray, IntArray]:
+    """Row and column of cells by the names of their series, run and problem."""
+    row_of = {(series[run.series], run.run): row for row, run in enumerate(runs)}
+    column_of = {problem: column for column, problem in enumerate(problems)}
+    names = zip(_to_texts(cells["series"]), _to_texts(cells["run"]), strict=True)
+    columns = [column_of[problem] for problem in _to_texts(cells["problem"])]
+    return np.array([row_of[key] for key in names], dtype=np.int64), np.array(columns, dtype=np.int64)
+
+
+def _order_series(cells: _Columns, order: Sequence[str]) -> tuple[str, ...]:
+    rank = {name: place for place, name in enumerate(order)}
+    first: dict[str, int] = {}
+    for name, row in zip(_to_texts(cells["series"]), _to_integers(cells["first"]).tolist(), strict=True):
+        first[name] = min(row, first.get(name, row))
+    return tuple(sorted(first, key=lambda name: (rank.get(name, len(rank)), first[name], name)))
+
+
+def _compute_moments(cells: _Columns, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance (ddof = 1) of each cell's scores; NaN where there is none."""
+    n, right, wrong = (_to_integers(cells[name]) for name in ("n", "correct", "wrong"))
+    width = highest - lowest
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(n > 0, lowest + width * (right / n), np.nan)
+        # s² of right and wrong alone: the share of each, times n/(n - 1).
+        variance = np.where(n > 1, width**2 * (right / n) * (wrong / (n - 1)), np.nan)
+    for cell in np.flatnonzero(~np.ma.getmaskarray(cells["others"])).tolist():
+        ends = np.repeat((lowest, highest), (int(wrong[cell]), int(right[cell])))
+        scores = np.concatenate([ends, np.asarray(cells["others"][cell], dtype=np.float64)])
+        mean[cell] = math.fsum(scores) / scores.size
+        squares = math.fsum((scores - mean[cell]) ** 2)
+        variance[cell] = squares / (scores.size - 1) if scores.size > 1 else np.nan
+    return mean, variance
+
+
+def _describe_cells(cells: _Columns, scores: ProblemScores, differing: tuple[str, ...]) -> OutcomeNotes:
+    incomplete, uneven = [], []
+    owner = np.array([run.series for run in scores.runs])
+    for place, name in enumerate(scores.series):
+        own = scores.samples[owner == place]
+        gone = np.flatnonzero(own.sum(axis=0) == 0)
+        if gone.size:
+            incomplete.append((name, tuple(scores.problems[column] for column in gone.tolist())))
+        counts = own[own > 0]
+        if counts.size and counts.min() < counts.max():
+            uneven.append((name, int(counts.min()), int(counts.max())))
+    rows, usable, scored = (int(_to_integers(cells[name]).sum()) for name in ("rows", "usable", "n"))
+    return OutcomeNotes(rows, usable - scored, rows - usable, tuple(incomplete), tuple(uneven), differing)
+
+
+def _collect_by_problem(cells: _Columns, name: str) -> dict[str, set[str]]:
+    """Every text that is given of a problem, such as its right answer."""
+    texts: dict[str, set[str]] = {}
+    for end in (f"{name}_first", f"{name}_last"):
+        if end in cells:
+            for problem, text in zip(_to_texts(cells["problem"]), as_texts(cells[end]), strict=True):
+                if text is not None:
+                    texts.setdefault(problem, set()).add(text)
+    return texts
+
+
+def _to_texts(column: Column) -> list[str]:
+    """A column of names; null, which reading does not give, as an empty one."""
+    return [text or "" for text in as_texts(column)]
+
+
+def _to_integers(column: Column) -> IntArray:
+    return np.ma.filled(column.astype(np.float64), 0).astype(np.int64)
+
+
+def _compute_cost(cells: _Columns, name: str) -> FloatArray:
+    """Mean of a cost in each cell; NaN where it is not given."""
+    if name not in cells:
+        return np.full(cells["n"].size, np.nan)
+    count = _to_integers(cells[f"{name}_n"])
+    total = as_floats(np.ma.filled(cells[name].astype(np.float64), 0) / _UNITS[name])
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reportgen.core.comparisons import Comparison
-    from reportgen.core.model import FloatArray
     from reportgen.core.outcomes import Metric, ProblemScores, Score
-
 
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 
@@ -30,25 +27,25 @@ _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 def adjust_comparisons(
     comparisons: Sequence[Comparison], *, alpha: float = 0.05, higher_is_better: bool = True
 ) -> tuple[Comparison, ...]:
-    """Comparisons shown together, with their p adjusted by Holm and a verdict each.
+    """Comparisons shown together, with their p adjusted by Holm and a verdict each (see ``decide``).
 
-    ``BETTER`` or ``WORSE`` needs both an adjusted p below ``alpha`` and an interval without 0; the p guards
-    against many comparisons, the interval against a difference whose size is not known. What could not be
-    tested keeps its verdict, mostly ``TOO_FEW``, and counts for no adjustment: what is shared is known before
-    the scores.
+    What could not be tested keeps its verdict, mostly ``TOO_FEW``, and counts for no adjustment: what is
+    shared is known before the scores.
     """
-    tested = [one.p for one in comparisons if one.p is not None]
+    tested = [comparison.p for comparison in comparisons if comparison.p is not None]
     adjusted = iter(holm(tested))
     judged = []
-    for one in comparisons:
-        p = None if one.p is None else next(adjusted)
-        verdict = one.verdict if p is None else decide(one, p, alpha, higher_is_better=higher_is_better)
-        judged.append(replace(one, adjusted_p=p, tested_together=len(tested), verdict=verdict))
+    for comparison in comparisons:
+        p, verdict = None, comparison.verdict
+        if comparison.p is not None:
+            p = next(adjusted)
+            verdict = decide(comparison, p, alpha, higher_is_better=higher_is_better)
+        judged.append(replace(comparison, adjusted_p=p, tested_together=len(tested), verdict=verdict))
     return tuple(judged)
 
 
 def decide(comparison: Comparison, p: float, alpha: float, *, higher_is_better: bool) -> Verdict:
-    """``BETTER`` or ``WORSE`` where p is below ``alpha`` and the interval excludes 0; else ``UNCLEAR``."""
+    """``UNCLEAR`` unless p is below ``alpha`` (many comparisons) and the interval excludes 0 (size)."""
     low, high = comparison.low, comparison.high
     if p >= alpha or low is None or high is None or low <= 0 <= high:
         return Verdict.UNCLEAR
@@ -57,53 +54,49 @@ def decide(comparison: Comparison, p: float, alpha: float, *, higher_is_better: 
 
 def holm(values: Sequence[float]) -> list[float]:
     """Adjust p values of one family: max over j ≤ i of min(1, (m - j + 1) p_(j)) (Holm 1979)."""
-    after = [0.0] * len(values)
+    adjusted = [0.0] * len(values)
     largest = 0.0
-    for rank, place in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        largest = max(largest, min(1.0, (len(values) - rank) * values[place]))
-        after[place] = largest
-    return after
+    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        largest = max(largest, min(1.0, (len(values) - rank) * values[index]))
+        adjusted[index] = largest
+    return adjusted
 
 
-def swap_sides(one: Comparison) -> Comparison:
+def swap_sides(comparison: Comparison) -> Comparison:
     """The same comparison seen from its other side."""
-    return replace(
-        one,
-        a=one.b,
-        b=one.a,
-        difference=_negate(one.difference),
-        low=_negate(one.high),
-        high=_negate(one.low),
-        only_a=one.only_b,
-        only_b=one.only_a,
-        verdict=_OPPOSITE.get(one.verdict, one.verdict),
-    )
-
-
-def _negate(value: float | None) -> float | None:
     # 0.0 - 0.0 is 0.0, where -0.0 would be written as "-0".
-    return None if value is None else 0.0 - value
+    difference, low, high = (
+        None if value is None else 0.0 - value
+        for value in (comparison.difference, comparison.high, comparison.low)
+    )
+    return replace(
+        comparison,
+        a=comparison.b,
+        b=comparison.a,
+        difference=difference,
+        low=low,
+        high=high,
+        only_a=comparison.only_b,
+        only_b=comparison.only_a,
+        verdict=_OPPOSITE.get(comparison.verdict, comparison.verdict),
+    )
 
 
 def find_leader(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
     """Whether ``first``, the series with the best number, is better than all others.
 
-    ``first`` is the series with the best number. Comparisons of other pairs are skipped.
-
-    Returns:
-        ``first`` where it is better than each of the others; nobody, ``tested``, where a test says that it is
-        not clearly better than one of them; nobody, not ``tested``, where a pair could not be tested.
+    Comparisons of other pairs are skipped. Where ``first`` does not lead, nobody does: ``tested`` if a test
+    says that it is not clearly better than one of them, not ``tested`` if a pair could not be tested.
     """
     verdicts = {}
-    for one in comparisons:
-        if one.adjusted_p is None:
-            continue
-        verdicts[one.a, one.b] = one.verdict
-        verdicts[one.b, one.a] = swap_sides(one).verdict
-    found = {verdicts.get((first, other), Verdict.TOO_FEW) for other in others}
-    if found <= {Verdict.BETTER}:
-        return Lead(first, tested=bool(found))
-    return Lead(None, tested=bool(found & {Verdict.UNCLEAR, Verdict.WORSE}))
+    for comparison in comparisons:
+        if comparison.adjusted_p is not None:
+            verdicts[comparison.a, comparison.b] = comparison.verdict
+            verdicts[comparison.b, comparison.a] = swap_sides(comparison).verdict
+    against_others = {verdicts.get((first, other), Verdict.TOO_FEW) for other in others}
+    if against_others <= {Verdict.BETTER}:
+        return Lead(first, tested=bool(against_others))
+    return Lead(None, tested=bool(against_others & {Verdict.UNCLEAR, Verdict.WORSE}))
 
 
 _DRAWS: Final = 2_000
@@ -112,26 +105,19 @@ _SAME: Final = 1e-9
 
 
 def rank_ranges(scores: Sequence[Score], comparisons: Iterable[Comparison]) -> tuple[RankRange, ...]:
-    """The best and the worst rank of each series with a score.
+    """The best and the worst rank of each series with a score, in the order of ``scores``.
 
-    Best is 1 + the number of series that are better, worst is the number of series less those that it is
-    better than, by the verdicts of one family. A pair without a verdict leaves both orders open, so that
-    all ranges hold together with the confidence of the family (Goldstein and Spiegelhalter 1996 on ranks;
-    here from the closed verdicts, as Klein, Wright and Wieczorek 2020).
-
-    Returns:
-        In the order of ``scores``; series without a score are left out.
+    Best is 1 + the number of series that are better, worst the number of series less those that it is better
+    than, by the verdicts of one family (Goldstein and Spiegelhalter 1996; Klein, Wright and Wieczorek 2020).
     """
-    placed = [score.series for score in scores if score.estimate is not None]
+    names = [score.series for score in scores if score.estimate is not None]
+    pairs = [pair for pair in _list_decided(comparisons) if {*pair} <= {*names}]
     beaten, beats = defaultdict(set), defaultdict(set)
-    for better, worse in _list_decided(comparisons):
+    for better, worse in pairs:
         beaten[worse].add(better)
         beats[better].add(worse)
-    count = len(placed)
-    return tuple(
-        RankRange(name, 1 + len(beaten[name] & {*placed}), count - len(beats[name] & {*placed}), count)
-        for name in placed
-    )
+    count = len(names)
+    return tuple(RankRange(name, 1 + len(beaten[name]), count - len(beats[name]), count) for name in names)
 
 
 def rank_groups(
@@ -139,22 +125,18 @@ def rank_groups(
 ) -> tuple[RankGroup, ...]:
     """Series by score, best first, with a border where every series above is better than every one below.
 
-    Equal scores keep the order of ``scores``; a series without a score is in no group. With few problems, or
-    where one pair across a border is undecided, there is no border: two groups always differ, two series of
-    one group need not be equal.
+    Equal scores keep the order of ``scores``; a series without a score is in no group. Two groups always
+    differ, two series of one group need not be equal.
     """
     sign = -1 if higher_is_better else 1
-    placed = [(sign * score.estimate, score.series) for score in scores if score.estimate is not None]
-    names = [name for _, name in sorted(placed, key=lambda pair: pair[0])]
+    ordered = [(sign * score.estimate, score.series) for score in scores if score.estimate is not None]
+    names = [name for _, name in sorted(ordered, key=lambda pair: pair[0])]
     decided = set(_list_decided(comparisons))
     groups: list[list[str]] = []
-    for place, name in enumerate(names):
-        below = names[place:]
-        if not place or not all((upper, lower) in decided for upper in names[:place] for lower in below):
-            groups = groups or [[]]
-            groups[-1].append(name)
-        else:
-            groups.append([name])
+    for index, name in enumerate(names):
+        if not index or all((above, below) in decided for above in names[:index] for below in names[index:]):
+            groups.append([])
+        groups[-1].append(name)
     return tuple(RankGroup(rank, tuple(members)) for rank, members in enumerate(groups, start=1))
 
 
@@ -166,50 +148,37 @@ def estimate_best_probabilities(
     higher_is_better: bool = True,
     seed: int = 0,
 ) -> dict[str, float]:
-    """How often each series is the best, if other problems like these, and other runs, had been drawn.
+    """How often each series with a score is the best, if other such problems and other runs had been drawn.
 
-    The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get weights from one exponential
-    distribution, the same for all series; what runs add moves a series by Student's t, as in
-    ``adjust_step_down``. Series that are best together share the draw. Not a test: among equal series one
-    is the best more often.
-
-    Returns:
-        A share in 0 to 1 by series; without those that have no score.
+    The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get exponential weights, the same for
+    all series; what runs add moves a series by Student's t. Series that are best together share the draw. Not
+    a test: among equal series one is the best more often.
     """
     values = compute_problem_values(problem_scores, metric, k)
-    names = [
-        name for name, row in zip(problem_scores.series, values.series, strict=True) if np.isfinite(row).any()
-    ]
-    places = [problem_scores.series.index(name) for name in names]
-    known = np.isfinite(values.series[places])
-    filled = np.where(known, values.series[places], 0.0)
+    rows = [row for row, own in enumerate(values.series) if np.isfinite(own).any()]
+    known = np.isfinite(values.series[rows])
+    filled = np.where(known, values.series[rows], 0.0)
     units = list_units(problem_scores) or list(problem_scores.problems)
-    totals, weights = np.zeros((len(names), _DRAWS)), np.zeros((len(names), _DRAWS))
+    # Quantiles of the exponential distribution, rounded, so that they are the same on every machine.
+    quantiles = (-np.log1p(-(np.arange(1 << 16, dtype=np.float64) + 0.5) / (1 << 16))).round(9)
+    totals, weights = np.zeros((len(rows), _DRAWS)), np.zeros((len(rows), _DRAWS))
     for start in range(0, len(units), _UNITS_AT_ONCE):
         part = slice(start, start + _UNITS_AT_ONCE)
-        drawn = np.array(
-            [_exponential_quantiles()[draw_places(f"{seed}\0weight\0{unit}", _DRAWS)] for unit in units[part]]
-        )
+        drawn = np.array([quantiles[draw_places(f"{seed}\0weight\0{unit}", _DRAWS)] for unit in units[part]])
         totals += filled[:, part] @ drawn
         weights += known[:, part] @ drawn
     means = totals / weights
+    names = [problem_scores.series[row] for row in rows]
     variances = shrink_variances(
-        [estimate_run_variance(values.runs[find_rows(problem_scores, at)]) for at in places]
+        [estimate_run_variance(values.runs[find_rows(problem_scores, row)]) for row in rows]
     )
-    for place, (name, runs) in enumerate(zip(names, variances, strict=True)):
+    for index, (name, runs) in enumerate(zip(names, variances, strict=True)):
         if runs is not None and runs.excess:
-            means[place] += math.sqrt(runs.of_mean) * draw_t(name, 2 * (runs.runs - 1), _DRAWS, seed)
+            means[index] += math.sqrt(runs.of_mean) * draw_t(name, 2 * (runs.runs - 1), _DRAWS, seed)
     means *= 1 if higher_is_better else -1
     first = means >= means.max(axis=0) - _SAME * (problem_scores.highest - problem_scores.lowest)
     shares = (first / first.sum(axis=0)).mean(axis=1)
     return dict(zip(names, shares.tolist(), strict=True))
-
-
-@cache
-def _exponential_quantiles() -> FloatArray:
-    """Rounded, so that they are the same numbers on every machine."""
-    shares = (np.arange(1 << 16, dtype=np.float64) + 0.5) / (1 << 16)
-    return (-np.log1p(-shares)).round(9)
 
 
 def _list_decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:

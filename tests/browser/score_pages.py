@@ -16,7 +16,7 @@ from reportgen.figures.scores.problems import draw_problems
 from reportgen.figures.scores.runs import draw_runs
 from reportgen.figures.scores.scores import draw_scores
 from reportgen.settings.blocks import ComparisonSettings, ProblemsSettings, RunsSettings, ScoresSettings
-from reportgen.statistics.breakdowns import build_problem_grid
+from reportgen.statistics.scores import build_problem_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

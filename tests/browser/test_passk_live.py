@@ -29,7 +29,7 @@ from reportgen.core.errors import SourceLocation
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.scores.pass_curve import draw_passk
 from reportgen.settings.blocks import PasskSettings
-from reportgen.statistics.breakdowns import score_pass_at_k
+from reportgen.statistics.scores import score_pass_at_k
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.core.model import ReducedMetric, Run
-from reportgen.statistics.curves.compare_curves import find_leads_at_end
-from reportgen.statistics.curves.mean_curves import compute_curves
+from reportgen.statistics.curves.mean_curves import compute_curves, find_leads_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from made_outcomes import matrix
+from made_outcomes import compare, matrix
 
 from reportgen.core.comparisons import Verdict
-from reportgen.statistics.across import compare_benchmarks
-from reportgen.statistics.compare import compare, compare_all
+from reportgen.statistics.compare import compare_all, compare_benchmarks
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
 

@@ -16,8 +16,7 @@ import pytest
 from made_outcomes import matrix
 
 from reportgen.core.comparisons import Verdict
-from reportgen.statistics.across import compare_pairs_across
-from reportgen.statistics.compare import compare_all
+from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
 from simulated.answers import Field, count_called

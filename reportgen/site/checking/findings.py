@@ -24,30 +24,26 @@ if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic
     from reportgen.core.statements import Statement
 
-
-FAILS, UNDECIDED, UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
+_FAILS, _UNDECIDED, _UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
+# Every rule by its id: what breaking it is called, and what it means.
 RULES: dict[str, tuple[str, str]] = {
-    FAILS: ("Statement fails", "The data say otherwise; reportgen fix repairs bound values."),
-    UNDECIDED: ("Statement cannot be decided", "The data do not suffice to tell whether it is true."),
-    UNEXPECTED: ("Expected failure holds", "A claim that is marked with fails= holds."),
+    _FAILS: ("Statement fails", "The data say otherwise; reportgen fix repairs bound values."),
+    _UNDECIDED: ("Statement cannot be decided", "The data do not suffice to tell whether it is true."),
+    _UNEXPECTED: ("Expected failure holds", "A claim that is marked with fails= holds."),
     Stage.SETTINGS.value: ("Problem in settings", "Something in mkdocs.yml, a source.yml or a block."),
     Stage.DATA.value: ("Problem in data", "Something in the data folder, or in what is asked of it."),
     Stage.NARRATIVE.value: ("Problem in a page", "Something in a Markdown page."),
     Stage.FIGURE.value: ("Problem in a figure", "A figure cannot be drawn as asked."),
     Stage.SITE.value: ("Problem of the site", "What MkDocs or the site's folder says."),
 }
-"""Every rule by its id: what breaking it is called, and what it means."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A diagnostic of a check, and the rule that is broken.
+    """A diagnostic of a check, which is an error if it is about a statement, and the rule that is broken.
 
-    Attributes:
-        diagnostic: as the draft gave it; about a statement it is an error, since that fails the check.
-        rule: a key of ``RULES``.
-        line: the text of the line; None where there is none to show.
-        length: how many characters of the line it is about, from its column on; 0 where that is not known.
+    ``line`` is the text of the line, None where there is none to show; ``length`` is how many characters of
+    it the finding is about, from its column on, 0 where that is not known.
     """
 
     diagnostic: Diagnostic
@@ -64,41 +60,21 @@ class Finding:
 def make_findings(
     problems: Iterable[Diagnostic], statements: Iterable[Statement], root: Path
 ) -> tuple[Finding, ...]:
-    """Every diagnostic with its rule, in the given order.
-
-    Args:
-        problems: what the draft reports.
-        statements: those that it checked.
-        root: the folder that locations are relative to.
-    """
+    """Every diagnostic of a draft with its rule; locations are relative to ``root``."""
     broken = {one.binding.location: one for one in statements if not one.as_expected}
-    return tuple(_make_finding(problem, broken.get(problem.location), root) for problem in problems)
-
-
-def _make_finding(problem: Diagnostic, broken: Statement | None, root: Path) -> Finding:
-    line = read_source_line(root, problem.location)
-    if broken is None or problem.severity is Severity.ERROR:
-        return Finding(problem, problem.stage.value, line, 0)
-    length = broken.binding.end - broken.binding.start + len("[]")
-    rest = len(line or "") - (problem.location.column or 1) + 1
-    failed = replace(problem, severity=Severity.ERROR)
-    return Finding(failed, find_rule(broken), line, max(min(length, rest), 0))
-
-
-def find_rule(statement: Statement) -> str:
-    """The rule that a statement breaks which is not as expected."""
-    truth = statement.judgement.truth
-    if truth is Truth.UNDECIDED:
-        return UNDECIDED
-    return FAILS if truth is Truth.FAILS else UNEXPECTED
-
-
-def add_prefix(prefix: str, file: str) -> str:
-    """A file as the repository sees it, which has the report in the folder ``prefix``, such as ``docs/``.
-
-    A file outside the report has its whole path already.
-    """
-    return file if file.startswith("/") else f"{prefix}{file}"
+    findings = []
+    for problem in problems:
+        line, statement = read_source_line(root, problem.location), broken.get(problem.location)
+        if statement is None or problem.severity is Severity.ERROR:
+            findings.append(Finding(problem, problem.stage.value, line, 0))
+            continue
+        rules = {Truth.UNDECIDED: _UNDECIDED, Truth.FAILS: _FAILS}
+        rule = rules.get(statement.judgement.truth, _UNEXPECTED)
+        length = statement.binding.end - statement.binding.start + len("[]")
+        rest = len(line or "") - (problem.location.column or 1) + 1
+        failed = replace(problem, severity=Severity.ERROR)
+        findings.append(Finding(failed, rule, line, max(min(length, rest), 0)))
+    return tuple(findings)
 
 
 def describe_truth(statement: Statement) -> str:
@@ -148,26 +124,25 @@ class Check:
     @property
     def fails(self) -> bool:
         """Whether there is an error, or a statement that is not as expected; warnings do not count."""
-        return any(finding.fails for finding in self.findings) or not all(
-            statement.as_expected for statement in self.statements
-        )
+        expected = all(statement.as_expected for statement in self.statements)
+        return any(finding.fails for finding in self.findings) or not expected
 
 
 FORMAT = 1
 """Of the JSON; a new number says that something was renamed or taken away."""
 
 
-def format_annotations(check: Check, prefix: str) -> Iterator[str]:
-    """A workflow command a finding, such as ``::error file=content/index.md,line=5,col=3,title=…::…``.
+def _add_prefix(prefix: str, file: str) -> str:
+    """A file as the repository sees it; one outside the report has its whole path already."""
+    return file if file.startswith("/") else f"{prefix}{file}"
 
-    Args:
-        check: the findings.
-        prefix: the report's folder as the repository sees it, with a slash at its end, or empty.
-    """
+
+def format_annotations(check: Check, prefix: str) -> Iterator[str]:
+    """Workflow commands ``::error file=content/index.md,line=5,…::…``; ``prefix`` is the report's folder."""
     for finding in check.findings:
         place, severity = finding.diagnostic.location, finding.diagnostic.severity
         values: dict[str, str | int | None] = {
-            "file": add_prefix(prefix, place.file),
+            "file": _add_prefix(prefix, place.file),
             "line": place.line,
             "col": place.column,
             "endColumn": place.column + finding.length if place.column and finding.length else None,
@@ -189,14 +164,30 @@ def _escape_data(text: str) -> str:
 
 def format_json(check: Check) -> str:
     """The whole check."""
-    value = {
-        "format": FORMAT,
-        "fails": check.fails,
-        "counts": count_statements(check.statements) if check.is_whole else None,
-        "problems": [_describe_finding(finding) for finding in check.findings],
-        "statements": [_describe_statement(one) for one in check.statements] if check.is_whole else None,
-    }
-    return _encode_json(value)
+    problems = []
+    for finding in check.findings:
+        own = {
+            "column": finding.diagnostic.location.column,
+            "length": finding.length or None,
+            "stage": finding.diagnostic.stage.value,
+            "rule": finding.rule,
+        }
+        problems.append(describe_diagnostic(finding.diagnostic) | own)
+    statements = []
+    for one in check.statements:
+        value = describe_statement(one) | {"file": one.binding.location.file}
+        del value["facts"], value["state"]
+        optional = ("name", "expected_to_fail", "repaired", "figure")
+        statements.append(value | {key: value[key] or None for key in optional})
+    return _encode_json(
+        {
+            "format": FORMAT,
+            "fails": check.fails,
+            "counts": count_statements(check.statements) if check.is_whole else None,
+            "problems": problems,
+            "statements": statements if check.is_whole else None,
+        }
+    )
 
 
 def _encode_json(value: object) -> str:
@@ -205,32 +196,11 @@ def _encode_json(value: object) -> str:
     return f"{clean_json(text)}\n"
 
 
-def _describe_finding(finding: Finding) -> dict[str, Any]:
-    return describe_diagnostic(finding.diagnostic) | {
-        "column": finding.diagnostic.location.column,
-        "length": finding.length or None,
-        "stage": finding.diagnostic.stage.value,
-        "rule": finding.rule,
-    }
-
-
-def _describe_statement(statement: Statement) -> dict[str, Any]:
-    value = describe_statement(statement) | {"file": statement.binding.location.file}
-    del value["facts"], value["state"]
-    return value | {key: value[key] or None for key in ("name", "expected_to_fail", "repaired", "figure")}
-
-
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def format_sarif(check: Check, prefix: str) -> str:
-    """A check as a SARIF log with one run.
-
-    Args:
-        check: the findings.
-        prefix: the report's folder as the repository sees it, with a slash at its end, or empty; addresses
-            of files are relative to the repository.
-    """
+    """A SARIF log with one run; ``prefix`` is the report's folder in the repository, such as ``docs/``."""
     rules = [
         {
             "id": name,
@@ -262,7 +232,7 @@ def format_sarif(check: Check, prefix: str) -> str:
 
 def _describe_location(finding: Finding, prefix: str) -> dict[str, Any]:
     place = finding.diagnostic.location
-    uri = quote(add_prefix(prefix, place.file))
+    uri = quote(_add_prefix(prefix, place.file))
     # A file outside the report has a whole path, which is not relative to anything.
     artifact = {"uri": f"file://{uri}"} if uri.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
     if not place.line:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         Description,
     )
 
-
 NOTHING: Final = "–"
 _UNITS: Final = ("kB", "MB", "GB", "TB")
 _MIDNIGHT: Final = 86_400_000
@@ -98,20 +97,17 @@ def format_range(
     """The steps from first to last, and the distance that they keep to."""
     if first is None or last is None:
         return NOTHING
-    begin, end = (_format_step(step, is_time=description.step_is_time) for step in (first, last))
+    texts = []
+    for step in (first, last):
+        text = format_value(step)
+        if description.step_is_time and _YEARS[0] <= step <= _YEARS[1]:
+            moment = datetime.fromtimestamp(step / 1000, UTC)
+            text = moment.strftime("%Y-%m-%d" if step % _MIDNIGHT == 0 else "%Y-%m-%d %H:%M")
+        texts.append(text)
+    begin, end = texts
     words = begin if begin == end else f"{begin} to {end}"
-    return (
-        f"{words}, every {format_value(every)}"
-        if every and not description.step_is_time and every != 1
-        else words
-    )
-
-
-def _format_step(step: float, *, is_time: bool) -> str:
-    if is_time and _YEARS[0] <= step <= _YEARS[1]:
-        moment = datetime.fromtimestamp(step / 1000, UTC)
-        return moment.strftime("%Y-%m-%d" if step % _MIDNIGHT == 0 else "%Y-%m-%d %H:%M")
-    return format_value(step)
+    is_spaced = every and not description.step_is_time and every != 1
+    return f"{words}, every {format_value(every)}" if is_spaced else words
 
 
 def format_logged(begins: float | None, ends: float | None) -> str:
@@ -150,10 +146,7 @@ _Column = tuple[str, list[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a description: a table with a title and a note beside it.
-
-    ``more`` says in a sentence what was cut; it is empty where nothing was.
-    """
+    """A part of a description: a table with a title and a note; ``more`` says what was cut, if anything."""
 
     title: str
     note: str
@@ -167,65 +160,60 @@ def make_sections(description: Description) -> tuple[Section, ...]:
     counts = description.counts
     sections: list[Section | None] = []
     if counts.runs:
-        sections += [_list_runs(description, counts.runs), _list_settings(description, counts.runs)]
+        sections += [_list_runs(description), _list_settings(description)]
     if counts.metrics and counts.runs:
-        sections.append(_list_metrics(description, counts.metrics))
+        sections.append(_list_metrics(description))
     if counts.evaluations:
-        sections.append(_list_evaluations(description, counts.evaluations))
+        sections.append(_list_evaluations(description))
     if counts.totals:
-        sections.append(_list_totals(description, counts.totals))
+        sections.append(_list_totals(description))
     return tuple(filter(None, sections))
 
 
-def _list_runs(description: Description, runs: Sequence[DescribedRun]) -> Section:
-    ranges = [format_range(one.first, one.last, description) for one in runs]
-    folder = description.path
+def _list_runs(description: Description) -> Section:
+    runs, folder = description.counts.runs, description.path
     paths = [one.path.removeprefix(f"{folder}/") if one.path != folder else "." for one in runs]
+    steps = [format_range(one.first, one.last, description) for one in runs]
+    logged = [format_logged(one.begins, one.ends) for one in runs]
     columns = [
         *_list_names(runs, named=any(one.run not in {one.series, one.seed, ""} for one in runs)),
         ("metrics", [f"{one.metrics:,}" for one in runs], True),
         ("values", [f"{one.values:,}" for one in runs], True),
-        (description.step_name or "step", ranges, True),
-        (
-            "logged (UTC)",
-            [format_logged(one.begins, one.ends) for one in runs],
-            any(one.begins is not None for one in runs),
-        ),
-        ("where", paths, len({one.path for one in runs}) > 1),
+        (description.step_name or "step", steps, True),
+        ("logged (UTC)", logged, any(one.begins is not None for one in runs)),
+        ("where", paths, len(set(paths)) > 1),
     ]
     return _make_section("Runs", _describe_names(description), columns, "run")
 
 
-def _list_settings(description: Description, runs: Sequence[DescribedRun]) -> Section | None:
+def _list_settings(description: Description) -> Section | None:
     """Settings that differ between runs and may name series; of runs without values all settings."""
-    runs = [one for one in runs if one.values or not description.kind]
+    runs = [one for one in description.counts.runs if one.values or not description.kind]
     keys = dict.fromkeys(key for one in runs for key in one.config)
     values = {key: [one.config.get(key) for one in runs] for key in keys}
+    note = "of the runs"
     if description.kind:
-        texts = {key: [str(value) for value in column] for key, column in values.items()}
+        note = "that differ between the runs; series_from: takes any of them"
         seeds = [str(one.seed) for one in runs]
-        values = {
-            key: values[key] for key, column in texts.items() if len(set(column)) > 1 and column != seeds
-        }
+        texts = {key: [str(value) for value in column] for key, column in values.items()}
+        values = {key: values[key] for key, own in texts.items() if len(set(own)) > 1 and own != seeds}
     if not values:
         return None
     rows = [[NOTHING if value is None else str(value) for value in column] for column in values.values()]
-    columns = [
-        ("setting", list(values), True),
-        ("values", [join_names(list(dict.fromkeys(texts)), most=4) for texts in rows], True),
-    ]
-    note = "that differ between the runs; series_from: takes any of them"
-    return _make_section("Settings", note if description.kind else "of the runs", columns, "setting")
+    shortened = [join_names(list(dict.fromkeys(texts)), most=4) for texts in rows]
+    columns = [("setting", list(values), True), ("values", shortened, True)]
+    return _make_section("Settings", note, columns, "setting")
 
 
-def _list_metrics(description: Description, metrics: Sequence[DescribedMetric]) -> Section:
+def _list_metrics(description: Description) -> Section:
+    metrics = description.counts.metrics
     irregular = [describe_odd_metric(one) for one in metrics]
-    ranges = [format_range(one.first, one.last, description, one.every) for one in metrics]
+    steps = [format_range(one.first, one.last, description, one.every) for one in metrics]
     columns = [
         ("metric", [one.name for one in metrics], True),
         ("runs", [f"{one.runs:,}" for one in metrics], len(description.counts.runs) > 1),
         ("values", [f"{one.values:,}" for one in metrics], True),
-        (description.step_name or "step", ranges, True),
+        (description.step_name or "step", steps, True),
         ("lowest", [format_value(one.low) for one in metrics], True),
         ("highest", [format_value(one.high) for one in metrics], True),
         ("irregular", irregular, any(irregular)),
@@ -238,19 +226,15 @@ def _list_metrics(description: Description, metrics: Sequence[DescribedMetric]) 
     return section
 
 
-def _list_evaluations(description: Description, evaluations: Sequence[DescribedEvaluation]) -> Section:
+def _list_evaluations(description: Description) -> Section:
+    evaluations = description.counts.evaluations
     runs = {(one.series, one.benchmark, one.run) for one in evaluations}
     several = len(runs) > len({run[:2] for run in runs})
-    irregular = [
-        _join_counts(
-            (one.missing, "without a score", "without a score"), (one.repeated, "repeated", "repeated")
-        )
-        for one in evaluations
-    ]
-    answers = [
-        f"{one.fewest:,}" if one.fewest == one.most else f"{one.fewest:,} to {one.most:,}"
-        for one in evaluations
-    ]
+    answers, irregular = [], []
+    for one in evaluations:
+        answers.append(f"{one.fewest:,}" if one.fewest == one.most else f"{one.fewest:,} to {one.most:,}")
+        missing = (one.missing, "without a score", "without a score")
+        irregular.append(_join_counts(missing, (one.repeated, "repeated", "repeated")))
     columns = [
         *_list_names(evaluations, named=several, seeded=several),
         _list_benchmarks(evaluations),
@@ -262,19 +246,17 @@ def _list_evaluations(description: Description, evaluations: Sequence[DescribedE
     return _make_section("Evaluations", _describe_names(description), columns, "evaluation")
 
 
-def _list_totals(description: Description, totals: Sequence[DescribedTotal]) -> Section:
+def _list_totals(description: Description) -> Section:
+    totals = description.counts.totals
     several = len({(one.series, one.benchmark, one.metric) for one in totals}) < len(totals)
+    errors = [format_value(one.stderr) for one in totals]
     problems = [NOTHING if one.n is None else f"{one.n:,}" for one in totals]
     columns = [
         *_list_names(totals, named=several, seeded=several),
         _list_benchmarks(totals),
         ("metric", [one.metric for one in totals], True),
         ("score", [format_value(one.value) for one in totals], True),
-        (
-            "standard error",
-            [format_value(one.stderr) for one in totals],
-            any(one.stderr is not None for one in totals),
-        ),
+        ("standard error", errors, any(one.stderr is not None for one in totals)),
         ("problems", problems, any(one.n is not None for one in totals)),
     ]
     note = "as the harness reports them"
@@ -316,11 +298,8 @@ def _make_section(title: str, note: str, columns: Sequence[_Column], noun: str) 
 def format_json(description: Description, source_yml: str, others: dict[str, str], block: str) -> str:
     """A description as JSON with a newline at its end; its keys are those of the value, in its order.
 
-    Args:
-        description: the description.
-        source_yml: the suggested settings.
-        others: suggested settings that depend on what the data mean, by their purpose.
-        block: the suggested block.
+    ``source_yml`` and ``block`` are the suggested settings and block, ``others`` are suggested settings that
+    depend on what the data mean, by their purpose.
     """
     value = asdict(description)
     value["unread"] = dict(description.unread)

@@ -18,39 +18,28 @@ if TYPE_CHECKING:
     from reportgen.core.repository import Boundary
     from reportgen.draft.describing import FrozenSource
 
-
 _PROJECT = "mkdocs.yml"
 
 
 @dataclass(frozen=True, slots=True)
 class DataPath:
-    """A path and the report around it.
-
-    Attributes:
-        path: the file or folder, without ``..``.
-        root: the folder of the report, otherwise the working folder or, if the path is not below it, the
-            folder around the path.
-        name: what blocks call it, if it is below the data folder of the report; otherwise empty.
-        data_dir: the data folder relative to the root; empty without a report.
-        cache, hashes: of the report; without one there is no cache, and the hashes are not saved.
-        boundary: where links in the path may lead; None for anywhere.
-    """
+    """A path without ``..`` and the report around it; without one there is no cache, and no hash is saved."""
 
     path: Path
+    # the folder of the report, otherwise the working folder or, for a path not below it, the folder around it
     root: Path
+    # what blocks call it, if it is below the data folder of the report; otherwise empty
     name: str
+    # relative to the root; empty without a report
     data_dir: str
     cache: Cache | None
     hashes: FileHashes
+    # where links in the path may lead; None for anywhere
     boundary: Boundary | None = None
 
 
 def locate_data(path: Path) -> DataPath:
-    """What is around a path.
-
-    Raises:
-        ReportError: there is no such file or folder.
-    """
+    """What is around a path; raises a ReportError if there is no such file or folder."""
     typed, path = path, path.absolute()
     path = Path(*(part for part in path.parts if part != ".")) if ".." not in path.parts else path.resolve()
     try:
@@ -62,22 +51,21 @@ def locate_data(path: Path) -> DataPath:
         raise make_error(str(typed), message, "Check the path", Stage.DATA) from None
     for folder in (path, *path.parents) if path.is_dir() else path.parents:
         if os.path.isfile(folder / _PROJECT):  # noqa: PTH113 - pathlib raises where nobody may look
-            return _locate_in_report(path, folder)
-    root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
-    # Never saved, so the folder need not be there.
-    hashes = FileHashes(Path(tempfile.gettempdir(), "reportgen-no-report"))
-    return DataPath(path, root, "", "", None, hashes)
-
-
-def _locate_in_report(path: Path, root: Path) -> DataPath:
-    data_dir, follows_links = read_data_settings(root / _PROJECT, _PROJECT)
-    data = root / data_dir
+            break
+    else:
+        root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
+        # Never saved, so the folder need not be there.
+        return DataPath(
+            path, root, "", "", None, FileHashes(Path(tempfile.gettempdir(), "reportgen-no-report"))
+        )
+    data_dir, follows_links = read_data_settings(folder / _PROJECT, _PROJECT)
+    data = folder / data_dir
     is_source = path != data and path.is_relative_to(data) and path.is_dir()
     name = path.relative_to(data).as_posix() if is_source else ""
-    folder = cache_folder(root)
+    cache = cache_folder(folder)
     # The path itself may be a link: whoever typed it wants what it leads to.
-    boundary = None if follows_links else find_data_boundary(root, data_dir).add(path)
-    return DataPath(path, root, name, data_dir, Cache(folder), FileHashes(folder), boundary)
+    boundary = None if follows_links else find_data_boundary(folder, data_dir).add(path)
+    return DataPath(path, folder, name, data_dir, Cache(cache), FileHashes(cache), boundary)
 
 
 TABLE: Final = "data.parquet"
@@ -97,11 +85,7 @@ class FrozenFiles:
 
 
 def refuse_foreign(folder: Path, source: Path) -> None:
-    """Refuse a folder that a source may not be frozen into.
-
-    Raises:
-        ReportError: it is a file, has files that freezing did not write, or is or holds the source.
-    """
+    """Raise a ReportError if a folder is a file, holds the source, or has files that were not frozen."""
     whole = folder.resolve()
     if whole == source.resolve() or whole in source.resolve().parents:
         message = "the source itself lies there"
@@ -116,11 +100,7 @@ def refuse_foreign(folder: Path, source: Path) -> None:
 
 
 def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
-    """Write a source into a folder that was not refused; what was frozen there before is replaced.
-
-    Raises:
-        ReportError: everything that is wrong in the source's files; nothing is replaced then.
-    """
+    """Write a source into a folder; raises a ReportError of all that is wrong, and replaces nothing then."""
     folder.mkdir(parents=True, exist_ok=True)
     table, settings = folder / TABLE, folder / SETTINGS
     parts = [folder / name for name in _PARTS]

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.statistics.distributions import t_quantile, t_tail
+from reportgen.statistics.distributions import check_level, t_quantile, t_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reportgen.core.model import FloatArray, GivenInterval, IntArray
     from reportgen.settings.blocks import Band
-
 
 _DRAWS = 2000
 _DRAWS_AT_ONCE = 250
@@ -27,7 +24,7 @@ _MOST_SKEWED = 2.5
 # A skewness needs three runs; variances are averaged over this part of the steps.
 _FEWEST_SKEWED = 3
 _PART_OF_STEPS = 8
-_MOST_ALIKE = 0.99
+_MOST_CORRELATED = 0.99
 _MANTISSA = 2.0**32
 _FEWEST_RUNS = 2
 
@@ -52,38 +49,25 @@ class PeakEnds(NamedTuple):
 
 
 def find_pointwise_level(values: FloatArray, level: float) -> float:
-    """The level that t intervals at each step by itself need for all of them to hold at once.
-
-    ``values`` has shape (R, S), NaN where a run does not support a step. Where no step, or only one, has two
-    runs, it is ``level`` itself.
-
-    Returns:
-        ``level`` itself where no step, or only one, has two runs.
-    """
+    """The level that t intervals at each step of ``values`` (R, S) need for all to hold at once."""
     runs, steps = _count_varied(values)
     if runs < _FEWEST_RUNS or steps < 2:  # noqa: PLR2004 - one step is by itself
         return level
-    critical = _find_critical(runs, steps, estimate_run_noise(values), level).largest
+    critical, _ = _find_critical(runs, steps, estimate_run_noise(values), level)
     return 1 - 2 * t_tail(critical, runs - 1)
 
 
 def find_peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
-    """The interval of the highest mean that knows that its step was picked for its height.
+    """The interval of the highest mean that knows that its step was picked for its height; None under 2 runs.
 
-    It covers both the true mean at the picked step and the true maximum. Behind it, the end must allow for
-    the choice: it is the quantile of the studentised error at the highest of all steps where the true curve
-    is flat, which is the worst case. Beyond it the interval of a single step does: a true value far above a
-    peak would need all readings to err to the same side. Both tails share 1 - ``level``.
-
-    ``values`` as in ``compute_band``, negative ones for the lowest mean; ``n`` runs reach the picked step.
-
-    Returns:
-        None under 2 runs.
+    Behind the peak, the end is the quantile of the studentised error at the highest of all steps of a flat
+    curve, the worst case; beyond it, that of a single step. Both tails share 1 - ``level``. ``values`` as in
+    ``compute_band``, negative ones for the lowest mean; ``n`` runs reach the picked step.
     """
     runs, steps = _count_varied(values)
     if min(runs, n) < _FEWEST_RUNS:
         return None
-    ends = _find_critical(runs, max(steps, 1), estimate_run_noise(values), level).peak
+    _, ends = _find_critical(runs, max(steps, 1), estimate_run_noise(values), level)
     if n == runs:
         return ends
     # With fewer runs at this step, ends with the same tails.
@@ -93,9 +77,9 @@ def find_peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
 def estimate_run_noise(values: FloatArray) -> Noise:
     """What the deviations of runs from their mean are like, rounded to what makes intervals wider.
 
-    Deviations are divided by the standard deviation at their step; ``far`` is the mean correlation over
-    distances above half of the steps, ``near`` follows from that of neighbours. The skewness is that of all
-    deviations together, less half its standard error: a few readings seem skewed by chance.
+    ``far`` is the mean correlation of standardised deviations over distances above half of the steps,
+    ``near`` follows from that of neighbours. The skewness is less half its standard error: a few readings
+    seem skewed by chance.
     """
     values = values[:, _find_varied(values)]
     runs, steps = values.shape
@@ -108,33 +92,27 @@ def estimate_run_noise(values: FloatArray) -> Noise:
     power = np.abs(np.fft.rfft(np.nan_to_num(deviations / np.sqrt(variance)), length, axis=1)) ** 2
     products = np.fft.irfft(power.sum(axis=0), length)[1:steps]
     correlation = products / (runs * np.arange(steps - 1, 0, -1))
-    far = _round_down(float(correlation[correlation.size // 2 :].mean()), _MOST_ALIKE, _PARTS)
-    near = _round_down((float(correlation[0]) - far) / (1 - far), _MOST_ALIKE, _PARTS)
-    independent = 1 + (steps - 1) * (1 - far) * (1 - near) / (1 + near)
-    skew = _estimate_skewness(deviations, variance, independent)
-    return Noise(far, near, math.copysign(_round_down(abs(skew), _MOST_SKEWED, _SKEW_PARTS), skew))
-
-
-def _estimate_skewness(deviations: FloatArray, variance: FloatArray, independent: float) -> float:
-    """The skewness of deviations, unbiased for few runs (k statistics), less half its standard error."""
-    n = np.count_nonzero(np.isfinite(deviations), axis=0)
+    far = _round_down(float(correlation[correlation.size // 2 :].mean()), _MOST_CORRELATED, _PARTS)
+    near = _round_down((float(correlation[0]) - far) / (1 - far), _MOST_CORRELATED, _PARTS)
+    # The skewness unbiased for few runs (k statistics), less half its standard error.
+    skew, n = 0.0, np.count_nonzero(np.isfinite(deviations), axis=0)
     enough = n >= _FEWEST_SKEWED
-    if not enough.any():
-        return 0.0
-    n, deviations, variance = n[enough], deviations[:, enough], variance[enough] * n[enough] / (n[enough] - 1)
-    window = np.ones(max(1, n.size // _PART_OF_STEPS))
-    around = np.convolve(variance, window, "same") / np.convolve(np.ones(n.size), window, "same")
-    third = n / ((n - 1) * (n - 2)) * np.nansum(deviations**3, axis=0)
-    found = float(np.mean(third / around**1.5))
-    runs = int(n.max())
-    error = math.sqrt(6 * runs * (runs - 1) / ((runs - 2) * (runs + 1) * (runs + 3)) / independent)
-    return math.copysign(max(0.0, abs(found) - error / 2), found)
+    if enough.any():
+        variance = variance[enough] * n[enough] / (n[enough] - 1)
+        n, deviations = n[enough], deviations[:, enough]
+        window = np.ones(max(1, n.size // _PART_OF_STEPS))
+        around = np.convolve(variance, window, "same") / np.convolve(np.ones(n.size), window, "same")
+        third = n / ((n - 1) * (n - 2)) * np.nansum(deviations**3, axis=0)
+        skewness, most = float(np.mean(third / around**1.5)), int(n.max())
+        independent = 1 + (steps - 1) * (1 - far) * (1 - near) / (1 + near)
+        square = 6 * most * (most - 1) / ((most - 2) * (most + 1) * (most + 3)) / independent
+        skew = math.copysign(max(0.0, abs(skewness) - math.sqrt(square) / 2), skewness)
+    return Noise(far, near, math.copysign(_round_down(abs(skew), _MOST_SKEWED, _SKEW_PARTS), skew))
 
 
 def _count_varied(values: FloatArray) -> tuple[int, int]:
     """The number of runs, and of steps at which runs differ."""
-    known = _find_varied(values)
-    counts = np.count_nonzero(np.isfinite(values[:, known]), axis=0)
+    counts = np.count_nonzero(np.isfinite(values[:, _find_varied(values)]), axis=0)
     return int(counts.max(initial=0)), int(counts.size)
 
 
@@ -150,76 +128,59 @@ def _round_down(value: float, most: float, parts: int) -> float:
     return math.floor(min(max(value, 0.0), most) * parts) / parts
 
 
-class _Critical(NamedTuple):
-    """What runs of noise alone reach: the quantile of the largest |t| over all steps, and a peak's ends."""
-
-    largest: float
-    peak: PeakEnds
-
-
 @lru_cache(maxsize=1024)
-def _find_critical(runs: int, steps: int, like: Noise, level: float) -> _Critical:
+def _find_critical(runs: int, steps: int, noise: Noise, level: float) -> tuple[float, PeakEnds]:
+    """What runs of noise alone reach: the quantile of the largest |t| over all steps, and a peak's ends.
+
+    The ends have the widest tail that leaves no more than 1 - level outside, be the curve flat or not.
+    """
     largest, picked, every = [], [], []
-    for mean, error in _draw_means(runs, steps, like):
+    for start in range(0, _DRAWS, _DRAWS_AT_ONCE):
+        mean, error = _draw_means(runs, steps, noise, f"{start}")
         t = mean / error
         largest.append(np.abs(t).max(axis=1))
         picked.append(np.take_along_axis(t, mean.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0])
         every.append(t.ravel())
-    whole = _round_critical(np.quantile(np.concatenate(largest), level))
-    ends = _choose_peak_ends(np.concatenate(picked), np.sort(np.concatenate(every)), 1 - level)
-    return _Critical(whole, ends)
-
-
-def _choose_peak_ends(picked: FloatArray, every: FloatArray, both: float) -> PeakEnds:
-    """The ends with the widest tail that leaves no more than ``both`` outside, be the curve flat or not."""
-    behind = beyond = 0.0
+    of_peaks, of_steps = np.concatenate(picked), np.sort(np.concatenate(every))
+    both, behind, beyond = 1 - level, 0.0, 0.0
     for tail in np.linspace(both, both / 2, 26).tolist():
-        beyond = -_round_critical(np.quantile(every, tail))
-        behind = max(
-            _round_critical(np.quantile(picked, 1 - tail)), _round_critical(np.quantile(every, 1 - tail))
-        )
+        beyond = -_compute_quantile(of_steps, tail)
+        behind = max(_compute_quantile(of_peaks, 1 - tail), _compute_quantile(of_steps, 1 - tail))
         # Of a flat curve the value may lie below its ends as well; of a clear peak, above a single step's.
-        clear = 1 - np.searchsorted(every, behind) / every.size
-        if tail + max(float(np.mean(picked < -beyond)), clear) <= both:
+        clear = 1 - np.searchsorted(of_steps, behind) / of_steps.size
+        if tail + max(float(np.mean(of_peaks < -beyond)), clear) <= both:
             break
-    return PeakEnds(behind, beyond)
+    return _compute_quantile(np.concatenate(largest), level), PeakEnds(behind, beyond)
 
 
-def _round_critical(critical: np.float64) -> float:
+def _compute_quantile(values: FloatArray, share: float) -> float:
     """In nine digits: logarithms may differ in their last place between machines."""
-    return float(f"{critical:.9g}")
+    return float(f"{np.quantile(values, share):.9g}")
 
 
-def _draw_means(runs: int, steps: int, like: Noise) -> Iterator[tuple[FloatArray, FloatArray]]:
+def _draw_means(runs: int, steps: int, noise: Noise, name: str) -> tuple[FloatArray, FloatArray]:
     """Means over runs and their standard errors under noise alone, each of shape (draws, steps)."""
-    own, bend = math.sqrt(1 - like.near**2), _find_bend(like.skew)
-    for start in range(0, _DRAWS, _DRAWS_AT_ONCE):
-        noise = _draw_normal((steps + 1, runs, _DRAWS_AT_ONCE), f"{start}")
-        for step in range(2, steps + 1):
-            noise[step] = like.near * noise[step - 1] + own * noise[step]
-        drawn = math.sqrt(like.far) * noise[0] + math.sqrt(1 - like.far) * noise[1:]
-        if bend:
-            drawn += bend * (drawn**2 - 1)
-        mean = drawn.mean(axis=1)
-        squares = ((drawn - mean[:, np.newaxis]) ** 2).sum(axis=1)
-        yield mean.T, np.sqrt(squares / (runs - 1) / runs).T
-
-
-def _find_bend(skew: float) -> float:
-    """The a of z + a (z² - 1), of mean 0, whose skewness is this; that of z is 0 (Fleishman 1978)."""
-    bends = np.linspace(0, 5, 501)
-    skews = (6 * bends + 8 * bends**3) / (1 + 2 * bends**2) ** 1.5
-    return math.copysign(float(np.interp(abs(skew), skews, bends)), skew)
-
-
-def _draw_normal(shape: tuple[int, ...], name: str) -> FloatArray:
-    """Normal numbers from a hash of the name (Box and Muller 1958)."""
-    size = math.prod(shape)
-    half = -(-size // 2)
+    # Normal numbers from a hash of the name (Box and Muller 1958).
+    shape = (steps + 1, runs, _DRAWS_AT_ONCE)
+    half = -(-math.prod(shape) // 2)
     digest = hashlib.shake_128(f"normal\0{name}".encode()).digest(8 * half)
     uniform = (np.frombuffer(digest, dtype="<u4").astype(np.float64) + 0.5) / _MANTISSA
     radius, angle = np.sqrt(-2 * np.log(uniform[:half])), 2 * math.pi * uniform[half:]
-    return np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])[:size].reshape(shape)
+    both = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
+    normal = both[: math.prod(shape)].reshape(shape)
+    own = math.sqrt(1 - noise.near**2)
+    for step in range(2, steps + 1):
+        normal[step] = noise.near * normal[step - 1] + own * normal[step]
+    drawn = math.sqrt(noise.far) * normal[0] + math.sqrt(1 - noise.far) * normal[1:]
+    # The a of z + a (z² - 1), of mean 0, whose skewness is this; that of z is 0 (Fleishman 1978).
+    bends = np.linspace(0, 5, 501)
+    skews = (6 * bends + 8 * bends**3) / (1 + 2 * bends**2) ** 1.5
+    bend = math.copysign(float(np.interp(abs(noise.skew), skews, bends)), noise.skew)
+    if bend:
+        drawn += bend * (drawn**2 - 1)
+    mean = drawn.mean(axis=1)
+    squares = ((drawn - mean[:, np.newaxis]) ** 2).sum(axis=1)
+    return mean.T, np.sqrt(squares / (runs - 1) / runs).T
 
 
 class Banded(NamedTuple):
@@ -231,33 +192,23 @@ class Banded(NamedTuple):
     n: IntArray
 
 
+_BANDS = ("ci", "simultaneous", "se", "sd", "range", "iqr", "none")
+_LAST_PLACES = 4 * np.finfo(np.float64).eps
+
+
 def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Banded:
     """Centre and band across the runs that support each step.
 
-    The centre is the mean, for ``iqr`` the median. With ``s`` the standard deviation across runs
-    (ddof = 1) and ``n`` the number of runs, the band is
-
-    - ``ci``: mean ± t s / √n, where t is the (1 + level) / 2 quantile of Student's t with n - 1 degrees
-      of freedom; the interval answers: the mean of other runs like these, at each step by itself;
-    - ``simultaneous``: the same with t so large that the whole mean curve lies in the band at this level;
-    - ``se``: mean ± s / √n;
-    - ``sd``: mean ± s;
-    - ``range``: smallest to largest run;
-    - ``iqr``: first to third quartile, interpolated linearly (Hyndman and Fan 1996, type 7);
-    - ``none``: no band.
-
-    One run says nothing about other runs, and equal runs say no more of how runs differ: there the band is
-    NaN, never of zero width.
-
-    ``values`` has shape (R, S), NaN where a run does not support a step.
-
-    Raises:
-        ValueError: if there is no such band, or ``level`` is not between 0 and 1.
+    With mean, deviation ``s`` and number ``n`` of runs: ``ci`` is mean ± t s / √n at each step by itself,
+    ``simultaneous`` the same for the whole curve at once, ``se`` mean ± s / √n, ``sd`` mean ± s, ``range``
+    the smallest and largest run, ``iqr`` the median with quartiles (Hyndman and Fan 1996, type 7). Where
+    there is one run, or all are equal, the band is NaN, never of zero width. ``values`` has shape (R, S), NaN
+    where a run does not support a step. Raises a ValueError if there is no such band, or ``level`` is not
+    between 0 and 1.
     """
     if str(kind) not in _BANDS:
         raise ValueError(f"there is no band {kind!r}; there are {', '.join(_BANDS)}")
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, not {level}")
+    check_level(level)
     if str(kind) == "simultaneous":
         level = find_pointwise_level(values, level)
     n = np.count_nonzero(~np.isnan(values), axis=0).astype(np.int64)
@@ -269,14 +220,10 @@ def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.9
 
 
 def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tuple[FloatArray, FloatArray]:
-    """The interval that the input itself gives, at each step.
+    """The interval that the input itself gives, at each step; NaN where it gives none.
 
-    ``low`` and ``high`` are used as they are. A standard error becomes an interval at ``level``: with the
-    quantile of Student's t for n - 1 degrees of freedom where the input gives n, otherwise of the normal
-    distribution.
-
-    Returns:
-        Lower and upper ends, shape (S,), NaN where the input gives none.
+    A standard error becomes an interval at ``level``: by Student's t for n - 1 degrees of freedom where the
+    input gives n, otherwise by the normal distribution.
     """
     if given.stderr is None:
         none = np.full_like(values, np.nan)
@@ -290,39 +237,31 @@ def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tu
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-_BANDS = ("ci", "simultaneous", "se", "sd", "range", "iqr", "none")
-_LAST_PLACES = 4 * np.finfo(np.float64).eps
-
-
-def _compute_mean(ordered: FloatArray, n: IntArray) -> FloatArray:
-    largest = _take_row(ordered, n - 1)
-    total = np.nansum(ordered, axis=0)
-    # Rounding must not carry the mean of equal values past them: runs that agree have no spread.
-    return np.where(n > 0, np.clip(total / np.maximum(n, 1), ordered[0], largest), np.nan)
-
-
-def _compute_deviation(ordered: FloatArray, n: IntArray, centre: FloatArray) -> FloatArray:
-    # hypot adds squares without leaving the range of float64 on the way.
-    length: FloatArray = np.hypot.reduce(np.nan_to_num(ordered - centre), axis=0)
-    # Runs whose own means were rounded differ in the last place: they agree.
-    length = np.where(length <= _LAST_PLACES * np.abs(centre), 0.0, length)
-    return length / np.sqrt(n - 1)
-
-
 def _find_ends(
     ordered: FloatArray, n: IntArray, kind: str, level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Centre and ends of a band at each step; runs are sorted at each step by itself."""
     if kind == "iqr":
-        low, centre, high = (_interpolate_quantile(ordered, n, share) for share in (0.25, 0.5, 0.75))
-        return centre, low, high
-    centre = _compute_mean(ordered, n)
+        quartiles = []
+        for place in ((n - 1) * share for share in (0.25, 0.5, 0.75)):
+            lower = np.floor(place).astype(np.int64)
+            part = place - lower
+            below, above = _take_row(ordered, lower), _take_row(ordered, np.minimum(lower + 1, n - 1))
+            quartiles.append(np.clip(below * (1 - part) + above * part, below, above))
+        return quartiles[1], quartiles[0], quartiles[2]
+    largest = _take_row(ordered, n - 1)
+    # Rounding must not carry the mean of equal values past them: runs that agree have no spread.
+    mean = np.clip(np.nansum(ordered, axis=0) / np.maximum(n, 1), ordered[0], largest)
+    centre = np.where(n > 0, mean, np.nan)
     if kind == "range":
-        return centre, ordered[0], _take_row(ordered, n - 1)
+        return centre, ordered[0], largest
     if kind == "none":
         nothing = np.full(n.shape, np.nan)
         return centre, nothing, nothing
-    half = _compute_deviation(ordered, n, centre)
+    # hypot adds squares without leaving the range of float64 on the way.
+    length: FloatArray = np.hypot.reduce(np.nan_to_num(ordered - centre), axis=0)
+    # Runs whose own means were rounded differ in the last place: they agree.
+    half = np.where(length <= _LAST_PLACES * np.abs(centre), 0.0, length) / np.sqrt(n - 1)
     if kind in {"ci", "simultaneous"}:
         half = _t_quantile(n, level) * half
     if kind != "sd":
@@ -334,15 +273,6 @@ def _take_row(ordered: FloatArray, index: IntArray) -> FloatArray:
     """One row of each column of a 2-d array; the first where there is no such row."""
     taken: FloatArray = np.take_along_axis(ordered, np.maximum(index, 0)[np.newaxis], axis=0)[0]
     return taken
-
-
-def _interpolate_quantile(ordered: FloatArray, n: IntArray, share: float) -> FloatArray:
-    place = (n - 1) * share
-    lower = np.floor(place).astype(np.int64)
-    part = place - lower
-    below, above = _take_row(ordered, lower), _take_row(ordered, np.minimum(lower + 1, n - 1))
-    between: FloatArray = np.clip(below * (1 - part) + above * part, below, above)
-    return between
 
 
 def _t_quantile(n: IntArray | FloatArray, level: float) -> FloatArray:

@@ -1,14 +1,20 @@
-"""Runs to curves: one line with a band for each series, and its final, peak and mean values."""
+"""Runs to curves: a line with a band for each series, its final, peak and mean values, and Welch's tests."""
 
 from __future__ import annotations
 
+import math
+import sys
+from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.core.model import Curve, CurveSet, Ending, Estimate
+from reportgen.core.comparisons import Comparison, Verdict
+from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead
 from reportgen.statistics.curves.bands import compute_band, find_peak_ends, get_given_band
-from reportgen.statistics.curves.compare_curves import find_leads_at_end
+from reportgen.statistics.distributions import check_level, deviation, mean, t_quantile, t_tail
+from reportgen.statistics.verdicts import adjust_comparisons, find_leader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,11 +24,7 @@ if TYPE_CHECKING:
 
 
 def find_common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
-    """The steps that runs are brought to, and whether all runs have exactly these.
-
-    Returns:
-        The union of the steps, sorted; True where every run has every step.
-    """
+    """The union of the steps of runs, sorted, and whether every run has exactly these."""
     first = steps[0]
     if all(other is first or np.array_equal(other, first) for other in steps[1:]):
         return first, True
@@ -32,10 +34,8 @@ def find_common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
 def interpolate(grid: FloatArray, steps: FloatArray, values: FloatArray) -> FloatArray:
     """One run's values at the steps of ``grid``: its own where it has them, else interpolated linearly.
 
-    Nothing is extrapolated: before the run's first step and after its last the result is NaN.
-
-    Returns:
-        Shape (G,); every number lies between the two values it was interpolated from.
+    Nothing is extrapolated: before the run's first step and after its last the result is NaN. Every number
+    lies between the two values it was interpolated from.
     """
     if steps.size == 1:
         return np.where(grid == steps[0], values[0], np.nan)
@@ -52,11 +52,7 @@ def interpolate(grid: FloatArray, steps: FloatArray, values: FloatArray) -> Floa
 def align(
     grid: FloatArray, steps: Sequence[FloatArray], values: Sequence[FloatArray], *, exact: bool
 ) -> FloatArray:
-    """Every run's values at the steps of ``grid``.
-
-    Returns:
-        Shape (R, G), NaN where a run does not reach.
-    """
+    """Every run's values at the steps of ``grid``, shape (R, G); NaN where a run does not reach."""
     if exact:
         return np.stack(values)
     return np.stack([interpolate(grid, x, y) for x, y in zip(steps, values, strict=True)])
@@ -71,86 +67,68 @@ def compute_curves(
     series: tuple[str, ...] | None = None,
     peak: Peak | str = "none",
 ) -> CurveSet:
-    """Centre and band of each series.
+    """Centre and band of each series, at the common steps of its runs or, interpolated, at the union of them.
 
-    The runs of a series are averaged at their common steps: exactly where they share them, otherwise on
-    the union of the series' steps, each run interpolated linearly inside its own range and never
-    extrapolated.
-
-    The band belongs to the line that is drawn: with ``smooth`` both centre and band are those of the
-    smoothed runs, and ``Curve.raw`` holds the centre of the unsmoothed ones.
-
-    Where a series has a single run and the input gives an interval with it, that interval is the band
-    (``Curve.given``), a standard error at ``level``; under smoothing it moves with the centre and keeps
-    its width. ``n`` is then the number of runs the input says is behind it, if it says so. With several
-    runs the band across runs is used and the input's intervals are not (``CurveSet.given_ignored``).
-    ``none`` draws no band at all.
-
-    ``reduced`` was reduced with the same ``smooth``. ``series`` chooses some, in this order; those without a
-    finite value are named in ``CurveSet.without_values``. With the ``simultaneous`` ``peak``,
-    ``Curve.extremes`` of means over several runs are computed.
-
-    Raises:
-        ValueError: if ``smooth`` is above 0 and ``reduced`` was not smoothed.
+    With ``smooth``, by which ``reduced`` was smoothed, centre and band are those of the smoothed runs, and
+    ``Curve.raw`` is the centre of the unsmoothed ones. An interval that the input gives with a single run is
+    its band (``Curve.given``) and moves with the centre under smoothing; with several runs it is not used
+    (``CurveSet.given_ignored``). ``series`` chooses some, in this order. With the ``simultaneous`` ``peak``,
+    ``Curve.extremes`` of means over several runs are computed. Raises a ValueError if ``reduced`` was not
+    smoothed.
     """
     members: dict[str, list[Run]] = {name: [] for name in series or ()}
     for run in reduced.runs:
         if series is None or run.series in members:
             members.setdefault(run.series, []).append(run)
     drawn = {name: [run for run in runs if run.steps.size] for name, runs in members.items()}
-    if smooth > 0 and any(run.smoothed is None for runs in drawn.values() for run in runs):
-        raise ValueError("reduce the measurements with the same smooth first")
-    found = [
+    made = [
         _make_curve(name, runs, str(band), level, smoothed=smooth > 0, peak=str(peak))
         for name, runs in drawn.items()
         if runs
     ]
-    made = tuple(curve for curve, _ in found)
-    used = any(curve.given for curve in made)
+    curves = tuple(curve for curve, _ in made)
+    given = [curve.given for curve in curves]
     has_given = any(run.given for runs in drawn.values() for run in runs)
     return CurveSet(
         metric=reduced.metric,
-        curves=made,
+        curves=curves,
         band=str(band),
         level=level,
         smooth=smooth,
-        exact=all(exact for _, exact in found),
+        exact=all(exact for _, exact in made),
         replaced=reduced.replaced,
         dropped=reduced.dropped,
         bins=reduced.bins,
-        given_interval=reduced.given_interval if used else None,
+        given_interval=reduced.given_interval if any(given) else None,
         empty=reduced.empty,
-        given_ignored=has_given and not all(curve.given for curve in made) and band != "none",
-        without_values=tuple(_find_without_values(members, drawn)),
-        leads=find_leads_at_end(made, level),
+        given_ignored=has_given and not all(given) and band != "none",
+        without_values=_list_without_values(members),
+        leads=find_leads_at_end(curves, level),
     )
 
 
-def _find_without_values(
-    members: dict[str, list[Run]], drawn: dict[str, list[Run]]
-) -> list[tuple[str, str | None]]:
-    named: list[tuple[str, str | None]] = []
-    for series, runs in members.items():
-        if not drawn[series]:
-            named.append((series, None))
-        else:
-            named += [(series, run.run) for run in runs if not run.steps.size]
-    return named
+def _list_without_values(members: dict[str, list[Run]]) -> tuple[tuple[str, str | None], ...]:
+    """Series without any value, and the runs without one of other series."""
+    listed: list[tuple[str, str | None]] = []
+    for name, runs in members.items():
+        empty = [(name, run.run) for run in runs if not run.steps.size]
+        listed += empty if len(empty) < len(runs) else [(name, None)]
+    return tuple(listed)
 
 
 def _make_curve(
     series: str, runs: Sequence[Run], band: str, level: float, *, smoothed: bool, peak: str
 ) -> tuple[Curve, bool]:
     """One series' curve, and whether its runs share their steps."""
-    grid, exact = find_common_steps([run.steps for run in runs])
-
-    def align_runs(values: Sequence[FloatArray]) -> FloatArray:
-        return align(grid, [run.steps for run in runs], values, exact=exact)
-
-    raw_values = align_runs([run.values for run in runs])
+    steps = [run.steps for run in runs]
+    grid, exact = find_common_steps(steps)
+    raw_values = align(grid, steps, [run.values for run in runs], exact=exact)
     drawn_values = raw_values
     if smoothed:
-        drawn_values = align_runs([run.values if run.smoothed is None else run.smoothed for run in runs])
+        values = [run.smoothed for run in runs if run.smoothed is not None]
+        if len(values) < len(runs):
+            raise ValueError("reduce the measurements with the same smooth first")
+        drawn_values = align(grid, steps, values, exact=exact)
     centre, low, high, n = compute_band(drawn_values, band, level)
     equal = 0 if band == "none" else int(np.count_nonzero((n > 1) & ~np.isfinite(low)))
     given = runs[0].given if len(runs) == 1 and band != "none" else None
@@ -160,69 +138,204 @@ def _make_curve(
             n = np.where(np.isfinite(given.n), np.floor(np.nan_to_num(given.n)), n).astype(np.int64)
     raw = compute_band(raw_values, band if band == "iqr" else "none", level).centre if smoothed else None
     extremes = _find_extremes(raw_values, level) if peak == "simultaneous" and band != "iqr" else None
-    made = Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None, equal, extremes)
-    return made, exact
+    curve = Curve(series, grid, centre, low, high, n, tuple(runs), raw, given is not None, equal, extremes)
+    return curve, exact
 
 
 def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | None:
     """The highest and the lowest mean, each with an interval that knows that its step was picked."""
     centre, low, high, n = compute_band(values, "se")
-    found = []
-    for place, sign in ((int(np.argmax(centre)), 1.0), (int(np.argmin(centre)), -1.0)):
-        ends = find_peak_ends(sign * values, int(n[place]), level)
-        if ends is None or not np.isfinite(low[place]):
+    extremes = []
+    for index, sign in ((int(np.argmax(centre)), 1.0), (int(np.argmin(centre)), -1.0)):
+        ends = find_peak_ends(sign * values, int(n[index]), level)
+        if ends is None or not np.isfinite(low[index]):
             return None
-        value, error = float(centre[place]), float(high[place] - low[place]) / 2
+        value, error = float(centre[index]), float(high[index] - low[index]) / 2
         behind, beyond = value - sign * ends.behind * error, value + sign * ends.beyond * error
-        found.append(Estimate(value, min(behind, beyond), max(behind, beyond), int(n[place])))
-    return found[0], found[1]
+        extremes.append(Estimate(value, min(behind, beyond), max(behind, beyond), int(n[index])))
+    return extremes[0], extremes[1]
 
 
 def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> tuple[Ending, ...]:
     """Final value, peak and mean of each series, from unsmoothed values.
 
-    - ``final``: the mean across runs at the series' last step;
-    - ``peak``: the mean curve's maximum, or minimum where lower is better, at the first step that has it;
-    - ``mean``: each run's mean over its own steps, every step counting once; then the mean across runs.
-
-    Intervals are t intervals across the runs that support that step (``n``); None for one run, except
-    that a single run's own interval, where the input gives one, is used for ``final``. A peak has an
-    interval only where the curves were made with ``peak="simultaneous"``: that of its step alone does not
-    know that the step was picked.
-
-    Where the curves were binned, steps are bin centres and values bin means; reduce with
-    ``max_points=None`` for the exact last and best step.
+    ``final`` is the mean across runs at the last step, ``peak`` the best mean, at the first step that has it,
+    ``mean`` that of the runs' own means. Intervals are t intervals across the ``n`` runs there, for ``final``
+    also a single run's own; a peak has one only where the curves were made with ``peak="simultaneous"``. Of
+    binned curves, steps are bin centres and values bin means.
     """
-    return tuple(
-        _summarise_curve(curve, curve_set.level, higher_is_better=higher_is_better)
-        for curve in curve_set.curves
-    )
-
-
-def _summarise_curve(curve: Curve, level: float, *, higher_is_better: bool) -> Ending:
-    pick = np.argmax if higher_is_better else np.argmin
-    last, peak = curve.steps.size - 1, int(pick(curve.values))
-    picked = Estimate(float(curve.values[peak]), None, None, int(curve.n[peak]))
-    if curve.extremes is not None:
-        picked = curve.extremes[0 if higher_is_better else 1]
-    means = np.array([[np.mean(run.values)] for run in curve.runs])
-    mean, low, high, n = compute_band(means, "ci", level)
-    return Ending(
-        series=curve.series,
-        final=Estimate(
-            value=float(curve.values[last]),
-            low=_to_float(curve.low[last]),
-            high=_to_float(curve.high[last]),
-            n=int(curve.n[last]),
-        ),
-        final_step=float(curve.steps[last]),
-        peak=picked,
-        peak_step=float(curve.steps[peak]),
-        mean=Estimate(float(mean[0]), _to_float(low[0]), _to_float(high[0]), int(n[0])),
-        runs=len(curve.runs),
-        readings=int(curve.steps.size),
-    )
+    endings = []
+    for curve in curve_set.curves:
+        peak = int((np.argmax if higher_is_better else np.argmin)(curve.values))
+        picked = Estimate(float(curve.values[peak]), None, None, int(curve.n[peak]))
+        if curve.extremes is not None:
+            picked = curve.extremes[0 if higher_is_better else 1]
+        means = np.array([[np.mean(run.values)] for run in curve.runs])
+        final, mean_of_runs = (
+            Estimate(float(centre[-1]), _to_float(low[-1]), _to_float(high[-1]), int(n[-1]))
+            for centre, low, high, n in (
+                (curve.values, curve.low, curve.high, curve.n),
+                compute_band(means, "ci", curve_set.level),
+            )
+        )
+        endings.append(
+            Ending(
+                series=curve.series,
+                final=final,
+                final_step=float(curve.steps[-1]),
+                peak=picked,
+                peak_step=float(curve.steps[peak]),
+                mean=mean_of_runs,
+                runs=len(curve.runs),
+                readings=int(curve.steps.size),
+            )
+        )
+    return tuple(endings)
 
 
 def _to_float(end: np.float64) -> float | None:
     return float(end) if np.isfinite(end) else None
+
+
+_METHOD = "Welch's t over runs"
+# Means of runs that differ by less than this share of their size are the same number.
+_SAME = 1e-12
+
+
+def compare_curves(
+    a: Curve,
+    b: Curve,
+    *,
+    at: float | None = None,
+    between: tuple[float, float] | None = None,
+    metric: str = "",
+    level: float = 0.95,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+) -> Comparison:
+    """The difference of two series' runs, a minus b, by Welch's t test (1947): runs are the units.
+
+    Each run gives its value ``at`` a step, interpolated inside its own range, or the mean of its values
+    ``between`` two steps, both included; exactly one of these is given, else it raises a ValueError. Runs
+    without such a number do not count: ``TOO_FEW`` under 2 a side; ``shared`` is the number of runs of the
+    smaller side.
+    """
+    check_level(level)
+    if (at is None) == (between is None):
+        raise ValueError("give either a step or a range of steps")
+    sides = []
+    for curve in (a, b):
+        numbers = []
+        for run in curve.runs:
+            if at is not None and run.steps.size and run.steps[0] <= at <= run.steps[-1]:
+                numbers.append(float(np.interp(at, run.steps, run.values)))
+            elif between is not None:
+                inside = run.values[(run.steps >= between[0]) & (run.steps <= between[1])]
+                if inside.size:
+                    numbers.append(mean(inside))
+        sides.append(np.array(numbers))
+    comparison = Comparison(a.series, b.series, metric, level, runs=(sides[0].size, sides[1].size))
+    tested = _test_sides(comparison, sides[0], sides[1])
+    return adjust_comparisons([tested], alpha=alpha, higher_is_better=higher_is_better)[0]
+
+
+def _test_sides(comparison: Comparison, first: FloatArray, second: FloatArray) -> Comparison:
+    """Welch's test of two sides' numbers, one a run, before verdicts; or the reason why there is none."""
+    fewest = min(comparison.runs)
+    difference = mean(first) - mean(second) if fewest else None
+    comparison = replace(comparison, shared=fewest, difference=difference)
+    if fewest < 2:  # noqa: PLR2004 - one run says nothing about others
+        reason = f"{first.size} and {second.size} runs: 2 a side are needed"
+        return replace(comparison, reason=reason)
+    # Divided by a power of 2 near the largest, which is exact, squares neither overflow nor vanish.
+    size = math.ldexp(1.0, math.frexp(float(np.abs(np.concatenate([first, second])).max()))[1] - 1)
+    first, second = first / size, second / size
+    parts = [deviation(side) ** 2 / side.size for side in (first, second)]
+    stderr = math.sqrt(sum(parts))
+    if stderr <= _SAME:
+        reason = "the runs of each side are equal: nothing to build an interval from"
+        return replace(comparison, verdict=Verdict.UNCLEAR, reason=reason)
+    shares = [part / sum(parts) for part in parts]
+    df = 1 / (shares[0] ** 2 / (first.size - 1) + shares[1] ** 2 / (second.size - 1))
+    scaled = mean(first) - mean(second)
+    half = t_quantile((1 + comparison.level) / 2, df) * stderr
+    return replace(
+        comparison,
+        low=(scaled - half) * size,
+        high=(scaled + half) * size,
+        # A p too small for a float is still not 0.
+        p=max(2 * t_tail(abs(scaled) / stderr, df), sys.float_info.min),
+        verdict=Verdict.UNCLEAR,
+        method=_METHOD,
+        interval_method=_METHOD,
+        stderr=stderr * size,
+        run_stderr=stderr * size,
+        df=df,
+    )
+
+
+def compare_at_end(
+    curves: Sequence[Curve], *, level: float = 0.95, higher_is_better: bool = True
+) -> tuple[Comparison, ...]:
+    """All pairs of series whose steps meet, at the last step that both have, adjusted together."""
+    tested = [
+        compare_curves(a, b, at=step, level=level, higher_is_better=higher_is_better)
+        for a, b in combinations(curves, 2)
+        if (step := find_last_common_step(a, b)) is not None
+    ]
+    return adjust_comparisons(tested, higher_is_better=higher_is_better)
+
+
+def find_last_common_step(a: Curve, b: Curve) -> float | None:
+    """The last step that both reach; None where their ranges do not meet."""
+    last = min(float(a.steps[-1]), float(b.steps[-1]))
+    return last if last >= max(a.steps[0], b.steps[0]) else None
+
+
+_ALPHA = 0.05
+# Of more series all pairs are too many tests: Bonferroni's adjustment needs those of one series only.
+_MOST_HOLM = 30
+
+
+def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
+    """Who ends above all others, and who below: the best final value, if better than each other.
+
+    Tested by Welch's t over runs at the last step that both of a pair have, with Holm's adjustment over all
+    pairs (above 30 series Bonferroni's); where runs of both sides are equal, or there is but one, nothing can
+    be tested.
+    """
+    if len(curves) == 1:
+        alone = Lead(curves[0].series, tested=False)
+        return alone, alone
+    # Without two series of several runs there is no test to pay for, however many series there are.
+    if sum(len(curve.runs) > 1 for curve in curves) < 2:  # noqa: PLR2004 - a pair
+        return Lead(None, tested=False), Lead(None, tested=False)
+    finals = [float((curve.values if curve.raw is None else curve.raw)[-1]) for curve in curves]
+    upwards = [curves[index] for index in sorted(range(len(curves)), key=finals.__getitem__)]
+    try:
+        above = _find_lead(upwards[::-1], level, higher_is_better=True)
+        return above, _find_lead(upwards, level, higher_is_better=False)
+    except OverflowError:  # sums beyond all numbers are nothing to test
+        return Lead(None, tested=False), Lead(None, tested=False)
+
+
+def _find_lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
+    """Who leads of curves in the order of their final values, the best first."""
+    first, *others = curves
+    # Adjusting for the family takes verdicts away and gives none: mostly the nearest pair alone decides.
+    alone: list[Comparison] = []
+    for other in others:
+        pair = compare_at_end((first, other), level=level, higher_is_better=higher_is_better)
+        lead = find_leader(pair, first.series, [other.series])
+        if lead.tested and lead.series is None:
+            return lead
+        alone += pair
+    names = [curve.series for curve in others]
+    lead = find_leader(alone, first.series, names)
+    pairs = len(curves) * len(others) // 2
+    if lead.series is None or max(one.p or 0.0 for one in alone) * pairs < _ALPHA:
+        return lead
+    if len(curves) > _MOST_HOLM:
+        return Lead(None, tested=True)
+    family = compare_at_end(curves, level=level, higher_is_better=higher_is_better)
+    return find_leader(family, first.series, names)

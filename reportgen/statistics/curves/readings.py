@@ -17,7 +17,6 @@ from reportgen.statistics.distributions import deviation, mean
 if TYPE_CHECKING:
     from reportgen.core.model import Curve, FloatArray
 
-
 # Numbers that differ by less than this share of their size are one number, computed in two ways.
 _SAME = 1e-12
 # A standard deviation of first differences needs two of them.
@@ -66,9 +65,8 @@ def interpolate_value(curve: Curve, step: float) -> float | None:
 def interpolate_band(curve: Curve, step: float) -> BandAt:
     """The band at a step inside the range; between two steps its ends are interpolated as the values are.
 
-    Of a mean between two steps an interval made this way is never too narrow, since a standard deviation
-    is at most the sum of its parts'. The ends of a smoothed curve's band are not those of the unsmoothed
-    one, and not known. Between two steps ``n`` is the smaller number of runs.
+    Such an interval is never too narrow, since a standard deviation is at most the sum of its parts'. The
+    ends of a smoothed curve's band are not those of the unsmoothed one, and not known.
     """
     known = np.isfinite(_get_centre(curve))
     steps = curve.steps[known]
@@ -98,15 +96,12 @@ def find_step_reaching(curve: Curve, level: float, *, higher_is_better: bool | N
     steps, values = get_points(curve)
     if higher_is_better is None:
         higher_is_better = bool(values[0] <= level)
-    sign = 1.0 if higher_is_better else -1.0
-    above = sign * _compute_difference(values, np.full_like(values, level))
+    above = (1.0 if higher_is_better else -1.0) * _subtract(values, np.full_like(values, level))
     reached = np.flatnonzero(above >= 0)
     if not reached.size:
         return None
-    at = int(reached[0])
-    if at == 0:
-        return float(steps[at])
-    return _find_zero(steps[at - 1], steps[at], above[at - 1], above[at])
+    first = int(reached[0])
+    return _find_zero(steps, above, first - 1) if first else float(steps[0])
 
 
 def compute_differences(a: Curve, b: Curve) -> tuple[FloatArray, FloatArray]:
@@ -119,10 +114,9 @@ def compute_differences(a: Curve, b: Curve) -> tuple[FloatArray, FloatArray]:
     if not first.steps.size or not second.steps.size:
         return np.empty(0), np.empty(0)
     grid = np.union1d(first.steps, second.steps)
-    start, end = (pick(first.steps[place], second.steps[place]) for pick, place in ((max, 0), (min, -1)))
+    start, end = max(first.steps[0], second.steps[0]), min(first.steps[-1], second.steps[-1])
     grid = grid[(grid >= start) & (grid <= end)]
-    on_grid = (interpolate(grid, side.steps, side.values) for side in (first, second))
-    return grid, _compute_difference(*on_grid)
+    return grid, _subtract(*(interpolate(grid, side.steps, side.values) for side in (first, second)))
 
 
 def compute_gap(a: Curve, b: Curve, step: float) -> float | None:
@@ -130,22 +124,24 @@ def compute_gap(a: Curve, b: Curve, step: float) -> float | None:
     first, second = interpolate_value(a, step), interpolate_value(b, step)
     if first is None or second is None:
         return None
-    return float(_compute_difference(np.array([first]), np.array([second]))[0])
+    return float(_subtract(np.array([first]), np.array([second]))[0])
 
 
 def find_crossings(a: Curve, b: Curve) -> FloatArray:
     """Where the lines of two curves cross: steps at which the sign of a minus b changes, interpolated.
 
-    To touch is not to cross, nor is to part after a common start or to meet at the end: a sign before and
-    the other sign after are needed. Where the curves run together in between, it is the first step at which
-    they do.
+    To touch, to part after a common start or to meet at the end is not to cross. Where the curves run
+    together in between, it is the first step at which they do.
     """
     steps, difference = compute_differences(a, b)
     signed = np.flatnonzero(difference)
     signs = np.sign(difference[signed])
     turns = np.flatnonzero(signs[1:] != signs[:-1])
     return np.array(
-        [_locate_crossing(steps, difference, int(signed[at]), int(signed[at + 1])) for at in turns.tolist()]
+        [
+            _find_zero(steps, difference, left) if right == left + 1 else float(steps[left + 1])
+            for left, right in zip(signed[turns].tolist(), signed[turns + 1].tolist(), strict=True)
+        ]
     )
 
 
@@ -192,21 +188,15 @@ def _choose_scale(values: FloatArray) -> float:
     return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
-def _compute_difference(first: FloatArray, second: FloatArray) -> FloatArray:
+def _subtract(first: FloatArray, second: FloatArray) -> FloatArray:
     """First minus second, 0 where that is no more than rounding."""
     with np.errstate(over="ignore"):
         plain = first - second
     return np.where(np.abs(plain) <= _SAME * np.maximum(np.abs(first), np.abs(second)), 0.0, plain)
 
 
-def _locate_crossing(steps: FloatArray, difference: FloatArray, left: int, right: int) -> float:
-    if right > left + 1:
-        return float(steps[left + 1])
-    return _find_zero(steps[left], steps[right], difference[left], difference[right])
-
-
-def _find_zero(start: float, end: float, before: float, after: float) -> float:
-    """Where the line between two points of opposite sign is 0; NaN where they are too large to know."""
-    share = 1 / (1 + abs(float(after) / float(before)))
-    between = float(start) * (1 - share) + float(end) * share
-    return min(max(between, float(start)), float(end))
+def _find_zero(steps: FloatArray, values: FloatArray, left: int) -> float:
+    """Where the line from ``left`` to the next point, of opposite sign, is 0; NaN if too large."""
+    start, end = float(steps[left]), float(steps[left + 1])
+    share = 1 / (1 + abs(float(values[left + 1]) / float(values[left])))
+    return min(max(start * (1 - share) + end * share, start), end)

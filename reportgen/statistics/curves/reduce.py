@@ -1,27 +1,39 @@
-"""Measurements to one value a step: grouped in DuckDB, so that only what is needed becomes an array."""
+"""Measurements to one value a step: grouped in DuckDB, so that only what is needed becomes an array.
+
+Tables too large to fetch are binned where the rows are, with the same results up to rounding.
+"""
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 
+from reportgen.core.model import ReducedMetric
 from reportgen.statistics.curves.points import (
     LARGEST_FLOAT,
+    Bins,
+    Column,
     Group,
+    Points,
+    as_counts,
     as_floats,
+    as_texts,
+    bin_points,
     keep_last_written,
     list_given_columns,
     make_groups,
-    order_groups,
-    reduce_points,
+    smooth_points,
+    split_runs,
 )
 
 if TYPE_CHECKING:
-    from reportgen.core.model import FloatArray, IntArray, Measurements, ReducedMetric
-    from reportgen.statistics.curves.points import Column
+    from collections.abc import Sequence
 
+    from reportgen.core.model import FloatArray, IntArray, Measurements, Run
 
 # Tables up to this many rows are fetched whole; larger ones are binned in DuckDB.
 FULL_ROWS = 1_000_000
@@ -30,109 +42,334 @@ FULL_ROWS = 1_000_000
 def reduce(
     measurements: Measurements, *, max_points: int | None = 400, smooth: float = 0.0
 ) -> dict[str, ReducedMetric]:
-    """One value a step of every run, for every metric of the table.
+    """One value a step of every run, for every metric of the table in order of first appearance.
 
-    Rows whose step or value is null, NaN or infinite are dropped first and counted. Of several rows of
-    one run, metric and step the last written counts; the others are replaced. Where the runs of a
-    metric have more than ``max_points`` distinct steps together, x is cut into ``max_points`` bins of
-    equal width between the first and the last step: a run's value is the mean of its steps in the bin,
-    its ``low`` and ``high`` are the smallest and largest, and the step is the bin's centre. Smoothing
-    (see ``smooth``) is done on all steps of a run, before binning.
-
-    Tables of more than ``FULL_ROWS`` rows are reduced inside DuckDB, with the same result up to rounding;
-    with smoothing, one run at a time is in memory.
-
-    Returns:
-        For every metric that has rows, in order of first appearance: its runs, by the order of series in
-        ``measurements``, then by first row. A run without any finite value has empty arrays.
-
-    Raises:
-        ReportError: if the files hold what cannot be read; with every file and line.
-        ValueError: if ``max_points`` is below 1 or ``smooth`` is not in [0, 1).
+    Rows without a finite step and value are dropped and counted; of several rows of one run, metric and step
+    the last written counts. Where the runs of a metric have more than ``max_points`` distinct steps together,
+    they are put in so many bins of equal width: a run's value is the mean of its steps in the bin, ``low``
+    and ``high`` are the extremes, and the step is the bin's centre. Smoothing (``points.smooth``) comes
+    before. Raises a ReportError, with every file and line, if the files cannot be read, and a ValueError if
+    ``max_points`` is below 1 or ``smooth`` is not in [0, 1).
     """
     if max_points is not None and max_points < 1:
         raise ValueError(f"max_points must be at least 1, not {max_points}")
     if not 0 <= smooth < 1:
         raise ValueError(f"smooth must be at least 0 and below 1, not {smooth}")
     with measurements.reading():
-        table = _fetch(measurements)
-        if table is None:
-            from reportgen.statistics.curves.reduce_large import reduce_large  # noqa: PLC0415 - rarely needed
-
-            found = reduce_large(measurements, max_points=max_points, smooth=smooth)
-        else:
-            found = _reduce_table(table, measurements.given_interval, max_points=max_points, smooth=smooth)
-        if any(metric.replaced for metric in found.values()):
+        request = _Request(measurements.given_interval, max_points, smooth)
+        reduced = _reduce_fetched(measurements, request)
+        if reduced is None:
+            reduced = reduce_large(measurements, max_points=max_points, smooth=smooth)
+        if any(metric.replaced for metric in reduced.values()):
             measurements.check_repeats()
-    return found
+    return reduced
 
 
-class _Table(NamedTuple):
-    """A whole table: its runs in order, and of each row with a finite step and value its run and numbers."""
-
-    groups: list[Group]
-    run: IntArray
-    row: IntArray
-    columns: dict[str, FloatArray]
-
-
-def _reduce_table(
-    table: _Table, given_interval: str | None, *, max_points: int | None, smooth: float
-) -> dict[str, ReducedMetric]:
-    if not table.groups:
-        return {}
-    points = keep_last_written(table.run, table.row, table.columns, len(table.groups))
-    finite = np.bincount(table.run, minlength=len(table.groups))
-    found: dict[str, ReducedMetric] = {}
-    start = 0
-    for metric, members in groupby(table.groups, key=lambda group: group.metric):
-        stop = start + len(list(members))
-        found[metric] = reduce_points(
-            points.select_runs(start, stop),
-            table.groups[start:stop],
-            given_interval,
-            finite=int(finite[start:stop].sum()),
-            max_points=max_points,
-            smooth=smooth,
-        )
-        start = stop
-    return found
-
-
-def _fetch(measurements: Measurements) -> _Table | None:
-    """The whole table, or None if it is too large.
-
-    DuckDB hands over each run's rows as one list a column: a row then costs its numbers, not three texts,
-    and files are parsed once.
-    """
+def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, ReducedMetric] | None:
+    """The whole table reduced, a list a column for each run; None if it is too large."""
     columns = ("row", "step", "value", *list_given_columns(measurements))
     between = f"BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"  # isfinite takes most of the time
     aggregates = [
-        "series, run, metric, min(seed) AS seed",
-        'count(*) AS rows, count(value) AS filled, min("row") AS first',
+        "series, run, metric, min(seed) AS seed, count(*) AS rows, count(value) AS filled",
+        'min("row") AS first',
         *(f'list("{name}") FILTER (step {between} AND value {between}) AS "{name}"' for name in columns),
     ]
     table = measurements.frame.to_native().limit(FULL_ROWS + 1)
     fetched = table.aggregate(", ".join(aggregates), "series, run, metric").fetchnumpy()
-    groups = make_groups(fetched)
+    groups, order = make_groups(fetched, measurements.order)
     if not groups:
-        nothing = np.empty(0, dtype=np.int64)
-        return _Table([], nothing, nothing, {})
+        return {}
     if sum(group.rows for group in groups) > FULL_ROWS:
         return None
-    order = order_groups(groups, measurements.order)
-    numbers = {name: _in_lists(fetched[name], order) for name in columns}
-    return _Table(
-        groups=[groups[place] for place in order],
-        run=np.repeat(np.arange(len(order)), [rows.size for rows in numbers["row"]]),
-        row=np.concatenate(numbers.pop("row")).astype(np.int64),
-        columns={
-            name: np.concatenate([as_floats(rows) for rows in lists]) for name, lists in numbers.items()
-        },
+    lists = {}
+    for name in columns:
+        # The list of a run without a finite value is null, here empty.
+        missing = np.ma.getmaskarray(fetched[name])
+        lists[name] = [np.empty(0) if missing[place] else fetched[name][place] for place in order]
+    run = np.repeat(np.arange(len(order)), [rows.size for rows in lists["row"]])
+    row = np.concatenate(lists.pop("row")).astype(np.int64)
+    numbers = {name: np.concatenate([as_floats(rows) for rows in own]) for name, own in lists.items()}
+    points = keep_last_written(run, row, numbers, len(groups))
+    finite, start = np.bincount(run, minlength=len(groups)), 0
+    reduced: dict[str, ReducedMetric] = {}
+    for metric, members in groupby(groups, key=lambda group: group.metric):
+        stop = start + len(list(members))
+        own, count = points.select_runs(start, stop), int(finite[start:stop].sum())
+        reduced[metric] = request.reduce_points(own, groups[start:stop], count)
+        start = stop
+    return reduced
+
+
+class _Request(NamedTuple):
+    """How to reduce: into at most so many bins, smoothed so much; which interval the input gives."""
+
+    given_interval: str | None
+    max_points: int | None
+    smooth: float
+
+    def reduce_points(self, points: Points, groups: Sequence[Group], finite: int) -> ReducedMetric:
+        """Smooth and bin the points of one metric, of which ``finite`` rows had a finite step and value."""
+        distinct, bins, most = points.steps.size, None, self.max_points
+        if self.smooth > 0:
+            points = smooth_points(points, self.smooth)
+        if most is not None and distinct > most:
+            # A long run has enough steps of its own.
+            longest = int(np.max(np.diff(points.offsets), initial=0))
+            if longest > most or np.unique(points.steps).size > most:
+                bins = Bins(float(points.steps.min()), float(points.steps.max()), most)
+                points = bin_points(points, bins)
+        return self.make_metric(split_runs(points, groups), groups, finite, distinct, bins)
+
+    def make_metric(
+        self, runs: tuple[Run, ...], groups: Sequence[Group], finite: int, distinct: int, bins: Bins | None
+    ) -> ReducedMetric:
+        """A reduced metric with its counts: of ``finite`` usable rows, ``distinct`` are left, one a step."""
+        rows = sum(group.rows for group in groups)
+        return ReducedMetric(
+            metric=groups[0].metric,
+            runs=runs,
+            replaced=finite - distinct,
+            dropped=rows - finite,
+            bins=bins.count if bins else None,
+            given_interval=self.given_interval,
+            empty=rows - sum(group.filled for group in groups),
+        )
+
+
+class _Extent(NamedTuple):
+    """One metric of one run: its finite rows, first and last step, and largest absolute numbers."""
+
+    group: Group
+    finite: int
+    first_step: float
+    last_step: float
+    largest: dict[str, float]
+
+
+class _Rows(NamedTuple):
+    """The finite rows of one metric, which of their columns hold numbers, and their runs."""
+
+    frame: nw.LazyFrame[Any]
+    columns: tuple[str, ...]
+    extents: list[_Extent]
+    groups: list[Group]
+    longest: int
+
+
+def reduce_large(
+    measurements: Measurements, *, max_points: int | None, smooth: float
+) -> dict[str, ReducedMetric]:
+    """As ``reduce``, with grouping and binning left to the database; one run at a time is in memory."""
+    given = list_given_columns(measurements)
+    extents = _read_extents(measurements, ("value", *given))
+    reduced: dict[str, ReducedMetric] = {}
+    for metric, members in groupby(extents, key=lambda extent: extent.group.metric):
+        known = [
+            nw.when(_is_finite(name)).then(nw.col(name)).otherwise(float("nan")).alias(name) for name in given
+        ]
+        usable = measurements.frame.filter(_is_finite("step", "value"))
+        frame = usable.select("series", "run", "metric", "step", "row", "value", *known)
+        own = list(members)
+        groups, longest = [extent.group for extent in own], max(extent.finite for extent in own)
+        rows = _Rows(frame.filter(nw.col("metric") == metric), ("value", *given), own, groups, longest)
+        reduced[metric] = _reduce_metric(rows, _Request(measurements.given_interval, max_points, smooth))
+    return reduced
+
+
+def _reduce_metric(rows: _Rows, request: _Request) -> ReducedMetric:
+    max_points = request.max_points
+    finite = sum(extent.finite for extent in rows.extents)
+    unique = _has_unique_steps(rows)
+    many = unique and max_points is not None and rows.longest > max_points
+    if max_points is not None and not many:
+        steps = _fetch(rows.frame.select(nw.col("step").n_unique().alias("steps")))["steps"]
+        many = as_counts(steps)[0] > max_points
+    if max_points is None or not many:
+        fetched = _fetch(_select_last_written(rows))
+        points = keep_last_written(
+            _find_runs_of_rows(fetched, rows.groups),
+            np.zeros(fetched["step"].size, dtype=np.int64),
+            {name: as_floats(fetched[name]) for name in ("step", *rows.columns)},
+            len(rows.groups),
+        )
+        return request.reduce_points(points, rows.groups, finite)
+    reached = [extent for extent in rows.extents if extent.finite]
+    first, last = min(one.first_step for one in reached), max(one.last_step for one in reached)
+    bins = Bins(first, last, max_points)
+    if request.smooth > 0:
+        runs, distinct = _read_smoothed_runs(rows, bins, request.smooth)
+    else:
+        written_once = rows if unique else rows._replace(frame=_select_last_written(rows))
+        runs, distinct = _read_binned_runs(written_once, bins)
+    return request.make_metric(runs, rows.groups, finite, distinct, bins)
+
+
+# Slots that share a mark; their powers of two add up exactly in a float64.
+_MARKS = 48
+
+
+def _has_unique_steps(rows: _Rows) -> bool:
+    """Whether it is certain that no run has two rows of one step; False where that would cost too much.
+
+    Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the mark of
+    its run and of 48 neighbouring slots: if a mark has as many one bits as rows, all slots, and hence all
+    steps, differ. It costs a grouping with rows / 24 groups instead of one with a group a row.
+    """
+    spacings = [
+        (extent.last_step - extent.first_step) / (extent.finite - 1)
+        for extent in rows.extents
+        if extent.finite > 1
+    ]
+    if not spacings or min(spacings) <= 0:
+        return not spacings
+    start = min(extent.first_step for extent in rows.extents if extent.finite)
+    slot = ((nw.col("step") - start) / (min(spacings) / 2)).floor()
+    slots = rows.frame.select("series", "run", slot=slot)
+    slots = slots.with_columns(block=(nw.col("slot") / _MARKS).floor())
+    marks = slots.group_by("series", "run", "block").agg(
+        nw.len().alias("rows"), (2.0 ** (nw.col("slot") - nw.col("block") * _MARKS)).sum().alias("mark")
     )
+    fetched = _fetch(marks.select("rows", "mark"))
+    mark = as_floats(fetched["mark"])
+    whole = (mark < 2.0**_MARKS) & (mark == np.floor(mark))
+    bits = np.bitwise_count(np.where(whole, mark, 0).astype(np.int64))
+    return bool(np.all(whole & (bits == np.asarray(fetched["rows"]))))
 
 
-def _in_lists(column: Column, order: list[int]) -> list[Column]:
-    """The lists of a column in this order; the list of a run without a finite value is null, here empty."""
-    missing = np.ma.getmaskarray(column)
-    return [np.empty(0) if missing[place] else column[place] for place in order]
+_LEVELS = 4
+_MANTISSA = 53
+
+
+def _split_column(
+    frame: nw.LazyFrame[Any], column: str, largest: float, count: int
+) -> tuple[nw.LazyFrame[Any], list[str]]:
+    """Add columns to a table, the parts of a column whose sums are exact, hence the same in any order.
+
+    ExtractVector in Rump, Ogita and Oishi, "Accurate Floating-Point Summation" (2008); used for reproducible
+    sums by Demmel and Nguyen (2013): adding and subtracting a large power of two cuts a number at a fixed
+    bit, and up to ``count`` multiples of one unit add up without rounding. What the last level leaves is not
+    summed; with a million rows it is below 2^-125 of ``largest``, which no absolute value exceeds.
+    """
+    bits = max(1, math.ceil(math.log2(max(count, 1))) + 1)
+    exponent = (math.frexp(largest)[1] if largest > 0 else 0) + bits
+    rest = f"{column}_rest"
+    frame = frame.with_columns(nw.col(column).alias(rest))
+    names = [f"{column}_{level}" for level in range(_LEVELS)]
+    for name in names:
+        # 1.5 keeps sum and difference within one power of two for either sign.
+        cut = 1.5 * 2.0 ** min(max(exponent, -900), 1000)
+        frame = frame.with_columns(((nw.col(rest) + cut) - cut).alias(name))
+        frame = frame.with_columns((nw.col(rest) - nw.col(name)).alias(rest))
+        exponent += bits - _MANTISSA + 1
+    return frame, names
+
+
+def _is_finite(*names: str) -> nw.Expr:
+    # Comparing costs nothing where is_finite takes most of the time; NaN is larger than every number.
+    finite = (nw.col(name).is_between(-LARGEST_FLOAT, LARGEST_FLOAT) for name in names)
+    return nw.all_horizontal(*finite, ignore_nulls=False)
+
+
+def _read_extents(measurements: Measurements, columns: tuple[str, ...]) -> list[_Extent]:
+    def where_finite(name: str) -> nw.Expr:
+        return nw.when(_is_finite("step", "value", name)).then(nw.col(name))
+
+    fetched = _fetch(
+        measurements.frame.group_by("series", "run", "metric").agg(
+            nw.col("seed").min(),
+            nw.len().alias("rows"),
+            nw.col("value").count().alias("filled"),
+            nw.col("row").min().alias("first"),
+            where_finite("value").count().alias("finite"),
+            where_finite("step").min().alias("first_step"),
+            where_finite("step").max().alias("last_step"),
+            *(where_finite(name).abs().max().alias(f"{name}_largest") for name in columns),
+        )
+    )
+    groups, order = make_groups(fetched, measurements.order)
+    finite = as_counts(fetched["finite"])
+    first, last = (as_floats(fetched[name]).tolist() for name in ("first_step", "last_step"))
+    largest = {name: np.nan_to_num(as_floats(fetched[f"{name}_largest"])).tolist() for name in columns}
+    return [
+        _Extent(
+            group, finite[place], first[place], last[place], {n: own[place] for n, own in largest.items()}
+        )
+        for group, place in zip(groups, order, strict=True)
+    ]
+
+
+def _select_last_written(rows: _Rows) -> nw.LazyFrame[Any]:
+    # Narwhals would sort the rows of every step to find the last; arg_max needs one row of memory a step.
+    last = ", ".join(f'arg_max("{name}", "row") AS "{name}"' for name in rows.columns)
+    relation = rows.frame.to_native().aggregate(f"series, run, step, {last}", "series, run, step")
+    lazy: nw.LazyFrame[Any] = nw.from_native(relation)
+    return lazy
+
+
+def _read_binned_runs(rows: _Rows, bins: Bins) -> tuple[tuple[Run, ...], int]:
+    # The same operations as in ``bin_points``, so that no step lands in a neighbouring bin.
+    place = ((nw.col("step") - bins.start) / bins.width).floor()
+    end = float(bins.count - 1)
+    frame = rows.frame.with_columns(bin=nw.when(place > bins.count - 1).then(end).otherwise(place))
+    parts: dict[str, list[str]] = {}
+    for name in rows.columns:
+        if name != "n":
+            largest = max(extent.largest[name] for extent in rows.extents)
+            frame, parts[name] = _split_column(frame, name, largest, rows.longest)
+    fetched = _fetch(
+        frame.group_by("series", "run", "bin").agg(
+            nw.len().alias("count"),
+            nw.col("value").min().alias("lowest"),
+            nw.col("value").max().alias("highest"),
+            *(nw.col(part).sum() for names in parts.values() for part in names),
+            *(nw.col(name).min() for name in rows.columns if name == "n"),
+        )
+    )
+    run = _find_runs_of_rows(fetched, rows.groups)
+    order = np.lexsort((as_floats(fetched["bin"]), run))
+    numbers = {
+        name: as_floats(column)[order] for name, column in fetched.items() if name not in {"series", "run"}
+    }
+    means: dict[str, FloatArray] = {}
+    for name, (*larger, smallest) in parts.items():
+        total = numbers[smallest]
+        for part in reversed(larger):
+            total = total + numbers[part]
+        means[name] = total / numbers["count"]
+    means |= {"n": numbers["n"]} if "n" in rows.columns else {}
+    points = Points(
+        offsets=np.searchsorted(run[order], np.arange(len(rows.groups) + 1)).astype(np.int64),
+        steps=bins.get_centres(numbers["bin"]),
+        values=np.clip(means.pop("value"), numbers["lowest"], numbers["highest"]),
+        given=means,
+        lowest=numbers["lowest"],
+        highest=numbers["highest"],
+    )
+    return split_runs(points, rows.groups), sum(as_counts(fetched["count"]))
+
+
+def _read_smoothed_runs(rows: _Rows, bins: Bins, smooth: float) -> tuple[tuple[Run, ...], int]:
+    """Smooth and bin each run by itself: only one is in memory at a time."""
+    runs: list[Run] = []
+    distinct = 0
+    for group in rows.groups:
+        own = rows.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
+        fetched = _fetch(own.select("step", "row", *rows.columns))
+        columns = {name: as_floats(fetched[name]) for name in ("step", *rows.columns)}
+        row = np.asarray(fetched["row"]).astype(np.int64)
+        points = keep_last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
+        distinct += points.steps.size
+        runs += split_runs(bin_points(smooth_points(points, smooth), bins), [group])
+    return tuple(runs), distinct
+
+
+def _find_runs_of_rows(fetched: dict[str, Column], groups: Sequence[Group]) -> IntArray:
+    place = {(group.series, group.run): index for index, group in enumerate(groups)}
+    names = zip(as_texts(fetched["series"]), as_texts(fetched["run"]), strict=True)
+    return np.fromiter((place[series or "", run or ""] for series, run in names), dtype=np.int64)
+
+
+def _fetch(frame: nw.LazyFrame[Any]) -> dict[str, Column]:
+    """The columns of a lazy table as arrays, without the help of a data frame library."""
+    columns: dict[str, Column] = frame.to_native().fetchnumpy()
+    return columns
