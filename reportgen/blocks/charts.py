@@ -16,9 +16,9 @@ from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stac
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.key_results import build_result_table
+from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
-from reportgen.figures.render_worker import draw_chart
-from reportgen.figures.vega.live import write_compact_json
+from reportgen.figures.render import draw_chart
 from reportgen.narrative.requests import make_requests
 from reportgen.narrative.topics import list_block_sources
 from reportgen.settings.loading import load_block

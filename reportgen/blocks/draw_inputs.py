@@ -16,9 +16,9 @@ from reportgen.core.errors import Diagnostic, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.statements import Fact, Judgement, Scale
 from reportgen.core.words import join_names
+from reportgen.figures.live import write_link_state
 from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
-from reportgen.figures.vega.live import write_link_state
 from reportgen.narrative.requests import name_benchmark
 from reportgen.narrative.topics import get_ranked_metric
 
@@ -171,13 +171,13 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
     """
     request = topic.request
     if isinstance(request, ScoreRequest):
-        from reportgen.claims.facts.score_facts import ScoreSubject  # noqa: PLC0415 - only where something is computed
+        from reportgen.claims.facts.subjects import ScoreSubject  # noqa: PLC0415 - only where something is computed
 
         with place_score_errors(place):
             scored = answers.score_benchmark(request)
             scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
             return ScoreSubject(scored.scores, scored.comparisons, scored.groups, scale)
-    from reportgen.claims.facts.curve_facts import CurveSubject  # noqa: PLC0415 - as above
+    from reportgen.claims.facts.subjects import CurveSubject  # noqa: PLC0415 - as above
 
     result = answers.get_every_step(request)
     return CurveSubject(result.curve_set, make_curve_scale(topic, result))
@@ -321,7 +321,7 @@ class DrawInputs:
         @functools.cache
         def get_spec(shape: ChartShape) -> str:
             def write_spec() -> str:
-                from reportgen.figures.vega.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
+                from reportgen.figures.altair_chart import write_chart_spec  # noqa: PLC0415 - imports Altair
 
                 return write_chart_spec(shape)
 

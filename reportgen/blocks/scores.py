@@ -156,7 +156,7 @@ class _ScoreBlock:
 
     def draw_pass_curves(self, settings: PasskSettings) -> tuple[Figure, dict[str, Any]]:
         from reportgen.figures.scores.pass_curve import draw_passk  # noqa: PLC0415
-        from reportgen.statistics.breakdowns import score_pass_at_k  # noqa: PLC0415
+        from reportgen.statistics.scores import score_pass_at_k  # noqa: PLC0415
 
         curves = score_pass_at_k(self.problems, level=settings.level)
         drawn = draw_passk(
@@ -173,7 +173,7 @@ class _ScoreBlock:
     def draw_problems(self, settings: ProblemsSettings) -> tuple[Stack, dict[str, Any]]:
         """Every cell of the picture stands in the figure's CSV."""
         from reportgen.figures.scores.problems import draw_problems  # noqa: PLC0415
-        from reportgen.statistics.breakdowns import build_problem_grid, score_slices  # noqa: PLC0415
+        from reportgen.statistics.scores import build_problem_grid, score_slices  # noqa: PLC0415
 
         grid = build_problem_grid(self.problems, higher_is_better=self.request.higher_is_better)
         answers = self.inputs.answers
@@ -201,7 +201,7 @@ class _ScoreBlock:
         return drawn, {"spreads": [to_json_values(one) for one in spreads]}
 
     def draw_plan(self, settings: PlanSettings) -> tuple[Stack, dict[str, Any]]:
-        from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
+        from reportgen.figures.scores.pass_curve import draw_plan  # noqa: PLC0415
 
         found = self.inputs.answers.plan_study(self.request, settings.difference)
         drawn = draw_plan(self.id, settings, found, self.context, get_chart_spec=self.inputs.get_chart_spec)
@@ -275,7 +275,7 @@ def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
 def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
     """Several benchmarks side by side."""
     from reportgen.figures.scores.across import draw_across  # noqa: PLC0415
-    from reportgen.statistics.across import compare_benchmarks  # noqa: PLC0415
+    from reportgen.statistics.compare import compare_benchmarks  # noqa: PLC0415
 
     place, benchmark = planned.block.location, planned.page.front_matter.benchmark
     answers, sources, slots = inputs.answers, inputs.sources, inputs.colours.slots

@@ -142,8 +142,7 @@ def fix(config_file: Path, *, write: bool) -> None:
       reportgen fix --write
     """
     from reportgen.core.words import format_count
-    from reportgen.site.checking.check import draft_report
-    from reportgen.site.checking.repairs import find_unrepaired, plan_repairs
+    from reportgen.site.checking.check import draft_report, find_unrepaired, plan_repairs
 
     with report_problems("nothing was written"):
         with show_progress() as advance:
@@ -238,7 +237,7 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
       reportgen facts math500
       reportgen facts training --metric reward
     """
-    from reportgen.site.describing.facts import group_facts
+    from reportgen.site.checking.check import group_facts
 
     with report_problems("no facts can be told"):
         subject = _open_question(config_file, source, metric, benchmark).get_subject()

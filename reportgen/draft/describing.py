@@ -148,7 +148,11 @@ def list_contents(root: Path, source: Source) -> tuple[str, ...]:
     Numbers have six digits; the hashes of the files show whether anything at all changed. Raises
     ``ReportError`` with everything that is wrong in the files.
     """
-    from reportgen.read.describe.counts import count_answers, count_curves, list_totals  # noqa: PLC0415
+    from reportgen.read.counts import (  # noqa: PLC0415
+        count_answers,
+        count_curves,
+        list_totals,
+    )
 
     lines = []
     for answered in count_answers(root, source) if source.kind == "outcomes" else ():

@@ -204,7 +204,7 @@ def judge_statements(
         with problems.collecting():
             judgement = judge_statement(planned, inputs)
             facts = judgement.facts
-            # The link shows the series that the facts are about, and the first range and point that they name.
+            # The link shows the series of the facts, and the first range and point that they name.
             series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
             points = ((one.step, one.series[0]) for one in facts if one.step is not None and one.series)
             ranges = ((one.from_step, one.to_step) for one in facts)

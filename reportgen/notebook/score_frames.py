@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.outcomes import Outcomes, ScoresError
 from reportgen.settings.blocks import MetricSettings, split_metric
-from reportgen.statistics.across import compare_pairs_across
-from reportgen.statistics.compare import compare_all
+from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
 from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_series, score_totals

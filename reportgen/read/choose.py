@@ -317,8 +317,8 @@ def count_endings(paths: Iterable[Path]) -> str:
 
 def _explain_database(content: Content) -> ReportError:
     """What a file is that is called like a database: a store of something else, or damaged."""
-    from reportgen.formats.binary.sqlite import open_store  # noqa: PLC0415
     from reportgen.formats.runs import UnreadableError  # noqa: PLC0415 - seldom needed
+    from reportgen.formats.sqlite import open_store  # noqa: PLC0415
 
     with content.open() as file:
         if file.read(len(_SQLITE)) != _SQLITE:

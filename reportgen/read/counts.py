@@ -6,17 +6,16 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.description import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.core.errors import Diagnostics
+from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.engine import get_engine
 from reportgen.read.measurements import read_measurements
-from reportgen.read.outcomes import read_outcomes
+from reportgen.read.outcomes import TotalsTable, read_outcomes
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.rows import select_files, select_run, select_series
-from reportgen.read.totals import TotalsTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

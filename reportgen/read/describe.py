@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.description import Counts, DescribedEvaluation, DescribedRun, DescribedTotal, Description
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
+from reportgen.core.statements import Counts, DescribedEvaluation, DescribedRun, DescribedTotal, Description
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC
 from reportgen.formats.messages import list_names
@@ -26,8 +26,7 @@ from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.problems import find_method
 from reportgen.read.runs.stored import dump_json
 from reportgen.read.sources import SourceRequest, load_source_settings, open_files
-from reportgen.read.tables.columns import detect_totals
-from reportgen.read.tables.layout import get_layout
+from reportgen.read.tables.layout import detect_totals, get_layout
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:

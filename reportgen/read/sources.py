@@ -30,11 +30,9 @@ from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_i
 from reportgen.read.runs.problems import report_imports
 from reportgen.read.runs.stored import UnitWriter, dump_json, get_temporary_cache, load_unit, store_unit
 from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
-from reportgen.read.tables.columns import list_free_columns
-from reportgen.read.tables.layout import Survey
+from reportgen.read.tables.layout import Survey, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
-from reportgen.read.tables.survey import survey
-from reportgen.read.tables.table_files import hash_files, list_tables
+from reportgen.read.tables.survey import hash_files, list_tables, survey
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic
     from reportgen.core.model import Shown
     from reportgen.core.statements import Statement
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
     from reportgen.settings.inputs import Page
     from reportgen.site.provenance import Provenance
 

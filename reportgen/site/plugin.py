@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
     from reportgen.settings.report import Project, ProjectSettings
     from reportgen.site.manifest import LastBuild
 

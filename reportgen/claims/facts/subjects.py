@@ -20,7 +20,7 @@ from reportgen.claims.facts.calls import (
 from reportgen.claims.facts.fact_words import describe_position, describe_step
 from reportgen.claims.facts.vocabulary import FactError
 from reportgen.core.words import format_count, format_number, join_names
-from reportgen.statistics.curves.compare_curves import compare_at_end, compare_curves, find_last_common_step
+from reportgen.statistics.curves.mean_curves import compare_at_end, compare_curves, find_last_common_step
 from reportgen.statistics.curves.readings import (
     compute_differences,
     compute_gap,

@@ -24,9 +24,9 @@ from reportgen.formats.files import (
     warn_torn_line,
 )
 from reportgen.formats.layout import FileLayout, Look, Row
-from reportgen.formats.limits import MOST_COLUMNS
 from reportgen.formats.messages import limit_problems
 from reportgen.formats.tables.json_path import make_json_error
+from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

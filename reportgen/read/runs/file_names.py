@@ -19,7 +19,7 @@ from reportgen.settings.source import SourceSettings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.core.description import Description
+    from reportgen.core.statements import Description
     from reportgen.read.find import Location
     from reportgen.read.tables.layout import DataFile, Layout, Survey
 

@@ -22,8 +22,16 @@ from reportgen.read.find import locate_file
 from reportgen.read.runs.labels import Candidate, get_value, list_value_names, shorten_paths
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import CODE, list_totals
-from reportgen.read.tables.columns import find_column, get_mapped_columns, select_metrics
-from reportgen.read.tables.layout import Layout, OutcomeRoles, Roles, Survey, TotalRoles
+from reportgen.read.tables.layout import (
+    Layout,
+    OutcomeRoles,
+    Roles,
+    Survey,
+    TotalRoles,
+    find_column,
+    get_mapped_columns,
+    select_metrics,
+)
 from reportgen.settings.source import Protocol, make_protocol
 
 if TYPE_CHECKING:

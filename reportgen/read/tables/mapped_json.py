@@ -26,8 +26,17 @@ from reportgen.formats.tables.json_path import (
 )
 from reportgen.formats.tables.json_tables import as_text
 from reportgen.read.find import locate_file
-from reportgen.read.runs.stored import StoredFinding, StoredPart, StoredRun, StoredUnit, load_unit, store_unit
-from reportgen.read.runs.write_parquet import clean_text, name_part, write_part
+from reportgen.read.runs.stored import (
+    StoredFinding,
+    StoredPart,
+    StoredRun,
+    StoredUnit,
+    clean_text,
+    load_unit,
+    name_part,
+    store_unit,
+    write_part,
+)
 from reportgen.read.tables.layout import get_mapped_columns
 from reportgen.settings.source import Columns
 

@@ -14,6 +14,7 @@ from reportgen.formats.cells import Kind, combine_kinds, infer_kind
 from reportgen.formats.engine import get_engine
 from reportgen.formats.files import COMPRESSIONS, Content, split_ending
 from reportgen.formats.tables import FORMATS, delimited, parquet
+from reportgen.read.choose import check_unknown_files, explain_unknown_format, report_no_data, report_unread
 from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
 from reportgen.read.tables.check import NAMED, check_columns, explain_faults, find_faults, find_wrong_cells
@@ -32,7 +33,6 @@ from reportgen.read.tables.layout import (
 )
 from reportgen.read.tables.rows import UNNAMED, select_files, select_series
 from reportgen.read.tables.wandb_chart import detect_chart, survey_chart
-from reportgen.read.unread import check_unknown_files, explain_unknown_format, report_no_data, report_unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from reportgen.claims.facts.vocabulary import FactKind, Subject
     from reportgen.core.statements import Fact, Statement
-    from reportgen.draft.result import Report
+    from reportgen.draft.report import Report
     from reportgen.settings.report import Project
 
 
