@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored descriptions needs it at run time
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from reportgen.core.errors import Diagnostic  # noqa: TC001 - as above
 
-    from reportgen.core.errors import Diagnostic, SourceLocation
+if TYPE_CHECKING:
+    from reportgen.core.errors import SourceLocation
 
 
 class Quantity(StrEnum):

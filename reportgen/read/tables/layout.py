@@ -6,20 +6,20 @@ Which column plays which part in measurements, outcomes and totals is known by i
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the schema of stored surveys needs it at run time
 from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.layout import ROLE_NAMES
+from reportgen.formats.layout import ROLE_NAMES, FileLayout
 from reportgen.formats.messages import list_names, suggest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reportgen.formats.cells import Text
     from reportgen.formats.files import Content
-    from reportgen.formats.layout import FileLayout
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
