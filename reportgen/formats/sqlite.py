@@ -121,7 +121,27 @@ def open_store(path: Path) -> Iterator[SqliteStore]:
             yield store
         return
     with tempfile.TemporaryDirectory(prefix="copy-", dir=get_engine().folder) as folder:
-        copy, state = _copy(path, real, Path(folder))
+        for attempt in range(_COPIES):
+            copy, state = Path(folder) / f"{attempt}.db", _read_state(path)
+            try:
+                shutil.copyfile(real, copy)
+                for sidecar in _find_sidecars(real):
+                    # The writer removes a journal when it has done its work.
+                    with suppress(FileNotFoundError):
+                        shutil.copyfile(sidecar, f"{copy}{sidecar.name.removeprefix(real.name)}")
+            except OSError as error:
+                message = "the database cannot be copied"
+                if error.errno in DISK_FULL:
+                    # No fault of the run, which would otherwise be left out as one that cannot be read.
+                    raise ReportError(diagnose_disk_error(error, str(copy), message)) from error
+                message = f"{message}: {error.strerror or error}"
+                raise UnreadableError(path, message, "Check that it may be read") from error
+            # Between the two copies the log may have been carried over and begun anew.
+            if _read_state(path)[:-1] == state[:-1]:
+                break
+        else:
+            message = "the database is written to all the time, and no whole copy of it could be made"
+            raise UnreadableError(path, message, "Read it when the run has ended")
         with _open_connection(path, f"{copy.as_uri()}?mode=rw", state) as store:
             yield store
 
@@ -161,29 +181,6 @@ def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterato
             raise UnreadableError(path, message, "Read it when the run has ended") from error
         message = f"the database is damaged or cut short ({error})"
         raise UnreadableError(path, message, "Copy it again from where the run wrote it") from error
-
-
-def _copy(path: Path, real: Path, folder: Path) -> tuple[Path, tuple[object, ...]]:
-    for attempt in range(_COPIES):
-        copy, before = folder / f"{attempt}.db", _read_state(path)
-        try:
-            shutil.copyfile(real, copy)
-            for sidecar in _find_sidecars(real):
-                # The writer removes a journal when it has done its work.
-                with suppress(FileNotFoundError):
-                    shutil.copyfile(sidecar, f"{copy}{sidecar.name.removeprefix(real.name)}")
-        except OSError as error:
-            message = "the database cannot be copied"
-            if error.errno in DISK_FULL:
-                # No fault of the run, which would otherwise be left out as one that cannot be read.
-                raise ReportError(diagnose_disk_error(error, str(copy), message)) from error
-            message = f"{message}: {error.strerror or error}"
-            raise UnreadableError(path, message, "Check that it may be read") from error
-        # Between the two copies the log may have been carried over and begun anew.
-        if _read_state(path)[:-1] == before[:-1]:
-            return copy, before
-    message = "the database is written to all the time, and no whole copy of it could be made"
-    raise UnreadableError(path, message, "Read it when the run has ended")
 
 
 def _read_state(path: Path) -> tuple[object, ...]:

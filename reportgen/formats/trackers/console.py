@@ -165,24 +165,25 @@ def _parse_pairs(step: float, pairs: Iterable[tuple[str, str]]) -> LineValues:
         ("." in text and parse_number_text(text) is not None) or _WITH_THOUSANDS.fullmatch(text)
         for _, text in texts
     )
-    cells = [(name, _parse_number(text, decimal_comma=not points)) for name, text in texts]
-    values = tuple((name, value) for name, value in cells if value is not None)
-    wrong = tuple(name for name, value in cells if value is None)
+    values: list[tuple[str, float]] = []
+    wrong: list[str] = []
+    for name, text in texts:
+        value = parse_number_text(text)
+        if value is None and (wrapped := _WRAPPED.fullmatch(text)):
+            value = parse_number_text(wrapped[1])
+        elif value is None and _WITH_COMMA.fullmatch(text):
+            is_decimal = not points and text.count(",") == 1
+            plain = text.replace(".", "").replace(",", ".") if is_decimal else text.replace(",", "")
+            value = parse_number_text(plain)
+        elif value is None:
+            value = {"True": 1.0, "False": 0.0}.get(text)
+        if value is None:
+            wrong.append(name)
+        else:
+            values.append((name, value))
     broken = bool(texts) and not texts[-1][1]
-    return LineValues(step, values, wrong, 0 if points else len(with_comma), broken=broken)
-
-
-def _parse_number(text: str, *, decimal_comma: bool) -> float | None:
-    value = parse_number_text(text)
-    if value is not None:
-        return value
-    if wrapped := _WRAPPED.fullmatch(text):
-        return parse_number_text(wrapped[1])
-    if _WITH_COMMA.fullmatch(text):
-        if decimal_comma and text.count(",") == 1:
-            return parse_number_text(text.replace(".", "").replace(",", "."))
-        return parse_number_text(text.replace(",", ""))
-    return {"True": 1.0, "False": 0.0}.get(text)
+    commas = 0 if points else len(with_comma)
+    return LineValues(step, tuple(values), tuple(wrong), commas, broken=broken)
 
 
 # Ray's prefix: who says it.

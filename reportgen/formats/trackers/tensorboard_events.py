@@ -49,6 +49,7 @@ _VARINT_LISTS: Final = {**_LISTS_OF_SMALL, 10: ("<i8",), 11: ("|u1",), 16: ("<u4
 _SCALARS: Final = b"scalars"
 _WALL_TIME, _STEP_NUMBER, _SUMMARY, _SESSION_LOG = 1, 2, 5, 7
 _VALUE, _TAG, _SIMPLE, _TENSOR, _METADATA = 1, 1, 2, 8, 9
+_PLUGIN_NAME, _PLUGIN_CONTENT = 1, 2
 _DTYPE, _SHAPE, _DIM, _VERSION, _CONTENT = 1, 2, 2, 3, 4
 _WALL_END: Final = 9
 
@@ -126,7 +127,11 @@ def _add_value(event: Event, message: memoryview, start: int, stop: int) -> None
         elif number == _TENSOR and wire == DELIMITED:
             scalar, of_tensor = _read_scalar_tensor(message, first, last), True
         elif number == _METADATA and wire == DELIMITED:
-            plugin = _read_plugin(message[first:last], event.sessions)
+            datas = [data for part, data in protobuf.iterate_delimited(message[first:last]) if part == 1]
+            parts = dict(pair for data in datas for pair in protobuf.iterate_delimited(data))
+            plugin = bytes(parts.get(_PLUGIN_NAME, b""))
+            if plugin == b"hparams" and _PLUGIN_CONTENT in parts:
+                event.sessions.append(parts[_PLUGIN_CONTENT])
     claimed = plugin not in {b"", _SCALARS}
     if claimed:
         event.foreign.append(tag)
@@ -134,18 +139,6 @@ def _add_value(event: Event, message: memoryview, start: int, stop: int) -> None
         event.scalars.append(Scalar(tag, *scalar, of_tensor))
     elif of_tensor and plugin == _SCALARS:
         event.strange += 1
-
-
-def _read_plugin(metadata: memoryview, sessions: list[memoryview]) -> bytes:
-    """The name of the plugin that a SummaryMetadata is for; what ``hparams`` has goes to ``sessions``."""
-    name, content = b"", None
-    for part, data in protobuf.iterate_delimited(metadata):
-        for inner, value in protobuf.iterate_delimited(data) if part == 1 else ():
-            name = bytes(value) if inner == 1 else name
-            content = value if inner == 2 else content  # noqa: PLR2004 - the field's number
-    if name == b"hparams" and content is not None:
-        sessions.append(content)
-    return name
 
 
 def _read_scalar_tensor(
