@@ -78,7 +78,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 def _build_evaluations(
     path: Path, results: _Results, selected: Collection[str] | None
 ) -> Iterator[Evaluation]:
-    problems = _name_problems(results.rows)
+    problems = results.name_problems()
     by_prompt: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in results.rows:
         prompt = _name_prompt(as_mapping(row.get("prompt"))) or as_word(row.get("promptId"))
@@ -128,6 +128,17 @@ class _Results:
         graded = [row for row in self.rows if not _is_error(row)]
         scores = ((parse_score(row.get(PASSED)), parse_score(row.get(SCORE))) for row in graded)
         return (PASSED, SCORE) if any(score not in {None, passed} for passed, score in scores) else (PASSED,)
+
+    def name_problems(self) -> dict[str, str]:
+        """What each test is called: its description where that is its own, otherwise its number."""
+        tests: dict[str, str] = {}
+        for row in sorted(self.rows, key=_get_index):
+            tests.setdefault(_name_test(row), as_word(as_mapping(row.get("testCase")).get("description")))
+        times = Counter(tests.values())
+        return {
+            test: text if text and times[text] == 1 else f"{text} {number}".strip()
+            for number, (test, text) in enumerate(tests.items(), 1)
+        }
 
     def build_totals(self, provider: str, prompt: str) -> Iterator[Total]:
         """The share of tests that passed, of those that were graded."""
@@ -214,15 +225,3 @@ def _is_error(row: Mapping[str, Any]) -> bool:
     if "failureReason" in row:
         return bool(row["failureReason"] == _ERROR)
     return bool(row.get("error")) and not as_mapping(row.get("response")).get("output")
-
-
-def _name_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What each test is called: its description where that is its own, otherwise its number."""
-    tests: dict[str, str] = {}
-    for row in sorted(rows, key=_get_index):
-        tests.setdefault(_name_test(row), as_word(as_mapping(row.get("testCase")).get("description")))
-    times = Counter(tests.values())
-    return {
-        test: text if text and times[text] == 1 else f"{text} {number}".strip()
-        for number, (test, text) in enumerate(tests.items(), 1)
-    }
