@@ -118,7 +118,6 @@ class _Split:
 
     @property
     def has_scores(self) -> bool:
-        """Whether anything was read of it."""
         return bool(self.totals or self.answers)
 
 

@@ -131,12 +131,10 @@ class _Log:
 
     @property
     def setup(self) -> dict[str, Any]:
-        """What was to be evaluated, and how."""
         return as_mapping(self.header.get("eval"))
 
     @property
     def results(self) -> dict[str, Any]:
-        """Scores of the whole task."""
         return as_mapping(self.header.get("results"))
 
     @property
@@ -159,7 +157,6 @@ class _Log:
 
     @property
     def protocol(self) -> dict[str, str]:
-        """How it was measured."""
         setup, generation = self.setup, self.generation
         config = as_mapping(setup.get("config"))
         limit, reducer = config.get("limit"), config.get("epochs_reducer")

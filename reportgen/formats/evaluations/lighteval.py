@@ -119,7 +119,6 @@ class _Task:
 
     @property
     def is_mean(self) -> bool:
-        """Whether it is a mean over tasks."""
         return self.key == _ALL or self.name.endswith(_AVERAGE)
 
     @property
@@ -130,12 +129,10 @@ class _Task:
 
     @property
     def general(self) -> dict[str, Any]:
-        """What is said of all tasks."""
         return as_mapping(self.document.get("config_general"))
 
     @property
     def generation(self) -> dict[str, Any]:
-        """Settings of generation."""
         own = as_mapping(as_mapping(self.general.get("model_config")).get("generation_parameters"))
         return own or as_mapping(self.general.get("generation_parameters"))
 
@@ -150,7 +147,6 @@ class _Task:
 
     @property
     def protocol(self) -> dict[str, str]:
-        """How it was measured."""
         general, config, generation = self.general, self.config, self.generation
         return scores.build_protocol(
             {

@@ -170,7 +170,6 @@ class _ResultsFile:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Those of the model."""
         return _parse_arguments(self.config.get("model_args"))
 
     @property
@@ -211,7 +210,6 @@ class _Task:
 
     @property
     def protocol(self) -> dict[str, str]:
-        """How it was measured."""
         document, own, generation, config = self.run.document, self.config, self.generation, self.run.config
         greedy = str(generation.get("do_sample")).lower() == "false"
         generated = own.get("output_type") == "generate_until"

@@ -77,7 +77,6 @@ class _SampleRows:
     dropped: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row."""
         problem = as_word(row.get("doc_id"))
         if "filter" in row or not self.filters:
             chosen = as_word(row.get("filter"))
@@ -124,7 +123,6 @@ class _SampleRows:
                     yield replace(answered, score=score, metric=label, slices=groups)
 
     def list_messages(self) -> Iterator[str]:
-        """What was irregular."""
         if self.differing:
             count = format_count(len(self.differing), "document number stands", "document numbers stand")
             yield f"{count} for different documents: {scores.list_shortened(sorted(self.differing))}"
