@@ -161,6 +161,42 @@ class _Braces(NamedTuple):
         ends = (text.find("\n", start) for start in starts)
         return tuple((start, last if e < 0 else min(last, e)) for start, e in zip(starts, ends, strict=True))
 
+    def explain_unclosed(self, text: str, brace: int) -> Fault:
+        """Why no closing brace was found behind the brace at an offset."""
+        last = self.attributes[-1] if self.attributes else None
+        if len(self.text) == LONGEST:
+            return Fault(brace, f"these braces are longer than {LONGEST} characters", "Shorten them")
+        if last and last.text == "" and not last.quoted and self.text[last.text_start :][:1] in {'"', "'"}:
+            message = f"the quote behind {last.name}= is not closed"
+            return Fault(self.find_offset(last.start), message, "Close it before the next empty line")
+        if "}" in text[brace : brace + LONGEST].partition("\n")[0]:
+            message = "what stands in these braces cannot be read"
+            return Fault(brace, message, 'Write name="text" for each attribute, with spaces between')
+        return Fault(brace, "this { is not closed", "Write a } before the next empty line")
+
+    def check_attributes(self) -> Iterator[Fault]:
+        """What is wrong with attributes that could be read."""
+        seen: list[str] = []
+        kinds = {attribute.name for attribute in self.attributes if attribute.name in KINDS}
+        for name, text, quoted, start, _ in self.attributes:
+            offset = self.find_offset(start)
+            if name not in ATTRIBUTES:
+                step = f"{suggest_name(name, ATTRIBUTES)}There are {', '.join(f'{a}=' for a in ATTRIBUTES)}"
+                yield Fault(offset, f'"{name}" is no attribute of a statement', step)
+            elif name in seen:
+                yield Fault(offset, f"{name}= stands twice", "Leave one of them")
+            elif text is None or not quoted:
+                yield Fault(offset, f"{name}= has no quotes around its text", f'Write {name}="..."')
+            elif not text.strip():
+                yield Fault(offset, f"{name}= is empty", "Write something between its quotes")
+            elif name in {"name", "fails"} and "claim" not in kinds:
+                yield Fault(offset, f"only a claim can have {name}=", "Remove it, or write claim= for value=")
+            seen.append(name)
+        if len(kinds) > 1:
+            offset = self.find_offset(self.attributes[0].start)
+            message = "a statement has value= or claim=, not both"
+            yield Fault(offset, message, "Bind the words to one of them")
+
 
 def _read_braces(text: str, start: int, depth: int) -> _Braces:
     """The rest of a paragraph, in quotes of a depth."""
@@ -209,46 +245,9 @@ def _find_faults(text: str, marks: tuple[int, int, int], words: str, braces: _Br
     if brace > closing + 1:
         yield Fault(closing + 1, "a space stands between the words and the braces", "Remove it")
     if braces.end < 0:
-        yield _explain_unclosed(text, brace, braces)
+        yield braces.explain_unclosed(text, brace)
     else:
-        yield from _check_attributes(braces)
+        yield from braces.check_attributes()
     if opening >= 0 and not words:
         step = "Write the words or the number between the square brackets"
         yield Fault(opening, "nothing stands between the square brackets", step)
-
-
-def _explain_unclosed(text: str, brace: int, braces: _Braces) -> Fault:
-    """Why no closing brace was found behind the brace at an offset."""
-    last = braces.attributes[-1] if braces.attributes else None
-    if len(braces.text) == LONGEST:
-        return Fault(brace, f"these braces are longer than {LONGEST} characters", "Shorten them")
-    if last and last.text == "" and not last.quoted and braces.text[last.text_start :][:1] in {'"', "'"}:
-        message = f"the quote behind {last.name}= is not closed"
-        return Fault(braces.find_offset(last.start), message, "Close it before the next empty line")
-    if "}" in text[brace : brace + LONGEST].partition("\n")[0]:
-        message = "what stands in these braces cannot be read"
-        return Fault(brace, message, 'Write name="text" for each attribute, with spaces between')
-    return Fault(brace, "this { is not closed", "Write a } before the next empty line")
-
-
-def _check_attributes(braces: _Braces) -> Iterator[Fault]:
-    seen: list[str] = []
-    kinds = {attribute.name for attribute in braces.attributes if attribute.name in KINDS}
-    for name, text, quoted, start, _ in braces.attributes:
-        offset = braces.find_offset(start)
-        if name not in ATTRIBUTES:
-            step = f"{suggest_name(name, ATTRIBUTES)}There are {', '.join(f'{a}=' for a in ATTRIBUTES)}"
-            yield Fault(offset, f'"{name}" is no attribute of a statement', step)
-        elif name in seen:
-            yield Fault(offset, f"{name}= stands twice", "Leave one of them")
-        elif text is None or not quoted:
-            yield Fault(offset, f"{name}= has no quotes around its text", f'Write {name}="..."')
-        elif not text.strip():
-            yield Fault(offset, f"{name}= is empty", "Write something between its quotes")
-        elif name in {"name", "fails"} and "claim" not in kinds:
-            yield Fault(offset, f"only a claim can have {name}=", "Remove it, or write claim= for value=")
-        seen.append(name)
-    if len(kinds) > 1:
-        offset = braces.find_offset(braces.attributes[0].start)
-        message = "a statement has value= or claim=, not both"
-        yield Fault(offset, message, "Bind the words to one of them")

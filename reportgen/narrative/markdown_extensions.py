@@ -89,7 +89,6 @@ class _FenceRecorder(Extension):
         self.bare = True
 
     def make_converter(self, *extensions: str | Extension) -> Markdown:
-        """A converter whose fences are recorded."""
         take, take_code = partial(self.take, ours=True), partial(self.take, ours=False)
         fences = [{"name": kind, "class": kind, "format": take, "validator": self.open} for kind in BLOCKS]
         code = {"name": "*", "class": "", "format": take_code, "validator": self.open_code}
@@ -127,7 +126,6 @@ class _FenceRecorder(Extension):
         return bool(highlight_validator(*arguments))
 
     def take(self, source: str, language: str, *_: object, ours: bool, **more: Any) -> str:  # noqa: ANN401
-        """A complete fence."""
         bare = ours and self.bare and not more["classes"] and not more["id_value"]
         start = self.opened[-1]
         self.calls.append(Call(language or "", source, start, self.lines.current, ours, bare))
@@ -337,13 +335,11 @@ class _Signs:
         return _SIGN.sub(lambda sign: convert(self.stand_for.get(sign[0], sign[0])), text)
 
     def restore_html(self, lines: list[str]) -> list[str]:
-        """Raw HTML as it was."""
         stash = self.md.htmlStash.rawHtmlBlocks
         stash[:] = [self.restore(raw) if isinstance(raw, str) else raw for raw in stash]
         return lines
 
     def restore_code(self, root: Element) -> None:
-        """Blocks of code as they were."""
         for code in root.iter("code"):
             if code.text:
                 code.text = AtomicString(self.restore(code.text, code_escape))

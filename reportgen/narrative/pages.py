@@ -56,7 +56,18 @@ class Heading:
 
 def find_headings(text: str) -> tuple[Heading, ...]:
     """The headings of a page in order. Ids are those that Python-Markdown's table of contents gives."""
-    lines = list(_iterate_prose(text))
+    lines: list[tuple[int, str]] = []  # outside fences and comments, with their 0-based numbers
+    closing: re.Pattern[str] | None = None
+    for number, line in enumerate(text.split("\n")):
+        match = _FENCE.fullmatch(line)
+        if closing is not None:
+            closing = None if closing.search(line) else closing
+        elif line.lstrip().startswith("<!--"):
+            closing = None if "-->" in line else _COMMENT_ENDS
+        elif match and not (match[1][0] == "`" and "`" in match[2]):
+            closing = re.compile(rf"^[> \t]*{re.escape(match[1])}[ \t]*$")
+        else:
+            lines.append((number, line))
     followers = [line.rstrip() for _, line in lines[1:]] + [""]
     headings = []
     for (number, line), after in zip(lines, followers, strict=False):
@@ -74,22 +85,6 @@ def make_slug(words: str) -> str:
         return joined
     cut = joined[: _LONGEST_ID + 1]
     return (cut.rpartition("-")[0] or cut)[:_LONGEST_ID].strip("-")
-
-
-def _iterate_prose(text: str) -> Iterator[tuple[int, str]]:
-    """The lines outside fences and comments, with their 0-based numbers."""
-    closing: re.Pattern[str] | None = None
-    for number, line in enumerate(text.split("\n")):
-        match = _FENCE.fullmatch(line)
-        if closing is not None:
-            if closing.search(line):
-                closing = None
-        elif line.lstrip().startswith("<!--"):
-            closing = None if "-->" in line else _COMMENT_ENDS
-        elif match and not (match[1][0] == "`" and "`" in match[2]):
-            closing = re.compile(rf"^[> \t]*{re.escape(match[1])}[ \t]*$")
-        else:
-            yield number, line
 
 
 def _parse_heading(level: int, marked_up: str, line: int) -> Heading:
@@ -186,8 +181,13 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     if front_matter is None:
         # What its blocks left to the page's benchmark is not known: nobody shall miss it.
         front_matter, blocks, bindings = FrontMatter(), (), ()
-    title = front_matter.title or next((heading.words for heading in headings if heading.level == 1), "")
-    return Page(path, file, title or _name_page(path), front_matter, blocks, text, bindings=bindings)
+    # As MkDocs makes a title from the file name; an index page is called by its folder.
+    page = PurePosixPath(path)
+    name = (page.parent.name or "Home") if page.stem.lower() in {"index", "readme"} else page.stem
+    words = re.sub("[-_]", " ", name)
+    first = next((heading.words for heading in headings if heading.level == 1), "")
+    title = front_matter.title or first or (words.capitalize() if words.lower() == words else words)
+    return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
 
 
 def _split(text: str, file: str) -> tuple[str, str, int]:
@@ -245,16 +245,6 @@ def _make_ids(
         ids.append(settings.id or next(name for name in names if name not in taken))
         taken.add(ids[-1])
     return ids
-
-
-def _name_page(path: str) -> str:
-    """A title from the file name, as MkDocs makes it; an index page is called by its folder."""
-    page = PurePosixPath(path)
-    name = page.stem
-    if name.lower() in {"index", "readme"}:
-        name = page.parent.name or "Home"
-    words = name.replace("-", " ").replace("_", " ")
-    return words.capitalize() if words.lower() == words else words
 
 
 # ---- generated pages

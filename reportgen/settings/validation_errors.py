@@ -72,6 +72,77 @@ class _Fault:
     branches: tuple[tuple[_KeyPath, str], ...] = ()  # where unions on the way begin, and their branch
     context: Mapping[str, Any] = field(default_factory=dict)  # pydantic's details, such as a limit
 
+    def describe(self, root: _Spot) -> Diagnostic:
+        """A problem for the user; ``root`` is the position of the whole tree."""
+        spot, place = reduce(_Spot.follow, self.path, root), self.place
+        message, next_step = self.explain(spot)
+        if self.kind == "value_error" and isinstance(self.node, MappingNode):
+            # A rule about one key of several begins its sentence with that key.
+            place = self.node.keys.get(message.split(" ", 1)[0], place)
+        return make_settings_problem(place, message, next_step)
+
+    def explain(self, spot: _Spot) -> tuple[str, str]:
+        """What is wrong, and the next step."""
+        kind, label = self.kind, spot.label
+        if (
+            isinstance(self.node, ScalarNode)
+            and self.node.text == ""
+            and kind in {*_WRONG_SHAPES, "no_branch"}
+        ):
+            return f"{label} has no value", "Write one, or leave the key out"
+        if kind == "no_branch" or kind in _SHAPES:
+            return self.explain_shape(spot)
+        if kind in _LENGTHS:
+            sentence, step = _LENGTHS[kind]
+            limit = self.context.get("max_length")
+            return sentence.format(label=label, max_length=limit), spot.advice if step is None else step
+        if kind == "missing":
+            if isinstance(self.name, int):
+                return f"{label} takes at least {self.name + 1} values", spot.advice
+            name = str(self.name)
+            field = spot.inner.model_fields.get(name) if spot.inner else None
+            owner = f"{label} in {spot.owner}" if spot.key else label
+            return f'{owner} needs "{name}"', _describe_field(name, field)
+        return self.explain_value(spot)
+
+    def explain_shape(self, spot: _Spot) -> tuple[str, str]:
+        """What is wrong with a value of another shape."""
+        node = self.node
+        accepted = self.context["accepted"] if self.kind == "no_branch" else (_SHAPES[self.kind],)
+        *most, last = accepted
+        message = f"{spot.label} takes {', '.join(most)}{' or ' if most else ''}{last}, not "
+        if not isinstance(node, ScalarNode):
+            return message + ("a list" if isinstance(node, SequenceNode) else "keys and values"), spot.advice
+        step = f"Write {shorten(spot.key)}: [{shorten(node.text)}]" if "a list" in accepted else spot.advice
+        return f'{message}"{shorten(node.text)}"', step
+
+    def explain_value(self, spot: _Spot) -> tuple[str, str]:
+        """What is wrong with a value of the right shape, written out where it is short, or with its key."""
+        text = self.node.text if isinstance(self.node, ScalarNode) else ""
+        written, step = spot.label, spot.advice
+        if isinstance(self.node, ScalarNode) and spot.key:
+            written = f'"{shorten(spot.key)}: {shorten(text)}"'
+        match self.kind:
+            case "extra_forbidden":
+                known = tuple(spot.holder.model_fields) if spot.holder else ()
+                message = f'"{shorten(spot.key)}" is not a key of {spot.owner}'
+                step = f"{suggest_name(spot.key, known)}The keys are {join_names(known)}"
+            case "enum" | "literal_error":
+                choices = re.findall(r"'([^']*)'", self.context["expected"])
+                message = f"{written} is not one of {join_names(choices)}"
+                step = (suggest_name(text, choices).rstrip() if text else "") or step
+            case "string_pattern_mismatch":
+                rule = _PATTERNS.get(spot.key, "is not written as it has to be")
+                message = f"{written}: {spot.label} {rule}"
+            case "value_error":
+                message = str(self.context["error"]) or f"{spot.label} is not right"
+            case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
+                ((key, limit),) = self.context.items()
+                message = f"{written} has to be {_LIMITS[key]} {limit:g}"
+            case kind:
+                message = f"{written} is not accepted ({kind.replace('_', ' ')})"
+        return message, step
+
 
 def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
     """A tree as a value of a model; ``owner`` is, for instance, "a curve block".
@@ -103,7 +174,7 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
     inner = {fault.path[:depth] for fault in faults for depth in range(len(fault.path))}
     faults = [fault for fault in faults if not (fault.kind == "too_short" and fault.path in inner)]
     faults.sort(key=lambda fault: (fault.place.line or 0, fault.place.column or 0))
-    problems = [_describe_fault(fault, _Spot(owner, inner=model)) for fault in faults[:MAX_PROBLEMS]]
+    problems = [fault.describe(_Spot(owner, inner=model)) for fault in faults[:MAX_PROBLEMS]]
     if len(faults) > MAX_PROBLEMS:
         message = f"there are {len(faults) - MAX_PROBLEMS} more problems like these in {owner}"
         problems.append(make_settings_problem(faults[MAX_PROBLEMS].place, message, "Mend these first"))
@@ -134,28 +205,31 @@ def _locate_faults(error: ValidationError, root: Node) -> list[_Fault]:
 
 def _choose_branches(found: Iterable[_Fault]) -> list[_Fault]:
     """Replace the faults of every branch of a union by those of the branch that was meant."""
+
+    def has_wrong_shape(fault: _Fault) -> bool:
+        at_start = bool(fault.branches) and fault.path == fault.branches[0][0]
+        return at_start and len(fault.branches) == 1 and fault.kind in _WRONG_SHAPES
+
     chosen: list[_Fault] = []
     for start, group in groupby(found, key=lambda fault: fault.branches[0][0] if fault.branches else None):
         faults = list(group)
-        chosen += faults if start is None else _choose_branch(start, faults)
+        if start is None:
+            chosen += faults
+            continue
+        branches: dict[str, list[_Fault]] = {}
+        for fault in faults:
+            branches.setdefault(fault.branches[0][1], []).append(fault)
+        meant = next(
+            (members for members in branches.values() if not any(map(has_wrong_shape, members))), None
+        )
+        if meant is not None:
+            chosen += _choose_branches(replace(fault, branches=fault.branches[1:]) for fault in meant)
+        else:
+            at_start = next(fault for fault in faults if fault.path == start)
+            shapes = [_SHAPES[f.kind] for f in faults if has_wrong_shape(f) and f.kind != "int_type"]
+            accepted = {"accepted": tuple(dict.fromkeys(shapes))}
+            chosen.append(replace(at_start, kind="no_branch", branches=(), context=accepted))
     return chosen
-
-
-def _choose_branch(start: _KeyPath, faults: list[_Fault]) -> list[_Fault]:
-    def has_wrong_shape(fault: _Fault) -> bool:
-        return fault.path == start and len(fault.branches) == 1 and fault.kind in _WRONG_SHAPES
-
-    branches: dict[str, list[_Fault]] = {}
-    for fault in faults:
-        branches.setdefault(fault.branches[0][1], []).append(fault)
-    for members in branches.values():
-        if not any(map(has_wrong_shape, members)):
-            return _choose_branches(replace(fault, branches=fault.branches[1:]) for fault in members)
-    at_start = next(fault for fault in faults if fault.path == start)
-    shapes = (_SHAPES[f.kind] for f in faults if has_wrong_shape(f) and f.kind != "int_type")
-    return [
-        replace(at_start, kind="no_branch", branches=(), context={"accepted": tuple(dict.fromkeys(shapes))})
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,72 +280,3 @@ def _find_model(annotation: object) -> type[BaseModel] | None:
 def _describe_field(key: str, field: FieldInfo | None) -> str:
     """A key with its description, without the full stop; empty where there is none."""
     return f"{shorten(key)}: {field.description.rstrip('.')}" if field and field.description else ""
-
-
-def _describe_fault(fault: _Fault, root: _Spot) -> Diagnostic:
-    spot, place = reduce(_Spot.follow, fault.path, root), fault.place
-    message, next_step = _explain(fault, spot)
-    if fault.kind == "value_error" and isinstance(fault.node, MappingNode):
-        # A rule about one key of several begins its sentence with that key.
-        place = fault.node.keys.get(message.split(" ", 1)[0], place)
-    return make_settings_problem(place, message, next_step)
-
-
-def _explain(fault: _Fault, spot: _Spot) -> tuple[str, str]:
-    """What is wrong, and the next step."""
-    kind, label = fault.kind, spot.label
-    if isinstance(fault.node, ScalarNode) and fault.node.text == "" and kind in {*_WRONG_SHAPES, "no_branch"}:
-        return f"{label} has no value", "Write one, or leave the key out"
-    if kind == "no_branch" or kind in _SHAPES:
-        return _explain_shape(fault, spot)
-    if kind in _LENGTHS:
-        sentence, step = _LENGTHS[kind]
-        limit = fault.context.get("max_length")
-        return sentence.format(label=label, max_length=limit), spot.advice if step is None else step
-    if kind == "missing":
-        if isinstance(fault.name, int):
-            return f"{label} takes at least {fault.name + 1} values", spot.advice
-        name = str(fault.name)
-        field = spot.inner.model_fields.get(name) if spot.inner else None
-        owner = f"{label} in {spot.owner}" if spot.key else label
-        return f'{owner} needs "{name}"', _describe_field(name, field)
-    return _explain_value(fault, spot)
-
-
-def _explain_shape(fault: _Fault, spot: _Spot) -> tuple[str, str]:
-    node = fault.node
-    accepted = fault.context["accepted"] if fault.kind == "no_branch" else (_SHAPES[fault.kind],)
-    *most, last = accepted
-    message = f"{spot.label} takes {', '.join(most)}{' or ' if most else ''}{last}, not "
-    if not isinstance(node, ScalarNode):
-        return message + ("a list" if isinstance(node, SequenceNode) else "keys and values"), spot.advice
-    step = f"Write {shorten(spot.key)}: [{shorten(node.text)}]" if "a list" in accepted else spot.advice
-    return f'{message}"{shorten(node.text)}"', step
-
-
-def _explain_value(fault: _Fault, spot: _Spot) -> tuple[str, str]:
-    """What is wrong with a value of the right shape, which is written out where it is short, or its key."""
-    text = fault.node.text if isinstance(fault.node, ScalarNode) else ""
-    written, step = spot.label, spot.advice
-    if isinstance(fault.node, ScalarNode) and spot.key:
-        written = f'"{shorten(spot.key)}: {shorten(text)}"'
-    match fault.kind:
-        case "extra_forbidden":
-            known = tuple(spot.holder.model_fields) if spot.holder else ()
-            message = f'"{shorten(spot.key)}" is not a key of {spot.owner}'
-            step = f"{suggest_name(spot.key, known)}The keys are {join_names(known)}"
-        case "enum" | "literal_error":
-            choices = re.findall(r"'([^']*)'", fault.context["expected"])
-            message = f"{written} is not one of {join_names(choices)}"
-            step = (suggest_name(text, choices).rstrip() if text else "") or step
-        case "string_pattern_mismatch":
-            rule = _PATTERNS.get(spot.key, "is not written as it has to be")
-            message = f"{written}: {spot.label} {rule}"
-        case "value_error":
-            message = str(fault.context["error"]) or f"{spot.label} is not right"
-        case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":
-            ((key, limit),) = fault.context.items()
-            message = f"{written} has to be {_LIMITS[key]} {limit:g}"
-        case kind:
-            message = f"{written} is not accepted ({kind.replace('_', ' ')})"
-    return message, step

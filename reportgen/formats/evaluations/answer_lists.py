@@ -29,13 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import answer_records as keys
-from reportgen.formats.evaluations.answer_records import (
-    GradedAnswer,
-    RecordCounts,
-    number_samples,
-    parse_record,
-    score_record,
-)
+from reportgen.formats.evaluations.answer_records import GradedAnswer, RecordCounts
 from reportgen.formats.evaluations.scores import (
     add_to_first,
     build_protocol,
@@ -115,10 +109,10 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     for path in unit.files:
         file, counts = _File(path), RecordCounts()
         for index, record in enumerate(_read_records(file)):
-            parts = parse_record(record, index)
+            parts = keys.parse_record(record, index)
             names = _get_name(record, keys.MODEL), _get_name(record, keys.BENCHMARK)
             file.fields[names].setdefault(parts.problem, select_group_fields(parts.rest))
-            file.graded[names] += score_record(parts, counts)
+            file.graded[names] += keys.score_record(parts, counts)
         if not any(file.graded.values()):
             message = "no record has a score, such as correct: [true, false]"
             advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
@@ -140,7 +134,7 @@ class _File:
 
 
 def _build_evaluation(file: _File, model: str, benchmark: str, graded: Sequence[GradedAnswer]) -> Evaluation:
-    answers, messages = number_samples(graded)
+    answers, messages = keys.number_samples(graded)
     fields = file.fields[model, benchmark]
     hidden = frozenset(key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER)
     slices = dict(zip(fields, find_slices([*fields.values()], hidden), strict=True))

@@ -16,15 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.evaluations.scores import (
-    add_to_first,
-    build_protocol,
-    check_totals,
-    make_findings,
-    parse_count,
-    parse_score,
-    parse_total,
-)
+from reportgen.formats.evaluations import scores
 from reportgen.formats.json_files import (
     as_list,
     as_mapping,
@@ -107,9 +99,9 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
                 stats.strange += not isinstance(entry, dict)
                 add(as_mapping(entry))
     splits = [split for split in _SPLITS if stats.splits[split].has_scores] or _SPLITS[:1]
-    yield from add_to_first(
+    yield from scores.add_to_first(
         (_build_evaluation(unit.path, spec, split, stats) for split in splits),
-        (*findings, *irregular, *make_findings(unit.path, stats.list_messages())),
+        (*findings, *irregular, *scores.make_findings(unit.path, stats.list_messages())),
     )
 
 
@@ -126,7 +118,6 @@ class _Split:
 
     @property
     def has_scores(self) -> bool:
-        """Whether anything was read of it."""
         return bool(self.totals or self.answers)
 
 
@@ -176,18 +167,20 @@ class _RunStats:
             split = as_word(named.get("split"))
             if not named.get("perturbation") and split in _SPLITS:
                 empty = parse_number(stat.get("count")) == 0
-                by_split[split][as_word(named.get("name"))] = None if empty else parse_score(stat.get("mean"))
+                by_split[split][as_word(named.get("name"))] = (
+                    None if empty else scores.parse_score(stat.get("mean"))
+                )
         problem, trial = as_word(instance.get("instance_id")), as_word(instance.get("train_trial_index"))
-        for name, scores in by_split.items():
+        for name, cells in by_split.items():
             own = self.splits[name]
             own.seen = True
             own.problems.add(problem)
             own.trials.add(trial)
-            tokens = next((scores[key] for key in _TOKENS if scores.get(key) is not None), None)
-            seconds = scores.get(_SECONDS)
+            tokens = next((cells[key] for key in _TOKENS if cells.get(key) is not None), None)
+            seconds = cells.get(_SECONDS)
             own.answers += (
                 ScoredAnswer(problem, score, trial, metric, tokens=tokens, seconds=seconds)
-                for metric, score in scores.items()
+                for metric, score in cells.items()
                 if self._is_selected(metric)
             )
 
@@ -208,12 +201,12 @@ class _RunStats:
 
 def _build_evaluation(path: Path, spec: Mapping[str, Any], name: str, stats: _RunStats) -> Evaluation:
     split = stats.splits[name]
-    n, trials = len(split.problems) or parse_count(split.count), len(split.trials)
-    parsed = [parse_total(metric, mean, n=n) for metric, mean in split.totals]
+    n, trials = len(split.problems) or scores.parse_count(split.count), len(split.trials)
+    parsed = [scores.parse_total(metric, mean, n=n) for metric, mean in split.totals]
     totals = tuple(total for total, _ in parsed if total)
     messages = [message for _, irregular in parsed for message in irregular]
     means = [(total.metric, total) for total in totals]
-    messages += check_totals(split.answers, means, repeats=trials or 1)
+    messages += scores.check_totals(split.answers, means, repeats=trials or 1)
     adapter = as_mapping(spec.get("adapter_spec"))
     # ``mmlu:subject=anatomy`` of ``mmlu:subject=anatomy,model=openai_gpt2``: all but the model.
     scenario, _, arguments = (as_word(spec.get("name")) or path.name).partition(":")
@@ -235,9 +228,9 @@ def _build_evaluation(path: Path, spec: Mapping[str, Any], name: str, stats: _Ru
         benchmark=benchmark + (f" ({name})" if name != _SPLITS[0] else ""),
         run=as_word(path.parent.name) if path.parent.parent.name == "runs" else "",
         seed=None,
-        protocol=build_protocol(protocol),
+        protocol=scores.build_protocol(protocol),
         answers=tuple(split.answers),
         totals=totals,
         finished=stats.finished,
-        findings=tuple(make_findings(path, messages)),
+        findings=tuple(scores.make_findings(path, messages)),
     )

@@ -18,22 +18,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.words import format_count
-from reportgen.formats.archive import Archive, open_archive
+from reportgen.formats.binary.archive import Archive, open_archive
+from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.inspect_samples import (
     build_answers,
     build_reduced_answers,
     build_scores,
     has_scores,
-)
-from reportgen.formats.evaluations.scores import (
-    add_to_first,
-    build_protocol,
-    check_totals,
-    list_shortened,
-    make_findings,
-    parse_count,
-    warn_equal_answers,
-    warn_limit,
 )
 from reportgen.formats.json_files import (
     as_answer,
@@ -114,7 +105,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         best[task] = max(best.get(task, log), log, key=lambda attempt: attempt.rank)
     if not best:
         raise damaged[0]
-    yield from add_to_first(
+    yield from scores.add_to_first(
         (_build_evaluation(log, tasks[task], selected) for task, log in best.items()),
         [Finding(error.path, f"{error.message}: left out") for error in damaged],
     )
@@ -140,18 +131,16 @@ class _Log:
 
     @property
     def setup(self) -> dict[str, Any]:
-        """What was to be evaluated, and how."""
         return as_mapping(self.header.get("eval"))
 
     @property
     def results(self) -> dict[str, Any]:
-        """Scores of the whole task."""
         return as_mapping(self.header.get("results"))
 
     @property
     def epochs(self) -> int:
         """How often each sample was answered."""
-        return parse_count(as_mapping(self.setup.get("config")).get("epochs")) or 1
+        return scores.parse_count(as_mapping(self.setup.get("config")).get("epochs")) or 1
 
     @property
     def generation(self) -> dict[str, Any]:
@@ -168,7 +157,6 @@ class _Log:
 
     @property
     def protocol(self) -> dict[str, str]:
-        """How it was measured."""
         setup, generation = self.setup, self.generation
         config = as_mapping(setup.get("config"))
         limit, reducer = config.get("limit"), config.get("epochs_reducer")
@@ -188,7 +176,7 @@ class _Log:
             name, model = as_word(scorer.get("name")), as_word(as_mapping(scorer.get("options")).get("model"))
             model = model or (role if name.startswith("model_graded") else "")
             graders += [f"{name} by {model}" if model else name] if name else []
-        return build_protocol(
+        return scores.build_protocol(
             {
                 "samples": self.epochs,
                 **{key: generation.get(key) for key in ("temperature", "top_p", "max_tokens")},
@@ -209,20 +197,22 @@ class _Log:
         """How the evaluation ended, and whether all samples are there."""
         if ended := _OUTCOMES.get(as_word(self.header.get("status"))):
             error = shorten_cell(as_mapping(self.header.get("error")).get("message"), _LONGEST_ERROR)
-            scores = ", and has scores nevertheless" if self.results.get("scores") else ""
-            yield f"{ended}{scores}{f': {error}' if error else ''}"
+            nevertheless = ", and has scores nevertheless" if self.results.get("scores") else ""
+            yield f"{ended}{nevertheless}{f': {error}' if error else ''}"
         if self.header.get("invalidated") is True:
             yield "the log is marked as invalid"
         dataset = as_mapping(self.setup.get("dataset"))
-        limit = parse_count(as_mapping(self.setup.get("config")).get("limit"))
+        limit = scores.parse_count(as_mapping(self.setup.get("config")).get("limit"))
         limited_to = len(as_list(dataset.get("sample_ids"))) or limit
-        for message in warn_limit(limited_to, parse_count(dataset.get("samples")), what="sample"):
+        for message in scores.warn_limit(
+            limited_to, scores.parse_count(dataset.get("samples")), what="sample"
+        ):
             yield f"{message} of the dataset"
         problems = len({answer.problem for answer in answers})
         if limited_to and 0 < problems < limited_to:
             yield f"answers to {problems:,} of {format_count(limited_to, 'sample')} are there"
         completed, total = (
-            parse_count(self.results.get(key)) for key in ("completed_samples", "total_samples")
+            scores.parse_count(self.results.get(key)) for key in ("completed_samples", "total_samples")
         )
         if total and not answers and (completed or 0) < total:
             yield f"{completed or 0:,} of {format_count(total, 'sample')} count in the scores"
@@ -275,7 +265,7 @@ def _read_archive(path: Path) -> _Log:
         if archive.torn:
             whole = format_count(archive.torn, "whole member is", "whole members are")
             messages = [f"the archive is torn or damaged, and its list of members lost: {whole} read"]
-        return _Log(path, header, samples, reduced, tuple(make_findings(path, messages)))
+        return _Log(path, header, samples, reduced, tuple(scores.make_findings(path, messages)))
 
 
 def _strip_sample(sample: object) -> dict[str, Any]:
@@ -297,12 +287,12 @@ def _build_evaluation(
         answers = build_reduced_answers(log.reductions)
         if answers and log.epochs > 1:
             reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
-    scores, strange = build_scores(log.results, log.epochs)
+    graded, strange = build_scores(log.results, log.epochs)
     if selected is not None:
         answers = tuple(answer for answer in answers if answer.metric in selected)
-        scores = [score for score in scores if {score.label, score.total.metric} & set(selected)]
-    means = {score.label: score.total for score in scores if score.is_mean}
-    checks = check_totals(answers, [*means.items()], repeats=log.epochs, partial=True, what="samples")
+        graded = [score for score in graded if {score.label, score.total.metric} & set(selected)]
+    means = {score.label: score.total for score in graded if score.is_mean}
+    checks = scores.check_totals(answers, [*means.items()], repeats=log.epochs, partial=True, what="samples")
     outcome = (*reduced, *log.report_outcome(answers), *irregular, *strange)
     seed, created = log.generation.get("seed"), as_word(setup.get("created"))
     return Evaluation(
@@ -314,12 +304,12 @@ def _build_evaluation(
         seed=None if isinstance(seed, bool) else as_word(seed) or None,
         protocol=log.protocol,
         answers=answers,
-        totals=tuple(score.total for score in scores),
+        totals=tuple(score.total for score in graded),
         finished=log.header.get("status") == "success",
         findings=(
-            *make_findings(log.path, messages),
+            *scores.make_findings(log.path, messages),
             *log.findings,
-            *make_findings(log.path, (*outcome, *checks, *warn_equal_answers(answers))),
+            *scores.make_findings(log.path, (*outcome, *checks, *scores.warn_equal_answers(answers))),
         ),
     )
 
@@ -330,5 +320,5 @@ def _report_retries(log: _Log, attempts: Sequence[tuple[_Rank, Path]]) -> Iterat
         which = "newest that ended well" if log.rank.ended else "newest"
         if any(log.rank[1:] < rank[1:] for rank, _ in others):
             which = f"{which} of those with scores"
-        names = list_shortened(path.name for _, path in others)
+        names = scores.list_shortened(path.name for _, path in others)
         yield f"the task has {len(attempts)} logs: the {which} is read, and left out are {names}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.words import format_count, join_names
@@ -123,7 +124,7 @@ def build_answers(samples: Sequence[Any], model: str) -> tuple[tuple[ScoredAnswe
     strange: Counter[str] = Counter()
     answers = []
     for sample, scores in zip(valid, scored, strict=True):
-        problem, gold = as_word(sample.get("id")), as_answer(sample.get("target"))
+        problem, epoch, gold = as_word(sample.get("id")), as_word(sample.get("epoch")), sample.get("target")
         # Time without waiting for others, where it is known.
         times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
         seconds = next((time for time in times if time is not None), None)
@@ -131,23 +132,13 @@ def build_answers(samples: Sequence[Any], model: str) -> tuple[tuple[ScoredAnswe
         usage = as_mapping(sample.get("model_usage"))
         own = usage.get(model) or (next(iter(usage.values())) if len(usage) == 1 else None)
         tokens = parse_number(as_mapping(own).get("output_tokens"))
+        answered = ScoredAnswer(problem, None, epoch, gold=as_answer(gold), slices=slices[problem])
+        answered = replace(answered, tokens=tokens, seconds=seconds)
         for label in labels:
             value, answer = scores.get(label, (None, None))
             score = parse_score(value)
             strange[label] += score is None and value is not None and parse_number(value) is None
-            answers.append(
-                ScoredAnswer(
-                    problem=problem,
-                    score=score,
-                    sample=as_word(sample.get("epoch")),
-                    metric=label,
-                    answer=as_answer(answer),
-                    gold=gold,
-                    tokens=tokens,
-                    seconds=seconds,
-                    slices=slices[problem],
-                )
-            )
+            answers.append(replace(answered, score=score, metric=label, answer=as_answer(answer)))
     return tuple(answers), list(_list_messages(valid, strange, len(samples) - len(valid)))
 
 

@@ -24,22 +24,8 @@ import duckdb
 from reportgen.core.words import format_count
 from reportgen.formats import sql
 from reportgen.formats.engine import get_engine
-from reportgen.formats.evaluations.scores import (
-    SUBTASKS,
-    build_protocol,
-    check_accuracy,
-    compare_means,
-    find_date,
-    list_shortened,
-    make_findings,
-    parse_count,
-    parse_score,
-    parse_total,
-    strip_date,
-    warn_group_scores,
-    warn_limit,
-    warn_no_scores,
-)
+from reportgen.formats.evaluations import scores
+from reportgen.formats.evaluations.scores import SUBTASKS
 from reportgen.formats.json_files import (
     as_answer,
     as_list,
@@ -77,8 +63,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     for path in files:
         text = read_head_text(path) if path.suffix == ".json" else ""
         if _GENERAL.match(text) and _KEYS.search(text):
-            date = find_date(path)
-            details_of_date = [other for other in details if date and find_date(other) == date]
+            date = scores.find_date(path)
+            details_of_date = [other for other in details if date and scores.find_date(other) == date]
             units.append(Unit(NAME, path, (path, *details_of_date)))
     return tuple(units)
 
@@ -91,16 +77,16 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     if not results:
         raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
     # Details are called details_TASK_DATE.parquet.
-    details = {strip_date(other).removeprefix("details_"): other for other in unit.files[1:]}
+    details = {scores.strip_date(other).removeprefix("details_"): other for other in unit.files[1:]}
     if strangers := [other.name for task, other in details.items() if task not in results]:
         count = format_count(len(strangers), "details file is", "details files are")
-        message = f"{count} of no task in the results: {list_shortened(strangers)}"
+        message = f"{count} of no task in the results: {scores.list_shortened(strangers)}"
         findings = (*findings, Finding(path, message))
     tasks = [_Task(path, document, key) for key in results]
     single = [task for task in tasks if not task.is_mean]
     means = [task for task in tasks if task.is_mean and len(single) > 1]
     times = Counter(task.name for task in single)
-    mean_warnings = make_findings(path, warn_group_scores([task.name for task in means]))
+    mean_warnings = scores.make_findings(path, scores.warn_group_scores([task.name for task in means]))
     for task in (*single, *means):
         evaluation = _build_evaluation(task, selected, details.get(task.key))
         if SUBTASKS in evaluation.protocol:
@@ -133,7 +119,6 @@ class _Task:
 
     @property
     def is_mean(self) -> bool:
-        """Whether it is a mean over tasks."""
         return self.key == _ALL or self.name.endswith(_AVERAGE)
 
     @property
@@ -144,12 +129,10 @@ class _Task:
 
     @property
     def general(self) -> dict[str, Any]:
-        """What is said of all tasks."""
         return as_mapping(self.document.get("config_general"))
 
     @property
     def generation(self) -> dict[str, Any]:
-        """Settings of generation."""
         own = as_mapping(as_mapping(self.general.get("model_config")).get("generation_parameters"))
         return own or as_mapping(self.general.get("generation_parameters"))
 
@@ -164,9 +147,8 @@ class _Task:
 
     @property
     def protocol(self) -> dict[str, str]:
-        """How it was measured."""
         general, config, generation = self.general, self.config, self.generation
-        return build_protocol(
+        return scores.build_protocol(
             {
                 "samples": config.get("num_samples"),
                 "temperature": generation.get("temperature"),
@@ -175,7 +157,7 @@ class _Task:
                 "prompt": f"{self.shots}-shot" if self.shots else None,
                 "harness": "lighteval",
                 "version": general.get("lighteval_version") or general.get("lighteval_sha"),
-                "date": find_date(self.path)[:_DAY],
+                "date": scores.find_date(self.path)[:_DAY],
                 "task version": as_mapping(self.document.get("versions")).get(self.key),
                 "limit": general.get("max_samples"),
                 SUBTASKS: self.subtasks if self.is_mean else None,
@@ -195,16 +177,16 @@ class _Task:
         for metric, cell in entry.items():
             if metric.endswith(_STDERR) or (selected is not None and metric not in selected):
                 continue
-            total, irregular = parse_total(
+            total, irregular = scores.parse_total(
                 as_word(metric),
                 cell,
                 None if self.is_mean else entry.get(f"{metric}{_STDERR}"),
-                n=parse_count(self.config.get("effective_num_docs")),
+                n=scores.parse_count(self.config.get("effective_num_docs")),
                 higher_is_better=better.get(metric),
             )
             messages += irregular
             if total:
-                messages += check_accuracy(total)
+                messages += scores.check_accuracy(total)
                 yield total
 
 
@@ -212,22 +194,24 @@ def _build_evaluation(task: _Task, selected: Collection[str] | None, details: Pa
     """One task; ``benchmark`` is filled in by who knows the other tasks."""
     messages: list[str] = []
     totals = tuple(task.build_totals(selected, messages))
-    limited_to, all_ = (parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original"))
-    messages += warn_limit(limited_to, all_)
-    findings = [*make_findings(task.path, messages, task.key)]
+    limited_to, all_ = (
+        scores.parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original")
+    )
+    messages += scores.warn_limit(limited_to, all_)
+    findings = [*scores.make_findings(task.path, messages, task.key)]
     answers: tuple[ScoredAnswer, ...] = ()
     if details is not None:
         answers, irregular = _read_answers(details, selected)
-        findings += make_findings(details, irregular)
+        findings += scores.make_findings(details, irregular)
         means = {total.metric: total for total in totals}
-        findings += make_findings(details, compare_means(answers, means), task.key)
+        findings += scores.make_findings(details, scores.compare_means(answers, means), task.key)
     named, seed = as_mapping(task.general.get("model_config")), task.generation.get("seed")
     model = as_word(task.general.get("model_name")) or as_word(named.get("model_name"))
     return Evaluation(
         path=task.path,
         model=model or as_word(task.path.absolute().parent.name),
         benchmark="",
-        run=find_date(task.path),
+        run=scores.find_date(task.path),
         seed=None if isinstance(seed, bool) else as_word(seed) or None,
         protocol=task.protocol,
         answers=answers,
@@ -242,16 +226,16 @@ def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[S
     strange: Counter[str] = Counter()
     rows: Counter[tuple[str, str]] = Counter()
     try:
-        for number, (scores, about) in enumerate(_read_rows(path)):
+        for number, (cells, about) in enumerate(_read_rows(path)):
             problem, gold = as_word(about.get("id")) or str(number), about.get("gold")
             choices, indices = about.get("choices"), about.get("gold_index")
             index = indices[0] if isinstance(indices, list) and len(indices) == 1 else indices
             if "gold" not in about and isinstance(choices, list) and type(index) is int:
                 gold = choices[index] if 0 <= index < len(choices) else None
-            for metric, cell in scores.items():
+            for metric, cell in cells.items():
                 if selected is not None and metric not in selected:
                     continue
-                score = parse_score(cell)
+                score = scores.parse_score(cell)
                 strange[as_word(metric)] += score is None and cell is not None
                 sample = str(rows[problem, metric])
                 rows[problem, metric] += 1
@@ -261,7 +245,7 @@ def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[S
     # What has no score anywhere is made of the whole task, such as a perplexity.
     scored = {answer.metric for answer in answers if answer.score is not None}
     answers = [answer for answer in answers if answer.metric in scored]
-    messages = [*warn_no_scores(+strange)]
+    messages = [*scores.warn_no_scores(+strange)]
     if repeated := len({answer.problem for answer in answers if answer.sample == "1"}):
         count = format_count(repeated, "problem has", "problems have")
         messages.append(f"{count} several rows: they are read as its samples")
@@ -277,15 +261,17 @@ def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """
     reader = f"read_parquet({sql.quote_paths([path])})"
     columns = get_engine().open_cursor().sql(f"SELECT * FROM {reader}").columns  # noqa: S608 - quoted
-    scores, about = (next((name for name in names if name in columns), None) for names in (_SCORES, _ABOUT))
-    if scores is None:
+    scored, about = (next((name for name in names if name in columns), None) for names in (_SCORES, _ABOUT))
+    if scored is None:
         raise ValueError(columns)
     said = f"to_json({sql.quote_name(about)})" if about else "NULL"
     cursor = get_engine().open_cursor()
-    cursor.execute(f"SELECT to_json({sql.quote_name(scores)}), {said} FROM {reader}")  # noqa: S608 - quoted
+    cursor.execute(f"SELECT to_json({sql.quote_name(scored)}), {said} FROM {reader}")  # noqa: S608 - quoted
     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
         for first, second in rows:
             cells, problem = json.loads(first or "null"), json.loads(second) if second else None
             # Older files hold the scores as a text of JSON.
-            scored = as_mapping(json.loads(cells) if isinstance(cells, str) else cells)
-            yield scored, problem if isinstance(problem, dict) else {"gold": problem}
+            yield (
+                as_mapping(json.loads(cells) if isinstance(cells, str) else cells),
+                problem if isinstance(problem, dict) else {"gold": problem},
+            )

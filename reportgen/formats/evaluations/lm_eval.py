@@ -98,8 +98,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     else:
         message = "there is no results file of this date: the model is named after the folder"
         findings = (Finding(unit.path, message),)
-    date = scores.find_date((paths or unit.files)[0])
-    run = _ResultsFile(paths[0] if paths else unit.path, document, date)
+    run = _ResultsFile(paths[0] if paths else unit.path, document, scores.find_date((paths or unit.files)[0]))
     results, groups = as_mapping(document.get("results")), as_mapping(document.get("groups"))
     samples: dict[str, Path] = {}
     for path in (path for path in unit.files if path.suffix == ".jsonl"):
@@ -170,7 +169,6 @@ class _ResultsFile:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Those of the model."""
         return _parse_arguments(self.config.get("model_args"))
 
     @property
@@ -211,7 +209,6 @@ class _Task:
 
     @property
     def protocol(self) -> dict[str, str]:
-        """How it was measured."""
         document, own, generation, config = self.run.document, self.config, self.generation, self.run.config
         greedy = str(generation.get("do_sample")).lower() == "false"
         generated = own.get("output_type") == "generate_until"

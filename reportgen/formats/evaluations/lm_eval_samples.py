@@ -11,14 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.evaluations.scores import (
-    find_slices,
-    list_shortened,
-    make_findings,
-    parse_score,
-    select_group_fields,
-    warn_no_scores,
-)
+from reportgen.formats.evaluations import scores
 from reportgen.formats.json_files import JsonLines, as_answer, as_mapping, as_word
 from reportgen.formats.runs import ScoredAnswer
 
@@ -56,7 +49,7 @@ def read_samples(
     lines, rows = JsonLines(path), _SampleRows(selected, filters)
     for row in lines.read_objects():
         rows.add(row)
-    findings = (*lines.list_findings(), *make_findings(path, rows.list_messages()))
+    findings = (*lines.list_findings(), *scores.make_findings(path, rows.list_messages()))
     return tuple(rows.build_answers()), findings
 
 
@@ -84,7 +77,6 @@ class _SampleRows:
     dropped: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row."""
         problem = as_word(row.get("doc_id"))
         if "filter" in row or not self.filters:
             chosen = as_word(row.get("filter"))
@@ -101,7 +93,7 @@ class _SampleRows:
         self.repeated += (problem, chosen) in self.seen
         self.seen.add((problem, chosen))
         if problem not in self.documents:
-            self.documents[problem] = select_group_fields(as_mapping(row.get("doc")))
+            self.documents[problem] = scores.select_group_fields(as_mapping(row.get("doc")))
         # Choices by likelihood have no answer of their own.
         taken = row.get("filtered_resps")
         if isinstance(taken, list):
@@ -113,14 +105,16 @@ class _SampleRows:
         for name in names:
             label = label_metric(as_word(name), chosen)
             if isinstance(name, str) and (self.selected is None or {label, name} & set(self.selected)):
-                cells[label] = parse_score(row.get(name))
+                cells[label] = scores.parse_score(row.get(name))
                 self.dropped[label] += cells[label] is None and row.get(name) is not None
         answered = ScoredAnswer(problem, None, answer=answer, gold=as_answer(row.get("target")))
         self.rows.append((answered, cells))
 
     def build_answers(self) -> Iterator[ScoredAnswer]:
         """One a row and metric that has a score somewhere."""
-        slices = dict(zip(self.documents, find_slices([*self.documents.values()], _HIDDEN), strict=True))
+        slices = dict(
+            zip(self.documents, scores.find_slices([*self.documents.values()], _HIDDEN), strict=True)
+        )
         scored = {label for _, cells in self.rows for label, score in cells.items() if score is not None}
         for answered, cells in self.rows:
             groups = slices[answered.problem]
@@ -129,10 +123,9 @@ class _SampleRows:
                     yield replace(answered, score=score, metric=label, slices=groups)
 
     def list_messages(self) -> Iterator[str]:
-        """What was irregular."""
         if self.differing:
             count = format_count(len(self.differing), "document number stands", "document numbers stand")
-            yield f"{count} for different documents: {list_shortened(sorted(self.differing))}"
+            yield f"{count} for different documents: {scores.list_shortened(sorted(self.differing))}"
         if self.repeated:
             yield f"{format_count(self.repeated, 'row repeats', 'rows repeat')} a document and filter"
-        yield from warn_no_scores(+self.dropped)
+        yield from scores.warn_no_scores(+self.dropped)

@@ -15,15 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.evaluations.scores import (
-    add_to_first,
-    build_protocol,
-    compare_means,
-    find_slices,
-    make_findings,
-    parse_score,
-    select_group_fields,
-)
+from reportgen.formats.evaluations import scores
 from reportgen.formats.json_files import (
     JsonLines,
     as_answer,
@@ -72,13 +64,13 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         results = _read(path)
         if not results.rows:
             raise UnreadableError(path, "there is no result in the file", "Check that promptfoo wrote it")
-        yield from add_to_first(_build_evaluations(path, results, selected), results.findings)
+        yield from scores.add_to_first(_build_evaluations(path, results, selected), results.findings)
 
 
 def _build_evaluations(
     path: Path, results: _Results, selected: Collection[str] | None
 ) -> Iterator[Evaluation]:
-    problems = _name_problems(results.rows)
+    problems = results.name_problems()
     by_prompt: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in results.rows:
         prompt = _name_prompt(as_mapping(row.get("prompt"))) or as_word(row.get("promptId"))
@@ -95,7 +87,7 @@ def _build_evaluations(
         answers = tuple(_build_answers(rows, problems, metrics))
         totals = tuple(results.build_totals(provider, prompt)) if PASSED in metrics else ()
         means = {total.metric: total for total in totals}
-        messages = [*compare_means(answers, means, "results")]
+        messages = [*scores.compare_means(answers, means, "results")]
         if errors := [shorten_cell(row.get("error")) for row in rows if _is_error(row)]:
             failed = f"{format_count(len(errors), 'test')} of {shorten_cell(provider)}"
             messages.insert(0, f"{failed} ended in an error, such as: {errors[0]}")
@@ -105,10 +97,10 @@ def _build_evaluations(
             benchmark=as_word(results.config.get("description")),
             run=results.date,
             seed=None,
-            protocol=build_protocol(protocol | {"prompt": label}),
+            protocol=scores.build_protocol(protocol | {"prompt": label}),
             answers=answers,
             totals=totals,
-            findings=tuple(make_findings(path, messages)),
+            findings=tuple(scores.make_findings(path, messages)),
         )
 
 
@@ -126,8 +118,19 @@ class _Results:
     def list_metrics(self) -> tuple[str, ...]:
         """Whether a test passed, and its score where that says more."""
         graded = [row for row in self.rows if not _is_error(row)]
-        scores = ((parse_score(row.get(PASSED)), parse_score(row.get(SCORE))) for row in graded)
-        return (PASSED, SCORE) if any(score not in {None, passed} for passed, score in scores) else (PASSED,)
+        pairs = ((scores.parse_score(row.get(PASSED)), scores.parse_score(row.get(SCORE))) for row in graded)
+        return (PASSED, SCORE) if any(score not in {None, passed} for passed, score in pairs) else (PASSED,)
+
+    def name_problems(self) -> dict[str, str]:
+        """What each test is called: its description where that is its own, otherwise its number."""
+        tests: dict[str, str] = {}
+        for row in sorted(self.rows, key=_get_index):
+            tests.setdefault(_name_test(row), as_word(as_mapping(row.get("testCase")).get("description")))
+        times = Counter(tests.values())
+        return {
+            test: text if text and times[text] == 1 else f"{text} {number}".strip()
+            for number, (test, text) in enumerate(tests.items(), 1)
+        }
 
     def build_totals(self, provider: str, prompt: str) -> Iterator[Total]:
         """The share of tests that passed, of those that were graded."""
@@ -188,7 +191,7 @@ def _build_answers(
     seen: Counter[str] = Counter()
     metadata = (as_mapping(as_mapping(row.get("testCase")).get("metadata")) for row in rows)
     fields = [{**as_mapping(row.get("vars")), **own} for row, own in zip(rows, metadata, strict=True)]
-    slices = find_slices([select_group_fields(one) for one in fields])
+    slices = scores.find_slices([scores.select_group_fields(one) for one in fields])
     numbered = zip(rows, slices, strict=True)
     for row, groups in sorted(numbered, key=lambda pair: _get_index(pair[0])):
         test = _name_test(row)
@@ -199,7 +202,7 @@ def _build_answers(
         for metric in metrics:
             yield ScoredAnswer(
                 problem=problems[test],
-                score=None if _is_error(row) else parse_score(row.get(metric)),
+                score=None if _is_error(row) else scores.parse_score(row.get(metric)),
                 sample=str(seen[test]),
                 metric=metric,
                 answer=as_answer(response.get("output")),
@@ -214,15 +217,3 @@ def _is_error(row: Mapping[str, Any]) -> bool:
     if "failureReason" in row:
         return bool(row["failureReason"] == _ERROR)
     return bool(row.get("error")) and not as_mapping(row.get("response")).get("output")
-
-
-def _name_problems(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What each test is called: its description where that is its own, otherwise its number."""
-    tests: dict[str, str] = {}
-    for row in sorted(rows, key=_get_index):
-        tests.setdefault(_name_test(row), as_word(as_mapping(row.get("testCase")).get("description")))
-    times = Counter(tests.values())
-    return {
-        test: text if text and times[text] == 1 else f"{text} {number}".strip()
-        for number, (test, text) in enumerate(tests.items(), 1)
-    }

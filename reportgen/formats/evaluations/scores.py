@@ -302,14 +302,12 @@ def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> 
     exponent = Decimal(repr(total.value)).as_tuple().exponent
     rounding = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) / unit * answers
     # Answers are graded in between where the standard error is not that of right or wrong.
-    share, n, stderr = min(total.value / unit, 1.0), total.n, total.stderr
-    deviations = [math.sqrt(share * (1 - share) / count) for count in (n, n - 1)] if n > 1 else []
-    close = [
-        d
-        for d in deviations
-        if stderr is not None and math.isclose(stderr / unit, d, rel_tol=0.02, abs_tol=1e-9)
-    ]
-    graded = stderr is not None and bool(deviations) and not close
+    spread = total.stderr / unit if total.stderr is not None and total.n > 1 else None
+    share = min(total.value / unit, 1.0)
+    deviations = (math.sqrt(share * (1 - share) / n) for n in (total.n, total.n - 1))
+    graded = spread is not None and not any(
+        math.isclose(spread, deviation, rel_tol=0.02, abs_tol=1e-9) for deviation in deviations
+    )
     if abs(right - round(right)) > rounding + _ROUNDING * answers and not graded:
         value, nearest = (written(one, significant=6) for one in (total.value, round(right) / answers * unit))
         yield (
