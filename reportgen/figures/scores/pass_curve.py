@@ -198,7 +198,7 @@ class _PassCurves:
             "unbiased pass@k",
             f"mean of {size}",
             band and f"band: {band}",
-            "" if self.better else "lower is self.better",
+            "" if self.better else "lower is better",
         )
         return ", ".join(filter(None, how))
 
