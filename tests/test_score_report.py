@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -174,7 +175,7 @@ def test_what_was_drawn_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def never(*_: object) -> None:
         pytest.fail("outcomes were read")
 
-    monkeypatch.setattr("reportgen.read.read_outcomes", never)
+    monkeypatch.setattr(sys.modules["reportgen.read"], "read_outcomes", never)
     second = drafted(root)
     assert list(second.shown.items()) == list(first.shown.items())
     assert second.benchmarks == first.benchmarks

@@ -276,29 +276,6 @@ class CachedSubject:
             self._cache.store(self._key, _Knowledge, known)
 
 
-class SubjectStore:
-    """The subjects of a draft's statements, by topic."""
-
-    def __init__(self, answers: ResultsStore, sources: Mapping[str, Source], cache: Cache) -> None:
-        self._answers, self._sources, self._cache = answers, sources, cache
-        self._known: dict[Topic, CachedSubject] = {}
-
-    def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
-        """The subject of a topic; problems of its data are reported at ``place``."""
-        if topic not in self._known:
-            better, digest = str(topic.higher_is_better), self._sources[topic.request.source].digest
-            key = self._cache.make_key("facts", repr(topic.request), better, topic.title, digest)
-            self._known[topic] = CachedSubject(
-                self._cache, key, lambda: make_subject(topic, place, self._answers)
-            )
-        return self._known[topic]
-
-    def store(self) -> None:
-        """Store what this draft used, where some of it was not stored before."""
-        for subject in self._known.values():
-            subject.store()
-
-
 @dataclass(frozen=True)
 class DrawInputs:
     """The materials of a draft, gathered before the first block is drawn."""
@@ -308,11 +285,16 @@ class DrawInputs:
     answers: ResultsStore
     colours: SeriesColours
     cache: Cache
+    subjects: dict[Topic, CachedSubject] = field(default_factory=dict, init=False)
 
-    @cached_property
-    def subjects(self) -> SubjectStore:
-        """What facts are asked of."""
-        return SubjectStore(self.answers, self.sources, self.cache)
+    def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
+        """What facts about a topic are asked of; problems of its data are reported at ``place``."""
+        if topic not in self.subjects:
+            better, digest = str(topic.higher_is_better), self.sources[topic.request.source].digest
+            key = self.cache.make_key("facts", repr(topic.request), better, topic.title, digest)
+            make = functools.partial(make_subject, topic, place, self.answers)
+            self.subjects[topic] = CachedSubject(self.cache, key, make)
+        return self.subjects[topic]
 
     @cached_property
     def get_chart_spec(self) -> Callable[[ChartShape], str]:

@@ -148,7 +148,7 @@ def judge_statement(planned: PlannedStatement, inputs: DrawInputs) -> Judgement:
         return replace(start, column=column + 1 + position) if same_line else start
 
     try:
-        return inputs.subjects.get_subject(planned.topic, binding.location).get_judgement(binding)
+        return inputs.get_subject(planned.topic, binding.location).get_judgement(binding)
     except ExpressionError as error:
         raise ReportError(
             *(
@@ -204,7 +204,7 @@ def mark_points(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
 
         (topic,) = planned.topics
         judgement = judge_statement(PlannedStatement(planned.page, claim, 0, topic), inputs)
-        scale = inputs.subjects.get_subject(topic, claim.location).scale
+        scale = inputs.get_subject(topic, claim.location).scale
         for fact in judgement.facts:
             if fact.step is not None and fact.series:
                 label = fact.name.replace("_", " ").removesuffix(" step")

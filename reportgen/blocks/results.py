@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from reportgen.core.model import CurveSet, Ending, ReducedMetric, Request
     from reportgen.core.outcomes import Outcomes, ProblemScores, ReportedScore, Score
     from reportgen.figures.plot import BenchmarkScores
-    from reportgen.read import TotalsTable
     from reportgen.settings.inputs import Source
 
     _Value = TypeVar("_Value")
@@ -182,11 +181,11 @@ class ResultsStore:
 
         Raises ``ReportError`` for what the files have wrong, or why they hold no scores.
         """
-        if self._holds_totals(request):
+        if totals := self._read_totals(request):
             from reportgen.statistics.scores import make_empty_scores  # noqa: PLC0415
 
-            names = dict.fromkeys(one.series for one in self._read_totals(request))
-            return make_empty_scores(tuple(names), self._get_range(request))
+            scores, ends = totals
+            return make_empty_scores(tuple(dict.fromkeys(one.series for one in scores)), ends)
         from reportgen.statistics.problem_scores import group_problem_scores  # noqa: PLC0415 - computes
 
         rows = _select_score_rows(request)
@@ -207,9 +206,8 @@ class ResultsStore:
         """The score of each series; raises as ``score_benchmark``."""
         from reportgen.statistics.scores import score_series, score_totals  # noqa: PLC0415
 
-        if self._holds_totals(request):
-            ends = self._get_range(request)
-            return score_totals(self._read_totals(request), level=request.level, ends=ends)
+        if totals := self._read_totals(request):
+            return score_totals(totals[0], level=request.level, ends=totals[1])
         problems = self.get_problem_scores(request)
         return score_series(problems, *split_metric(request.metric), estimand=estimand, level=request.level)
 
@@ -231,7 +229,7 @@ class ResultsStore:
 
         scores, better = self.get_scores(request, estimand), request.higher_is_better
         problems = self.get_problem_scores(request)
-        if self._holds_totals(request):
+        if self._sources[request.source].kind == "totals":
             return BenchmarkScores(problems, scores, comparisons=(), groups=(), power=None)
         pairs = self._compare_pairs(request)
         often = estimate_best_probabilities(problems, *split_metric(request.metric), higher_is_better=better)
@@ -281,34 +279,27 @@ class ResultsStore:
             ),
         )
 
-    def _holds_totals(self, request: ScoreRequest) -> bool:
-        return self._sources[request.source].kind == "totals"
-
-    def _get_range(self, request: ScoreRequest) -> tuple[float, float]:
-        """The range of totals; both ends infinite where it is not known."""
-        better, totals = request.higher_is_better, self._read_totals(request)
-        return self._open_totals(request.source).get_range(totals, higher_is_better=better)
-
-    def _open_totals(self, name: str) -> TotalsTable:
+    def _read_totals(
+        self, request: ScoreRequest
+    ) -> tuple[tuple[ReportedScore, ...], tuple[float, float]] | None:
+        """The totals of a request, with their range, infinite where not known; None for outcomes."""
+        place, source = self._locate(request), self._sources[request.source]
+        if source.kind != "totals":
+            return None
         from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
 
-        return self._compute_once("totals table", name, lambda: TotalsTable(self._root, self._sources[name]))
-
-    def _read_totals(self, request: ScoreRequest) -> tuple[ReportedScore, ...]:
-        """The totals of a request, which are few."""
-
-        def read() -> tuple[ReportedScore, ...]:
-            place = self._locate(request)
-            with relocate_errors(self._sources[request.source].location, place):
-                table = self._open_totals(request.source)
+        def read() -> tuple[tuple[ReportedScore, ...], tuple[float, float]]:
+            with relocate_errors(source.location, place):
+                name = source.name
+                table = self._compute_once("totals table", name, lambda: TotalsTable(self._root, source))
                 found = table.get_scores(request.benchmark, request.series, dict(request.where))
-            if found:
-                return found
-            said = f'no row of source "{request.source}" has a total of this benchmark and series'
-            step = "Look at filter, series and benchmark of the block"
-            raise ReportError(Diagnostic(place, said, step, Stage.DATA))
+            if not found:
+                said = f'no row of source "{request.source}" has a total of this benchmark and series'
+                step = "Look at filter, series and benchmark of the block"
+                raise ReportError(Diagnostic(place, said, step, Stage.DATA))
+            return found, table.get_range(found, higher_is_better=request.higher_is_better)
 
-        return self._compute_once("totals", _select_score_rows(request), read)
+        return self._compute_once("totals", replace(request, metric="", level=0.0), read)
 
     def _group(self, request: ScoreRequest, group: Callable[[Outcomes], _Value]) -> _Value:
         """The rows of a request, grouped."""

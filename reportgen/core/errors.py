@@ -103,9 +103,18 @@ class Diagnostics:
 
     found: list[Diagnostic] = field(default_factory=list)
 
-    def collecting(self) -> Collecting:
+    def collecting(self) -> Diagnostics:
         """A context that adds the problems of a ``ReportError`` raised inside, and goes on after it."""
-        return Collecting(self)
+        return self
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, ReportError):
+            self.add(error.problems)
+        return isinstance(error, ReportError)
 
     def add(self, problems: Iterable[Diagnostic]) -> None:
         """Add diagnostics, each once."""
@@ -124,22 +133,6 @@ class Diagnostics:
         """Raise one ``ReportError`` with every diagnostic if any of them is an error."""
         if self.errors:
             raise ReportError(*self.in_order())
-
-
-@dataclass(frozen=True, slots=True)
-class Collecting:
-    """The context of ``Diagnostics.collecting``; a class, so that mypy knows that it swallows errors."""
-
-    problems: Diagnostics
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if isinstance(error, ReportError):
-            self.problems.add(error.problems)
-        return isinstance(error, ReportError)
 
 
 @contextmanager

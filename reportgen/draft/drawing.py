@@ -1,4 +1,4 @@
-"""Draws every block, or takes it from the cache, and judges every bound value and claim.
+"""Plans and draws every block, or takes it from the cache, and judges every bound value and claim.
 
 The long texts of drawn figures stand in files of their own in the cache: an unchanged figure needs them only
 if its page changed, and a site can link to them. Of a large report a worker process reads and draws some
@@ -12,7 +12,7 @@ from importlib import import_module
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from reportgen.blocks.charts import KINDS, draw_block
+from reportgen.blocks.charts import KINDS, draw_block, plan_block
 from reportgen.blocks.draw_inputs import (
     DrawInputs,
     describe_topic,
@@ -21,13 +21,15 @@ from reportgen.blocks.draw_inputs import (
     read_series_names,
 )
 from reportgen.blocks.observations import judge_statement
-from reportgen.blocks.plan import Plan
+from reportgen.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
 from reportgen.blocks.results import ResultsStore
 from reportgen.claims.facts.vocabulary import FACTS
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
 from reportgen.core.model import BenchmarkResult, Figure, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
 from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
+from reportgen.narrative.requests import make_benchmark_request
+from reportgen.narrative.topics import list_block_sources, list_named_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,16 +37,42 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from reportgen.blocks.draw_inputs import SeriesColours
-    from reportgen.blocks.plan import PlannedBenchmark
     from reportgen.core.cache import Cache, CachedText
     from reportgen.core.model import Request, Shown
-    from reportgen.settings.inputs import Source
+    from reportgen.narrative.topics import Topic
+    from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project
 
     _Shown = TypeVar("_Shown", bound=Shown)
 
 
 _IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
+
+
+def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Diagnostics) -> Plan:
+    """Plan every block and statement but those of a source that could not be opened: that is reported."""
+    blocks: list[PlannedBlock] = []
+    benchmarks: list[PlannedBenchmark] = []
+    statements: list[PlannedStatement] = []
+    for page in pages:
+        benchmark = page.front_matter.benchmark
+        if benchmark and benchmark.source in sources:
+            with problems.collecting():
+                request = make_benchmark_request(benchmark, sources[benchmark.source], page)
+                benchmarks.append(PlannedBenchmark(page, benchmark, request))
+        for block in page.blocks:
+            if all(name in sources for name in list_block_sources(block, page)):
+                with problems.collecting():
+                    blocks.append(plan_block(block, page, sources))
+        topics: dict[str | None, Topic] = {}  # most statements of a page are about one topic
+        for number, binding in enumerate(page.bindings, start=1):
+            if binding.of not in topics and not sources.keys() >= {*list_named_sources(binding.of, page)}:
+                continue
+            with problems.collecting():
+                if binding.of not in topics:
+                    topics[binding.of] = find_topic(binding, page, sources)
+                statements.append(PlannedStatement(page, binding, number, topics[binding.of]))
+    return Plan(tuple(blocks), tuple(benchmarks), tuple(statements))
 
 
 @dataclass(slots=True)
@@ -204,7 +232,7 @@ def judge_statements(
         with problems.collecting():
             judgement = judge_statement(planned, inputs)
             facts = judgement.facts
-            # The link shows the series of the facts, and the first range and point that they name.
+            # The link shows the series that the facts are about, and the first range and point they name.
             series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
             points = ((one.step, one.series[0]) for one in facts if one.step is not None and one.series)
             ranges = ((one.from_step, one.to_step) for one in facts)
@@ -219,7 +247,8 @@ def judge_statements(
             )
             found[planned.page.path] = (*found.get(planned.page.path, ()), statement)
             problems.add(list_warnings(statement))
-    inputs.subjects.store()
+    for subject in inputs.subjects.values():
+        subject.store()
     return found
 
 

@@ -1,17 +1,12 @@
-"""Reads the pages, opens every source that they name, and plans what they, or a command, ask of these.
-
-All problems of a report are collected.
-"""
+"""Reads the pages and opens every source that they, or a command, name; problems of pages are collected."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reportgen.blocks.charts import plan_block
 from reportgen.blocks.draw_inputs import make_subject
 from reportgen.blocks.observations import find_observations
-from reportgen.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
 from reportgen.blocks.results import ResultsStore, place_score_errors, use_every_step
 from reportgen.core.errors import (
     Diagnostic,
@@ -23,8 +18,8 @@ from reportgen.core.errors import (
 )
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
-from reportgen.narrative.requests import make_benchmark_request
+from reportgen.narrative.generated import generate_for_scores, generate_pages
+from reportgen.narrative.pages import read_pages
 from reportgen.narrative.topics import (
     Topic,
     is_figure,
@@ -124,32 +119,6 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
     return tuple(map(fit, pages))
 
 
-def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Diagnostics) -> Plan:
-    """Plan every block and statement but those of a source that could not be opened: that is reported."""
-    blocks: list[PlannedBlock] = []
-    benchmarks: list[PlannedBenchmark] = []
-    statements: list[PlannedStatement] = []
-    for page in pages:
-        benchmark = page.front_matter.benchmark
-        if benchmark and benchmark.source in sources:
-            with problems.collecting():
-                request = make_benchmark_request(benchmark, sources[benchmark.source], page)
-                benchmarks.append(PlannedBenchmark(page, benchmark, request))
-        for block in page.blocks:
-            if all(name in sources for name in list_block_sources(block, page)):
-                with problems.collecting():
-                    blocks.append(plan_block(block, page, sources))
-        topics: dict[str | None, Topic] = {}  # most statements of a page are about one topic
-        for number, binding in enumerate(page.bindings, start=1):
-            if binding.of not in topics and not sources.keys() >= {*list_named_sources(binding.of, page)}:
-                continue
-            with problems.collecting():
-                if binding.of not in topics:
-                    topics[binding.of] = find_topic(binding, page, sources)
-                statements.append(PlannedStatement(page, binding, number, topics[binding.of]))
-    return Plan(tuple(blocks), tuple(benchmarks), tuple(statements))
-
-
 @dataclass(frozen=True, slots=True)
 class PlanAnswer:
     """A plan in sentences, as a table, and as plain JSON."""
@@ -177,7 +146,7 @@ class SourceQuestion:
         Raises ``ReportError`` also if there are no answers to problems.
         """
         from reportgen.blocks.scores import make_score_context, to_json_values  # noqa: PLC0415 - only for scores
-        from reportgen.figures.scores.pass_curve import build_plan_table, write_plan_sentences  # noqa: PLC0415
+        from reportgen.figures.scores.plan import build_plan_table, write_plan_sentences  # noqa: PLC0415
 
         request, place = self.topic.request, self.source.location
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from reportgen.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
 from reportgen.blocks.results import ResultsStore
 from reportgen.core.errors import Diagnostics
-from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, split_plan
-from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources, plan_report
+from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, plan_report, split_plan
+from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
