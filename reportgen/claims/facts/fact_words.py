@@ -160,8 +160,12 @@ def describe_fact(fact: Fact, scale: Scale) -> str:
     return f"{said}{place}{note}"
 
 
-def format_quantity_interval(value: float, low: float, high: float, quantity: Quantity, scale: Scale) -> str:
-    """A value or difference with its interval, both in the digits that the interval deserves."""
+def format_quantity_interval(
+    value: float, low: float | None, high: float | None, quantity: Quantity, scale: Scale
+) -> str:
+    """A value or difference with its interval, if any, both in the digits that the interval deserves."""
+    if low is None or high is None:
+        return format_quantity(value, quantity, scale)
     half = (high - low) / 2
     # By the half width; None where four significant digits have to do.
     decimals: int | None = None
