@@ -348,7 +348,7 @@ class Field:
         """What the difference of two last readings, the better one first, has to exceed.
 
         Where both end at the same step with two runs or more, it is the test that claims are judged by.
-        Otherwise it is the test over windows, or for few readings of one run what single readings have to exceed.
+        Otherwise it is the test over windows, or for few readings of one run that of readings alone.
         """
         comparison = self.test_ends(first, second)
         if comparison is not None:
