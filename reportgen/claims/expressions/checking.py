@@ -156,8 +156,8 @@ _MOST_NAMES = 12
 _COUNTERPARTS = {"score": "final", "difference": "gap", "final": "score", "peak": "score"}
 _COUNTERPARTS |= {"gap": "difference", "widest_gap": "difference"}
 # Words that others use for a fact.
-_SYNONYMS = {
-    **{"best": "peak", "worst": "trough", "best_step": "peak_step", "worst_step": "trough_step"},
+_SYNONYMS = {"best": "peak", "worst": "trough", "best_step": "peak_step", "worst_step": "trough_step"}
+_SYNONYMS |= {
     **dict.fromkeys(("last", "end", "value"), "final"),
     **dict.fromkeys(("first", "initial", "begin"), "start"),
     **dict.fromkeys(("avg", "average"), "mean"),
