@@ -58,12 +58,9 @@ class Kind:
 
 
 _UNITS = {
-    Quantity.VALUE: "metric",
-    Quantity.DIFFERENCE: "metric",
-    Quantity.STEP: "steps",
-    Quantity.STEPS: "steps",
-    Quantity.PROBABILITY: "none",
-    Quantity.NUMBER: "none",
+    **dict.fromkeys((Quantity.VALUE, Quantity.DIFFERENCE), "metric"),
+    **dict.fromkeys((Quantity.STEP, Quantity.STEPS), "steps"),
+    **dict.fromkeys((Quantity.PROBABILITY, Quantity.NUMBER), "none"),
     Quantity.TRUTH: "truth",
 }
 # The difference of two places is a distance; a place and a distance give a place.
@@ -156,20 +153,11 @@ def check_expression(text: str, subject: Subject, purpose: Purpose | None = None
 
 _MOST_NAMES = 12
 # What somebody means who asks curves for a fact of scores, or the other way round.
-_COUNTERPARTS = {
-    "score": "final",
-    "difference": "gap",
-    "final": "score",
-    "peak": "score",
-    "gap": "difference",
-    "widest_gap": "difference",
-}
+_COUNTERPARTS = {"score": "final", "difference": "gap", "final": "score", "peak": "score"}
+_COUNTERPARTS |= {"gap": "difference", "widest_gap": "difference"}
 # Words that others use for a fact.
-_SYNONYMS = {
-    "best": "peak",
-    "worst": "trough",
-    "best_step": "peak_step",
-    "worst_step": "trough_step",
+_SYNONYMS = {"best": "peak", "worst": "trough", "best_step": "peak_step", "worst_step": "trough_step"}
+_SYNONYMS |= {
     **dict.fromkeys(("last", "end", "value"), "final"),
     **dict.fromkeys(("first", "initial", "begin"), "start"),
     **dict.fromkeys(("avg", "average"), "mean"),

@@ -120,11 +120,12 @@ def evaluate_verdict(
     elif one.adjusted_p is None:
         answer = Answer(None, reason)
     else:
-        difference = _describe_difference(one, one.low, one.high, scale)
+        value = one.difference or 0.0
+        difference = format_quantity_interval(value, one.low, one.high, Quantity.DIFFERENCE, scale)
         p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
-        note = f"{difference}, {p}, {behind}"
+        note = f"difference {difference}, {p}, {behind}"
         if name == "p_value":
-            answer = Answer(one.adjusted_p, note=f"{difference}, {behind}")
+            answer = Answer(one.adjusted_p, note=f"difference {difference}, {behind}")
         elif name == "tied" and unclear and not is_within(one.low, one.high):
             reason = f"the interval of the difference excludes 0, and the test does not decide: {note}"
             answer = Answer(None, reason)
@@ -160,14 +161,7 @@ def _test_equivalence(one: Comparison, margin: float, scale: Scale, behind: str,
     low = one.difference - max(half, (one.difference - one.low) * narrower)
     high = one.difference + max(half, (one.high - one.difference) * narrower)
     inside = -margin < low and high < margin
-    difference = _describe_difference(one, low, high, scale)
+    difference = format_quantity_interval(one.difference, low, high, Quantity.DIFFERENCE, scale)
     limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
     where = "inside" if inside else "not inside"
-    return Answer(inside, note=f"{difference} at 90 %, {where} ±{limit}, {behind}")
-
-
-def _describe_difference(one: Comparison, low: float | None, high: float | None, scale: Scale) -> str:
-    value = one.difference or 0.0
-    if low is None or high is None:
-        return f"difference {format_quantity(value, Quantity.DIFFERENCE, scale)}"
-    return f"difference {format_quantity_interval(value, low, high, Quantity.DIFFERENCE, scale)}"
+    return Answer(inside, note=f"difference {difference} at 90 %, {where} ±{limit}, {behind}")

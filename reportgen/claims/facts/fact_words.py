@@ -43,7 +43,7 @@ def format_quantity(
 ) -> str:
     """A value with its unit: ``0.84``, ``62.1 %``, ``+3.2 points``, ``step 120``, ``40 steps``, ``< 0.001``.
 
-    Values between bounds of 0 and 1 are told in percent, their differences in points, with one decimal;
+    Values between bounds of 0 and 1 are written in percent, their differences in points, with one decimal;
     where the data write percentages the sign stands behind them as they are; all others have four
     significant digits. What is inside the bounds never seems to reach them, a difference never seems to be
     0 if it is not, and a p value stays on its side of 0.05. ``decimals`` are digits after the point, as they
@@ -160,8 +160,12 @@ def describe_fact(fact: Fact, scale: Scale) -> str:
     return f"{said}{place}{note}"
 
 
-def format_quantity_interval(value: float, low: float, high: float, quantity: Quantity, scale: Scale) -> str:
-    """A value or difference with its interval, both in the digits that the interval deserves."""
+def format_quantity_interval(
+    value: float, low: float | None, high: float | None, quantity: Quantity, scale: Scale
+) -> str:
+    """A value or difference with its interval, if any, both in the digits that the interval deserves."""
+    if low is None or high is None:
+        return format_quantity(value, quantity, scale)
     half = (high - low) / 2
     # By the half width; None where four significant digits have to do.
     decimals: int | None = None

@@ -30,7 +30,7 @@ Held: TypeAlias = Literal["curves", "scores"]  # what a subject holds, and so wh
 
 
 class ParameterKind(StrEnum):
-    """What a fact can be asked with."""
+    """What a fact takes."""
 
     SERIES = "series"
     STEP = "step"
@@ -178,7 +178,7 @@ class Subject(Protocol):
 def collect_facts(subject: Subject) -> tuple[Fact, ...]:
     """The facts of every series, then those of every pair, in the order of series and of the vocabulary.
 
-    Each pair is asked once, in the order of series; ``better`` the other way round where that is true.
+    Each pair is taken once, in the order of series; ``better`` the other way round where that is true.
     """
     of_series = ParameterKind.SERIES
     kinds = [

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Scale
 
 
-# Room for every digit of every double beside every exponent that may be typed.
+# Room for every digit of every double with every exponent that may be typed.
 EXACT = Context(prec=2000)
 # Sums of measured values are right to this many digits: a tie within them counts as a tie.
 _RELIABLE = Context(prec=12)

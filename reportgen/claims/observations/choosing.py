@@ -9,12 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from reportgen.claims.facts.fact_words import (
-    describe_fact,
-    format_few,
-    format_quantity,
-    format_quantity_interval,
-)
+from reportgen.claims.facts.fact_words import describe_fact, format_few, format_quantity_interval
 from reportgen.claims.facts.subjects import ScoreSubject
 from reportgen.claims.observations.dips import observe_turns
 from reportgen.claims.observations.field import Field, observe
@@ -224,23 +219,17 @@ class ScoreField:
         turned = [one if rank[one.a] < rank[one.b] else swap_sides(one) for one in there]
         return tuple(sorted(turned, key=lambda one: (rank[one.a], rank[one.b])))
 
-    def format_value(self, value: float, low: float | None, high: float | None, quantity: Quantity) -> str:
-        """A number with its interval, where there is one: ``61.0 % [50.2, 71.1]``."""
-        if low is None or high is None:
-            return format_quantity(value, quantity, self.subject.scale)
-        return format_quantity_interval(value, low, high, quantity, self.subject.scale)
-
     def format_score(self, score: Score, *, short: bool = False) -> str:
         """A score with its interval, or without: ``61.0 % [50.2, 71.1]``."""
         low, high = (None, None) if short else (score.low, score.high)
-        return self.format_value(score.estimate or 0.0, low, high, Quantity.VALUE)
+        return format_quantity_interval(score.estimate or 0.0, low, high, Quantity.VALUE, self.subject.scale)
 
     def format_difference(self, one: Comparison) -> str:
         """With its interval and p: ``+3.2 points [+0.4, +6.0], p = 0.01 on 30 shared problems``."""
-        shared = f"on {format_count(one.shared, 'shared problem')}"
+        shared, scale = f"on {format_count(one.shared, 'shared problem')}", self.subject.scale
         if one.difference is None:
             return f"{one.reason or 'no shared problem'} {shared}"
-        words = self.format_value(one.difference, one.low, one.high, Quantity.DIFFERENCE)
+        words = format_quantity_interval(one.difference, one.low, one.high, Quantity.DIFFERENCE, scale)
         return f"{words} {shared}" if one.adjusted_p is None else f"{words}, {_format_p(one)} {shared}"
 
     def list_evidence(self, name: str, *arguments: tuple[str, ...]) -> list[str]:

@@ -339,7 +339,7 @@ class Field:
 
     @property
     def readings_alone(self) -> Threshold:
-        """What is asked of single readings: 1 % of the range, or the source's precision."""
+        """What single readings have to exceed: 1 % of the range, or the source's precision."""
         if self.precision > SMALLEST_SHARE * self.plotted_range:
             return Threshold(self.precision, "the precision that the source states")
         return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
@@ -348,7 +348,7 @@ class Field:
         """What the difference of two last readings, the better one first, has to exceed.
 
         Where both end at the same step with two runs or more, it is the test that claims are judged by.
-        Otherwise it is the test over windows, or for few readings of one run what is asked of readings.
+        Otherwise it is the test over windows, or for few readings of one run that of readings alone.
         """
         comparison = self.test_ends(first, second)
         if comparison is not None:
