@@ -144,7 +144,7 @@ _problem_values = arrays(
 
 
 def _lone(values: FloatArray, lowest: float = 0.0, highest: float = 1.0, level: float = 0.95) -> Interval:
-    return estimate_over_problems(lowest + (highest - lowest) * values, lowest, highest, level)
+    return estimate_over_problems(lowest + (highest - lowest) * values, (lowest, highest), level)
 
 
 @given(_problem_values, st.floats(0.01, 0.999999))
@@ -210,7 +210,7 @@ def test_a_mean_that_rounds_to_the_end_has_the_bound_too() -> None:
     """Far from 0 a small lack vanishes in the mean of many: not divided by, not without width."""
     values = np.full(3000, 1e6 + 1.0)
     values[0] -= 2e-9
-    found = estimate_over_problems(values, 1e6, 1e6 + 1, 0.95)
+    found = estimate_over_problems(values, (1e6, 1e6 + 1), 0.95)
     assert found.method == "bound on unseen problems"
     assert found.low is not None
     assert found.low < 1e6 + 1 == found.high

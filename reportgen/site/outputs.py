@@ -58,7 +58,7 @@ def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
 
 
 def format_report_json(report: Report, provenance: Provenance) -> str:
-    """The whole report, a line a page and a line a source, so that two can be compared; keys sorted."""
+    """The whole report as JSON, each page and source on a line, so that two can be compared; keys sorted."""
     value: dict[str, Any] = {
         "format": FORMAT,
         "generator": {"name": "reportgen", "version": __version__},

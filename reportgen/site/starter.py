@@ -36,7 +36,7 @@ class UnknownSourceError(Exception):
 
 
 def find_requirement() -> str:
-    """What installs this reportgen, ``mkdocs-reportgen @ git+https://…@COMMIT``, or UnknownSourceError."""
+    """The requirement that installs this reportgen; raises an UnknownSourceError if it would not for all."""
     records = (one.read_text("direct_url.json") for one in distributions(name=DISTRIBUTION))
     record = next(filter(None, records), None)
     if record is None:

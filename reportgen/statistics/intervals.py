@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.core.model import FloatArray
+
+
+# The smallest and the largest possible value.
+Ends: TypeAlias = tuple[float, float]
+# The cluster of each value; without any, each is by itself.
+Units: TypeAlias = "Sequence[str] | None"
 
 
 class RunVariance(NamedTuple):
@@ -110,7 +116,7 @@ class Variance(NamedTuple):
 
 
 def variance_of_mean(
-    values: FloatArray, units: Sequence[str] | None = None, runs: Sequence[RunVariance | None] = ()
+    values: FloatArray, units: Units = None, runs: Sequence[RunVariance | None] = ()
 ) -> Variance:
     """The variance of a mean over problems and over runs, as both are drawn at random; ``values`` has no NaN.
 
@@ -139,13 +145,7 @@ def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVarian
 
 
 def estimate_over_problems(
-    values: FloatArray,
-    lowest: float,
-    highest: float,
-    level: float,
-    *,
-    units: Sequence[str] | None = None,
-    runs: RunVariance | None = None,
+    values: FloatArray, ends: Ends, level: float, units: Units = None, runs: RunVariance | None = None
 ) -> Interval:
     """The t interval of a mean score over problems, made on the logit scale of the range of scores.
 
@@ -156,13 +156,13 @@ def estimate_over_problems(
     and where what is unseen reaches half as far as t, the end near the border takes the whole error (Feldman
     and Cousins 1998). Coverage: ``benchmarks/honesty_scores.py``.
     """
-    count, width = values.size, highest - lowest
+    count, (lowest, highest) = values.size, ends
     if count < _FEWEST:
         return _make_no_interval(count)
-    centre = mean(values)
+    centre, width = mean(values), highest - lowest
     share = (centre - lowest) / width
-    if is_constant(values, lowest, highest) or not 0 < share < 1:
-        return make_unseen_interval(centre, count, (lowest, highest), level)
+    if is_constant(values, ends) or not 0 < share < 1:
+        return make_unseen_interval(centre, count, ends, level)
     variance = variance_of_mean(values, units, [runs])
     stderr = math.sqrt(variance.total)
     intervals = []
@@ -174,13 +174,13 @@ def estimate_over_problems(
         # What was seen lies inside, whatever rounding says.
         low, high = min(lowest + low * width, centre), max(lowest + high * width, centre)
         intervals.append((max(lowest, low), min(highest, high)))
-    low, high, reason = _extend_interval(intervals, values, (lowest, highest), level)
+    low, high, reason = _extend_interval(intervals, values, ends, level)
     method = f"t over {_describe_units(units, variance)} on the logit scale"
     return Interval(low, high, method, reason, stderr, variance.df, math.sqrt(variance.of_runs))
 
 
 def _extend_interval(
-    intervals: Sequence[tuple[float, float]], values: FloatArray, ends: tuple[float, float], level: float
+    intervals: Sequence[tuple[float, float]], values: FloatArray, ends: Ends, level: float
 ) -> tuple[float, float, str]:
     """An interval widened to ``make_unseen_interval`` if half of the problems are at one end of the range.
 
@@ -208,31 +208,25 @@ def _extend_interval(
 
 
 def estimate_over_differences(
-    differences: FloatArray,
-    lowest: float,
-    highest: float,
-    level: float,
-    *,
-    units: Sequence[str] | None = None,
-    runs: Sequence[RunVariance | None] = (),
+    differences: FloatArray, ends: Ends, level: float, units: Units, runs: Sequence[RunVariance | None]
 ) -> Interval:
     """The t interval of a mean paired difference: mean ± t √V (``variance_of_mean``), cut at the range.
 
     Where all problems differ by the same it is ``make_unseen_interval``; where 19 of 20 do, it is never less
     than that, since few problems carry what is left. The reason says so.
     """
-    count = differences.size
+    count, (lowest, highest) = differences.size, ends
     if count < _FEWEST:
         return _make_no_interval(count)
     variance = variance_of_mean(differences, units, runs)
     centre, stderr = mean(differences), math.sqrt(variance.total)
-    if is_constant(differences, lowest, highest) and not variance.of_runs:
-        return make_unseen_interval(centre, count, (lowest, highest), level, what="difference")
+    if is_constant(differences, ends) and not variance.of_runs:
+        return make_unseen_interval(centre, count, ends, level, what="difference")
     half = t_quantile((1 + level) / 2, variance.df) * stderr
     low, high = max(centre - half, lowest), min(centre + half, highest)
     equal = np.count_nonzero(np.abs(differences - np.median(differences)) <= _SAME * (highest - lowest))
     share = _compute_unseen_share(count, level)
-    pulled = _move_mean(centre, share, (lowest, highest))
+    pulled = _move_mean(centre, share, ends)
     reason = ""
     if FEW_OF * (count - equal) <= count and (pulled[0] < low or pulled[1] > high):
         low, high = min(low, pulled[0]), max(high, pulled[1])
@@ -244,13 +238,13 @@ def estimate_over_differences(
     return Interval(low, high, method, reason, stderr, variance.df, math.sqrt(variance.of_runs))
 
 
-def _describe_units(units: Sequence[str] | None, variance: Variance) -> str:
+def _describe_units(units: Units, variance: Variance) -> str:
     """What is taken as drawn at random."""
     return f"{'problems' if units is None else 'clusters'}{' and runs' if variance.of_runs else ''}"
 
 
 def make_unseen_interval(
-    value: float, count: int, ends: tuple[float, float], level: float, *, what: str = "value"
+    value: float, count: int, ends: Ends, level: float, *, what: str = "value"
 ) -> Interval:
     """An interval for problems like ``count`` ones that all have the same value; never of zero width.
 
@@ -271,7 +265,7 @@ def _compute_unseen_share(count: int, level: float) -> float:
     return 1 - missed
 
 
-def _move_mean(value: float, share: float, ends: tuple[float, float]) -> tuple[float, float]:
+def _move_mean(value: float, share: float, ends: Ends) -> tuple[float, float]:
     """How far a share of problems at either end of the range would pull a mean."""
     return value - share * (value - ends[0]), value + share * (ends[1] - value)
 
@@ -280,14 +274,14 @@ def _make_no_interval(count: int) -> Interval:
     return Interval(reason=f"{count} problem{'' if count == 1 else 's'}: no interval")
 
 
-def wilson(rate: float, count: int, lowest: float, highest: float, level: float) -> Interval:
+def wilson(rate: float, count: int, ends: Ends, level: float) -> Interval:
     """Wilson's score interval of a proportion, for problems that are right or wrong in a single draw.
 
     (p + z²/2n ± z √(p (1 - p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927), carried to the range of scores.
     """
     if count < _FEWEST:
         return _make_no_interval(count)
-    width = highest - lowest
+    lowest, width = ends[0], ends[1] - ends[0]
     z, share = normal_quantile(level), (rate - lowest) / width
     square = z * z / count
     centre = (share + square / 2) / (1 + square)
@@ -300,7 +294,7 @@ def wilson(rate: float, count: int, lowest: float, highest: float, level: float)
 
 
 def estimate_within_problems(
-    centre: float, variances: FloatArray, freedom: FloatArray, ends: tuple[float, float], level: float
+    centre: float, variances: FloatArray, freedom: FloatArray, ends: Ends, level: float
 ) -> Interval:
     """The interval for these very problems, other samples: √(Σ v_p)/P about the mean, cut at the range.
 
@@ -321,6 +315,6 @@ def estimate_within_problems(
     return Interval(max(centre - half, ends[0]), min(centre + half, ends[1]), "t over samples", stderr=stderr)
 
 
-def is_constant(values: FloatArray, lowest: float, highest: float) -> bool:
+def is_constant(values: FloatArray, ends: Ends) -> bool:
     """Whether all values are one number, up to how it was computed."""
-    return bool(np.ptp(values) <= _SAME * (highest - lowest))
+    return bool(np.ptp(values) <= _SAME * (ends[1] - ends[0]))

@@ -95,12 +95,13 @@ class PairedBenchmark:
         a, b = self._find_rows(pair)
         differences, units = self.compute_differences(pair)
         count, width = differences.size, self.scores.highest - self.scores.lowest
+        ends = -width, width
         runs = [self.runs[name] for name in pair]
         clusters = units if self._units else None
-        interval = estimate_over_differences(differences, -width, width, level, units=clusters, runs=runs)
+        interval = estimate_over_differences(differences, ends, level, clusters, runs)
         spread = None
         if count > 1:
-            spread = 0.0 if is_constant(differences, -width, width) else deviation(differences)
+            spread = 0.0 if is_constant(differences, ends) else deviation(differences)
         test, reason = self._tests.get(pair), interval.reason
         difference = mean(differences) if count else None
         if test is None:

@@ -52,7 +52,7 @@ def group_problem_scores_by(
 
 
 class _Query(NamedTuple):
-    """A table of outcomes and a question: the expression for a row's part; may a sample be repeated?"""
+    """A question about outcomes; where ``repeated``, a sample may have several rows."""
 
     outcomes: Outcomes
     part: str

@@ -59,7 +59,7 @@ def measure_run_spreads(
             reason = "no problem that every run answered"
         elif sd is None:
             reason = "1 run: no spread between runs"
-        elif is_constant(totals, problem_scores.lowest, problem_scores.highest):
+        elif is_constant(totals, (problem_scores.lowest, problem_scores.highest)):
             reason = f"all {totals.size} runs have the same score: no interval"
         else:
             reason = ""
@@ -175,24 +175,24 @@ def _score(request: _Request, place: int) -> Score:
 def _compute_interval(request: _Request, place: int, runs: RunVariance | None) -> Interval:
     scores, values, level = request.scores, request.values, request.level
     own = np.isfinite(values.series[place])
-    present, lowest, highest = values.series[place][own], scores.lowest, scores.highest
+    present, ends = values.series[place][own], (scores.lowest, scores.highest)
     if not present.size:
         return Interval(reason="no problem with a score")
     if request.estimand == "these problems":
         if request.noise is None:
             return Interval(reason=f"the sampling noise of {values.name} is not known")
         variance, freedom = (array[place][own] for array in request.noise)
-        return estimate_within_problems(mean(present), variance, freedom, (lowest, highest), level)
+        return estimate_within_problems(mean(present), variance, freedom, ends, level)
     units = list_units(scores)
     if units is not None:
         units = [units[column] for column in np.flatnonzero(own).tolist()]
     samples = scores.samples[find_rows(scores, place)]
     one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == values.draws))
     # A majority vote may be split, and is then no longer right or wrong.
-    whole = bool(np.all((present == lowest) | (present == highest)))
+    whole = bool(np.all((present == ends[0]) | (present == ends[1])))
     if scores.binary[place] and one_draw and whole and units is None:
-        return wilson(mean(present), present.size, lowest, highest, level)
-    return estimate_over_problems(present, lowest, highest, level, units=units, runs=runs)
+        return wilson(mean(present), present.size, ends, level)
+    return estimate_over_problems(present, ends, level, units, runs)
 
 
 def score_slices(

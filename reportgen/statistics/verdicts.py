@@ -45,7 +45,7 @@ def adjust_comparisons(
 
 
 def decide(comparison: Comparison, p: float, alpha: float, *, higher_is_better: bool) -> Verdict:
-    """``UNCLEAR`` unless p is below ``alpha`` (many comparisons) and the interval excludes 0 (size)."""
+    """``BETTER`` or ``WORSE`` where p is below ``alpha`` and the interval excludes 0; else ``UNCLEAR``."""
     low, high = comparison.low, comparison.high
     if p >= alpha or low is None or high is None or low <= 0 <= high:
         return Verdict.UNCLEAR

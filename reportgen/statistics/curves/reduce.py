@@ -196,11 +196,20 @@ def _reduce_metric(rows: _Rows, request: _Request) -> ReducedMetric:
     reached = [extent for extent in rows.extents if extent.finite]
     first, last = min(one.first_step for one in reached), max(one.last_step for one in reached)
     bins = Bins(first, last, max_points)
-    if request.smooth > 0:
-        runs, distinct = _read_smoothed_runs(rows, bins, request.smooth)
-    else:
+    if request.smooth <= 0:
         written_once = rows if unique else rows._replace(frame=_select_last_written(rows))
         runs, distinct = _read_binned_runs(written_once, bins)
+        return request.make_metric(runs, rows.groups, finite, distinct, bins)
+    # Smooth and bin each run by itself: only one is in memory at a time.
+    runs, distinct = (), 0
+    for group in rows.groups:
+        own = rows.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
+        fetched = _fetch(own.select("step", "row", *rows.columns))
+        columns = {name: as_floats(fetched[name]) for name in ("step", *rows.columns)}
+        row = np.asarray(fetched["row"]).astype(np.int64)
+        points = keep_last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
+        distinct += points.steps.size
+        runs += split_runs(bin_points(smooth_points(points, request.smooth), bins), [group])
     return request.make_metric(runs, rows.groups, finite, distinct, bins)
 
 
@@ -346,21 +355,6 @@ def _read_binned_runs(rows: _Rows, bins: Bins) -> tuple[tuple[Run, ...], int]:
         highest=numbers["highest"],
     )
     return split_runs(points, rows.groups), sum(as_counts(fetched["count"]))
-
-
-def _read_smoothed_runs(rows: _Rows, bins: Bins, smooth: float) -> tuple[tuple[Run, ...], int]:
-    """Smooth and bin each run by itself: only one is in memory at a time."""
-    runs: list[Run] = []
-    distinct = 0
-    for group in rows.groups:
-        own = rows.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
-        fetched = _fetch(own.select("step", "row", *rows.columns))
-        columns = {name: as_floats(fetched[name]) for name in ("step", *rows.columns)}
-        row = np.asarray(fetched["row"]).astype(np.int64)
-        points = keep_last_written(np.zeros(row.size, dtype=np.int64), row, columns, 1)
-        distinct += points.steps.size
-        runs += split_runs(bin_points(smooth_points(points, smooth), bins), [group])
-    return tuple(runs), distinct
 
 
 def _find_runs_of_rows(fetched: dict[str, Column], groups: Sequence[Group]) -> IntArray:
