@@ -18,8 +18,7 @@ from reportgen.core.errors import (
 )
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.narrative.generated import generate_for_scores, generate_pages
-from reportgen.narrative.pages import read_pages
+from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
 from reportgen.narrative.topics import (
     Topic,
     is_figure,
@@ -146,7 +145,7 @@ class SourceQuestion:
         Raises ``ReportError`` also if there are no answers to problems.
         """
         from reportgen.blocks.scores import make_score_context, to_json_values  # noqa: PLC0415 - only for scores
-        from reportgen.figures.scores.plan import build_plan_table, write_plan_sentences  # noqa: PLC0415
+        from reportgen.figures.scores.pass_curve import build_plan_table, write_plan_sentences  # noqa: PLC0415
 
         request, place = self.topic.request, self.source.location
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":

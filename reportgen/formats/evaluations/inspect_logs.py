@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.core.words import format_count
-from reportgen.formats.binary.archive import Archive, open_archive
+from reportgen.formats.archive import Archive, open_archive
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.inspect_samples import (
     build_answers,
