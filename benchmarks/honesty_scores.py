@@ -21,9 +21,8 @@ from reportgen.statistics.verdicts import holm, rank_groups
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reportgen.core.comparisons import Comparison
+    from reportgen.core.comparisons import Comparison, ProblemScores
     from reportgen.core.model import FloatArray
-    from reportgen.core.outcomes import ProblemScores
 
 _REAL = Path(__file__).parents[1] / "tests" / "simulated" / "matharena_aime_II.csv"
 _ALPHA = 0.05

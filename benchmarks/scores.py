@@ -24,8 +24,8 @@ import duckdb
 import narwhals as nw
 from measure import run, table
 
-from reportgen.core.outcomes import Outcomes
-from reportgen.formats.engine import get_engine
+from reportgen.core.comparisons import Outcomes
+from reportgen.formats.sql import get_engine
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.power import estimate_power
 from reportgen.statistics.problem_scores import group_problem_scores

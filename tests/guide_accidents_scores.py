@@ -10,7 +10,7 @@ from guide_accidents_stores import STORES
 from guide_damage import cut, kept, removed, replaced
 from guide_messages import Accident
 
-from reportgen.formats.engine import get_engine
+from reportgen.formats.sql import get_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

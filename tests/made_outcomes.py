@@ -8,7 +8,7 @@ import duckdb
 import narwhals as nw
 import numpy as np
 
-from reportgen.core.outcomes import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries
+from reportgen.core.comparisons import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries
 from reportgen.statistics.compare import compare_all
 
 if TYPE_CHECKING:

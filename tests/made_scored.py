@@ -13,7 +13,7 @@ from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import find_leader, rank_groups, rank_ranges
 
 if TYPE_CHECKING:
-    from reportgen.core.outcomes import ProblemScores
+    from reportgen.core.comparisons import ProblemScores
 
 
 def scored(

@@ -6,17 +6,17 @@ from collections.abc import Mapping  # noqa: TC003 - a field of a dataclass
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reportgen.claims.expressions.checking import Purpose, check_expression
-from reportgen.claims.expressions.evaluation import evaluate
-from reportgen.claims.expressions.faults import ExpressionError
-from reportgen.claims.facts.calls import format_call
-from reportgen.claims.facts.vocabulary import FACTS, FactError
+from reportgen.claims.calls import format_call
+from reportgen.claims.checking import Purpose, check_expression
+from reportgen.claims.evaluation import evaluate
+from reportgen.claims.language import ExpressionError
+from reportgen.claims.vocabulary import FACTS, FactError
 from reportgen.core.statements import Fact, Scale
 
 if TYPE_CHECKING:
-    from reportgen.claims.expressions.evaluation import Result
-    from reportgen.claims.expressions.faults import Fault
-    from reportgen.claims.facts.vocabulary import Argument, Subject
+    from reportgen.claims.evaluation import Result
+    from reportgen.claims.language import Fault
+    from reportgen.claims.vocabulary import Argument, Subject
 
 Answer: TypeAlias = float | str | FactError
 """A value or truth, the reason why there is none, or an error."""

@@ -10,8 +10,7 @@ from made_outcomes import compare, matrix, outcomes
 from scipy import stats
 from scipy.special import expit, logit
 
-from reportgen.core.comparisons import Verdict
-from reportgen.core.outcomes import ScoresError
+from reportgen.core.comparisons import ScoresError, Verdict
 from reportgen.statistics.compare import compare_benchmarks
 from reportgen.statistics.problem_scores import group_problem_scores_by
 from reportgen.statistics.scores import build_problem_grid, score_series, score_slices, score_total

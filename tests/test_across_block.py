@@ -12,8 +12,8 @@ from made_figures import HOSTILE
 from made_outcomes import matrix
 from made_scored import score_context
 
+from reportgen.core.comparisons import OutcomeNotes
 from reportgen.core.model import ResultTable
-from reportgen.core.outcomes import OutcomeNotes
 from reportgen.figures.scores.across import AVERAGE, draw_across
 from reportgen.figures.scores.wording import format_score_estimate
 from reportgen.settings.blocks import ComparisonSettings
@@ -22,8 +22,8 @@ from reportgen.statistics.power import estimate_power
 from reportgen.statistics.scores import score_total
 
 if TYPE_CHECKING:
+    from reportgen.core.comparisons import ProblemScores, Score
     from reportgen.core.model import Stack
-    from reportgen.core.outcomes import ProblemScores, Score
 
 NAMES = ("A", "B", "C")
 

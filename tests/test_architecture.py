@@ -46,8 +46,8 @@ MAY_IMPORT = {
 
 # Each library of some weight, and the modules that may know it.
 LIBRARIES = {
-    "duckdb": r"formats/(engine|sql|evaluations/lighteval|tables/parquet)|read/.*|statistics/curves/reduce.*",
-    "narwhals": r"core/(model|outcomes)|formats/engine|read/.*|statistics/curves/reduce.*",
+    "duckdb": r"formats/(sql|evaluations/lighteval|tables/parquet)|read/.*|statistics/curves/reduce.*",
+    "narwhals": r"core/(model|comparisons)|formats/sql|read/.*|statistics/curves/reduce.*",
     "pandas": r"read/measurements|blocks/charts|figures/author_charts|notebook/.*",
     "altair": r"figures/.*|notebook/.*",
     "vl_convert": r"figures/render|site/vega_bundle",

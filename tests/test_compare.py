@@ -15,8 +15,7 @@ from hypothesis.extra.numpy import arrays
 from made_outcomes import compare, matrix
 from scipy import stats
 
-from reportgen.core.comparisons import RankGroup, Verdict
-from reportgen.core.outcomes import ScoresError
+from reportgen.core.comparisons import RankGroup, ScoresError, Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.permutation_tests import FLIPS, Flips, run_flip_test
 from reportgen.statistics.power import estimate_power, find_half_step
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
+    from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import FloatArray
-    from reportgen.core.outcomes import ProblemScores
 
 _levels = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 _shape = st.tuples(st.integers(2, 4), st.integers(1, 9), st.just(2))

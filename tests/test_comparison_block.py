@@ -24,8 +24,8 @@ from reportgen.settings.blocks import ComparisonSettings
 from reportgen.statistics.verdicts import swap_sides
 
 if TYPE_CHECKING:
+    from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import Stack
-    from reportgen.core.outcomes import ProblemScores
 
 
 def skilled(*skills: float, problems: int = 30, samples: int = 8, seed: int = 1) -> ProblemScores:

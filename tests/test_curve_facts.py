@@ -12,9 +12,9 @@ import pytest
 from made_figures import curve, curve_set
 from scipy import stats
 
-from reportgen.claims.facts.calls import Answer, Call, format_call, make_fact
-from reportgen.claims.facts.subjects import CurveSubject
-from reportgen.claims.facts.vocabulary import FACTS, FactError, collect_facts
+from reportgen.claims.calls import Answer, Call, format_call, make_fact
+from reportgen.claims.subjects import CurveSubject
+from reportgen.claims.vocabulary import FACTS, FactError, collect_facts
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Fact, Quantity, Scale
@@ -25,7 +25,7 @@ from reportgen.statistics.verdicts import adjust_comparisons
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.claims.facts.vocabulary import Argument, Subject
+    from reportgen.claims.vocabulary import Argument, Subject
 
 STEPS = [0.0, 40.0, 80.0, 120.0, 200.0]
 MEL = [0.2, 0.5, 0.7, 0.84, 0.82]

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from made_figures import context, curve, curve_set, figure
 
-from reportgen.claims.facts.subjects import CurveSubject
 from reportgen.claims.observations.choosing import observe_curves
 from reportgen.claims.observations.field import Field
 from reportgen.claims.observations.plateaus import observe_part_company
+from reportgen.claims.subjects import CurveSubject
 from reportgen.core.directions import HIGHER, LOWER, NEITHER, Direction, find_direction, guess_direction
 from reportgen.core.model import Run
 from reportgen.core.statements import Scale
-from reportgen.figures.curves.key_results import summarize_benchmark
+from reportgen.figures.curve_key_results import summarize_benchmark
 from reportgen.settings.blocks import Rule
 from reportgen.settings.report import Benchmark
 

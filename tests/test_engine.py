@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from reportgen.formats.engine import get_engine
+from reportgen.formats.sql import get_engine
 
 
 @pytest.mark.parametrize(

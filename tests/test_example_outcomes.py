@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from reportgen.core.outcomes import ProblemScores
+    from reportgen.core.comparisons import ProblemScores
 
 DATA = Path(__file__).parents[1] / "data"
 BENCHMARKS = ("Contest", "Textbook")

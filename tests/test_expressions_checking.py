@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from made_subjects import ACCURACY, CURVES, MadeSubject, faults, marked, result
 
-from reportgen.claims.expressions.checking import Kind, check_expression, combine_kinds
-from reportgen.claims.expressions.faults import ExpressionError, Fault
-from reportgen.claims.facts.vocabulary import FACTS, ParameterKind, list_fact_kinds
+from reportgen.claims.checking import Kind, check_expression, combine_kinds
+from reportgen.claims.language import ExpressionError, Fault
+from reportgen.claims.vocabulary import FACTS, ParameterKind, list_fact_kinds
 from reportgen.core.statements import Quantity, Scale
 
 SCORES = MadeSubject({"score(MEL)": 0.6}, holds="scores")

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from made_figures import curve, curve_set
 from made_subjects import Answer, MadeSubject, faults, marked, result
 
-from reportgen.claims.facts.subjects import CurveSubject
+from reportgen.claims.subjects import CurveSubject
 from reportgen.core.statements import Quantity, Scale, Truth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.claims.expressions.evaluation import Part, Result
+    from reportgen.claims.evaluation import Part, Result
 
 _LEFT, _RIGHT = "final(MEL)", "final(GRPO)"
 

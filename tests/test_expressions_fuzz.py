@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from reportgen.claims.expressions.checking import Purpose, check_expression
-from reportgen.claims.expressions.evaluation import evaluate
-from reportgen.claims.expressions.faults import ExpressionError
-from reportgen.claims.facts.calls import format_call
-from reportgen.claims.facts.vocabulary import FACTS, FactError, ParameterKind
+from reportgen.claims.calls import format_call
+from reportgen.claims.checking import Purpose, check_expression
+from reportgen.claims.evaluation import evaluate
+from reportgen.claims.language import ExpressionError
+from reportgen.claims.vocabulary import FACTS, FactError, ParameterKind
 from reportgen.core.statements import Fact, Quantity, Scale
 
 if TYPE_CHECKING:
-    from reportgen.claims.expressions.evaluation import Result
-    from reportgen.claims.facts.vocabulary import Argument, Subject
+    from reportgen.claims.evaluation import Result
+    from reportgen.claims.vocabulary import Argument, Subject
 
 STRINGS = 100_000
 WANTED: tuple[Purpose | None, ...] = ("value", "claim", None, None)

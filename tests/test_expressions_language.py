@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from reportgen.claims.expressions.faults import ExpressionError, Fault
-from reportgen.claims.expressions.language import (
+from reportgen.claims.language import (
     Call,
     Chain,
+    ExpressionError,
+    Fault,
     Name,
     Number,
     Prefix,
@@ -21,7 +22,7 @@ from reportgen.claims.expressions.language import (
     parse,
     tokenize,
 )
-from reportgen.claims.facts.vocabulary import quote_name
+from reportgen.claims.vocabulary import quote_name
 
 
 def plain(tree: Tree) -> str:

@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_figures import curve_set
 
-from reportgen.claims.facts.subjects import CurveSubject
-from reportgen.claims.facts.vocabulary import collect_facts
+from reportgen.claims.subjects import CurveSubject
+from reportgen.claims.vocabulary import collect_facts
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Fact, Quantity, Scale
 from reportgen.statistics.curves.readings import (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_scored import score_context
 
-from reportgen.claims.facts.fact_words import (
+from reportgen.claims.fact_words import (
     describe_fact,
     describe_position,
     describe_step,

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from command_line import run
 from made_projects import RUNS, write_report
 
-from reportgen.claims.facts.vocabulary import FACTS, list_fact_kinds
+from reportgen.claims.vocabulary import FACTS, list_fact_kinds
 from reportgen.cli.main import cli
 
 if TYPE_CHECKING:

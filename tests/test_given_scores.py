@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reportgen.core.outcomes import ReportedScore
+from reportgen.core.comparisons import ReportedScore
 from reportgen.statistics.scores import score_total, score_totals
 
 if TYPE_CHECKING:
-    from reportgen.core.outcomes import Score
+    from reportgen.core.comparisons import Score
 
 _totals = st.lists(st.tuples(st.floats(0, 1), st.floats(0.001, 0.5)), min_size=1, max_size=6)
 

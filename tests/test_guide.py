@@ -13,7 +13,7 @@ import pytest
 import yaml
 from nbclient import NotebookClient
 
-from reportgen.claims.facts.vocabulary import FACTS, FactKind
+from reportgen.claims.vocabulary import FACTS, FactKind
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
 from reportgen.narrative.binding_syntax import ATTRIBUTES
 from reportgen.settings.base import Settings

@@ -14,17 +14,17 @@ from made_outcomes import matrix
 from made_scored import scored
 from made_subjects import CURVES, MadeSubject
 
-from reportgen.claims.expressions.faults import ExpressionError
-from reportgen.claims.facts.fact_words import format_fact_interval
-from reportgen.claims.facts.subjects import CurveSubject, ScoreSubject
-from reportgen.claims.judging.agreement import agrees, get_typed_value
-from reportgen.claims.judging.judge import judge
-from reportgen.claims.judging.typed import read_typed
+from reportgen.claims.agreement import agrees, get_typed_value
+from reportgen.claims.fact_words import format_fact_interval
+from reportgen.claims.judge import judge
+from reportgen.claims.language import ExpressionError
+from reportgen.claims.subjects import CurveSubject, ScoreSubject
+from reportgen.claims.typed import read_typed
 from reportgen.core.errors import SourceLocation
 from reportgen.core.statements import Binding, Judgement, Quantity, Scale, Truth
 
 if TYPE_CHECKING:
-    from reportgen.claims.facts.vocabulary import Subject
+    from reportgen.claims.vocabulary import Subject
 
 STEPS = [0.0, 40.0, 80.0, 120.0, 200.0]
 ACCURACY = Scale("accuracy")

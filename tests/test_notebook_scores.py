@@ -14,9 +14,8 @@ import pytest
 from made_outcomes import outcomes
 
 import reportgen as rg
-from reportgen.core.comparisons import Comparison
+from reportgen.core.comparisons import Comparison, Score
 from reportgen.core.errors import ReportError
-from reportgen.core.outcomes import Score
 from reportgen.notebook.score_frames import MACRO
 from reportgen.read import read_outcomes as outcomes_of
 from reportgen.statistics.compare import compare_all, compare_benchmarks
@@ -25,7 +24,7 @@ from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
-    from reportgen.core.outcomes import Outcomes
+    from reportgen.core.comparisons import Outcomes
 
 _ROOT = Path(__file__).parents[1]
 _TEXT = {"best": "11111111", "good": "11111110", "poor": "00000001"}

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from reportgen.claims.facts.subjects import CurveSubject
 from reportgen.claims.observations.choosing import observe_curves
 from reportgen.claims.observations.thresholds import Threshold, format_scientific
+from reportgen.claims.subjects import CurveSubject
 from reportgen.core.model import ReducedMetric, Run
 from reportgen.core.statements import Scale
 from reportgen.settings.blocks import Rule

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 
-from reportgen.core.comparisons import Verdict
-from reportgen.core.outcomes import ScoresError
+from reportgen.core.comparisons import ScoresError, Verdict
 from reportgen.statistics.compare import compare_all, compare_benchmarks, compare_pairs_across
 
 if TYPE_CHECKING:
-    from reportgen.core.outcomes import ProblemScores
+    from reportgen.core.comparisons import ProblemScores
 
 
 def _parts() -> dict[str, ProblemScores]:

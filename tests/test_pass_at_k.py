@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import matrix, outcomes
 
-from reportgen.core.outcomes import ScoresError
+from reportgen.core.comparisons import ScoresError
 from reportgen.statistics.metrics import compute_problem_values, pass_all_k, pass_at_k, pass_variance
 from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_pass_at_k, score_series
@@ -21,8 +21,8 @@ from reportgen.statistics.scores import score_pass_at_k, score_series
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import IntArray
-    from reportgen.core.outcomes import ProblemScores
 
 _counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from made_outcomes import matrix
 
+from reportgen.core.comparisons import OutcomeNotes
 from reportgen.core.errors import ReportError, SourceLocation
-from reportgen.core.outcomes import OutcomeNotes
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.render import render_vega_lite
 from reportgen.figures.scores.pass_curve import draw_passk
@@ -25,8 +25,8 @@ from reportgen.statistics.scores import score_pass_at_k
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import Figure
-    from reportgen.core.outcomes import ProblemScores
 
 NAN = float("nan")
 

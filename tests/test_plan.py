@@ -15,8 +15,8 @@ from made_projects import RUNS, write_report
 from made_scored import score_context
 from simulated.answers import Field
 
+from reportgen.core.comparisons import RunOfSeries, ScoresError
 from reportgen.core.model import Figure, ResultTable
-from reportgen.core.outcomes import RunOfSeries, ScoresError
 from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.scores.pass_curve import draw_plan
 from reportgen.settings.blocks import PlanSettings
@@ -26,8 +26,7 @@ from reportgen.statistics.power import estimate_power, plan
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.comparisons import Plan
-    from reportgen.core.outcomes import ProblemScores
+    from reportgen.core.comparisons import Plan, ProblemScores
 
 OUTCOMES = "model,problem,sample,correct\n" + "".join(
     f"{model},{problem},{sample},{int((problem * 7 + sample * 3) % 10 < skill + problem % 3)}\n"

@@ -32,8 +32,8 @@ from reportgen.statistics.scores import build_problem_grid, score_series, score_
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reportgen.core.comparisons import ProblemScores, Score
     from reportgen.core.model import FloatArray, Stack
-    from reportgen.core.outcomes import ProblemScores, Score
 
 # Problems p0 (all right), p1 (half, and a miss), p2 (A alone), p3 (nobody).
 SOME = np.array([[[1, 1], [1, 0], [1, 0], [0, 0]], [[1, 1], [np.nan, np.nan], [0, 0], [0, 0]]], dtype=float)

@@ -17,8 +17,7 @@ from made_sources import Data
 
 from reportgen.core.errors import ReportError
 from reportgen.formats.cells import is_missing, is_number, is_time
-from reportgen.formats.engine import get_engine
-from reportgen.formats.sql import parse_number, parse_time, quote
+from reportgen.formats.sql import get_engine, parse_number, parse_time, quote
 from reportgen.read import make_frame, read_measurements
 from reportgen.statistics.curves.reduce import reduce
 

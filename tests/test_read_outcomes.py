@@ -10,8 +10,8 @@ import pytest
 from made_outcomes import outcomes as made_outcomes
 from made_sources import Data
 
+from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import ReportError
-from reportgen.core.outcomes import ScoresError
 from reportgen.read import hash_problem_set, read_measurements, read_outcomes
 from reportgen.settings.loading import load_source_settings
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by

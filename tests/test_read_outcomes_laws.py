@@ -13,7 +13,7 @@ from made_sources import Data
 
 from reportgen.formats import sql
 from reportgen.formats.cells import MISSING, is_missing, is_number
-from reportgen.formats.engine import get_engine
+from reportgen.formats.sql import get_engine
 from reportgen.read import read_outcomes
 from reportgen.read.tables.rows import RIGHT, WRONG, check_range, check_score, parse_score
 from reportgen.statistics.problem_scores import group_problem_scores

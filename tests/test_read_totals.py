@@ -20,7 +20,7 @@ from reportgen.core.model import Figure, Stack
 from reportgen.draft import describing
 from reportgen.draft.report import draft
 from reportgen.formats import registry
-from reportgen.formats.engine import Engine
+from reportgen.formats.sql import Engine
 from reportgen.read import TotalsTable, open_source
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Project, ProjectSettings
@@ -28,7 +28,7 @@ from reportgen.settings.report import Project, ProjectSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reportgen.core.outcomes import ReportedScore
+    from reportgen.core.comparisons import ReportedScore
 
 TABLE = "model,task,score,se,n\nA,gsm,0.5,0.02,500\nB,gsm,0.625,0.03,500\nA,mc,0.25,,100\nB,mc,nan,0.1,\n"
 FORM = "form: totals\n"

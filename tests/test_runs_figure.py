@@ -10,8 +10,8 @@ import pytest
 from made_figures import HOSTILE
 from made_scored import score_context
 
+from reportgen.core.comparisons import RunScore, RunSpread
 from reportgen.core.model import Figure, ResultTable
-from reportgen.core.outcomes import RunScore, RunSpread
 from reportgen.figures.scores.runs import draw_runs
 from reportgen.settings.blocks import RunsSettings
 

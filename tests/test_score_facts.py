@@ -11,16 +11,16 @@ from made_outcomes import matrix
 from made_scored import score_context, scored
 from scipy import stats
 
-from reportgen.claims.facts.fact_words import describe_fact
-from reportgen.claims.facts.subjects import ScoreSubject
-from reportgen.claims.facts.vocabulary import FactError, collect_facts, list_fact_kinds
+from reportgen.claims.fact_words import describe_fact
+from reportgen.claims.subjects import ScoreSubject
+from reportgen.claims.vocabulary import FactError, collect_facts, list_fact_kinds
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Scale
 from reportgen.figures.scores.wording import format_difference, format_interval, format_score_estimate
 from reportgen.statistics.scores import score_total
 
 if TYPE_CHECKING:
-    from reportgen.claims.facts.vocabulary import Argument
+    from reportgen.claims.vocabulary import Argument
     from reportgen.figures.plot import BenchmarkScores
 
 SCALE = Scale("pass@1", step_name="", bounds=(0.0, 1.0))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_scored import score_context
 
-from reportgen.core.outcomes import OutcomeNotes, Score
+from reportgen.core.comparisons import OutcomeNotes, Score
 from reportgen.figures.scores.wording import (
     describe_estimand,
     describe_method,

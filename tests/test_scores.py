@@ -21,8 +21,8 @@ from reportgen.statistics.scores import measure_run_spreads, score_series
 if TYPE_CHECKING:
     from random import Random
 
+    from reportgen.core.comparisons import Score
     from reportgen.core.model import FloatArray
-    from reportgen.core.outcomes import Score
     from reportgen.statistics.intervals import Interval
 
 _LOGIT = "t over problems on the logit scale"

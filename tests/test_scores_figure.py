@@ -14,15 +14,15 @@ from made_figures import HOSTILE
 from made_outcomes import matrix, outcomes
 from made_scored import score_context, scored
 
+from reportgen.core.comparisons import OutcomeNotes
 from reportgen.core.model import Figure, Lead, ResultTable
-from reportgen.core.outcomes import OutcomeNotes
 from reportgen.figures.scores.scores import draw_scores
 from reportgen.settings.blocks import ScoresSettings
 from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_total
 
 if TYPE_CHECKING:
-    from reportgen.core.outcomes import ProblemScores
+    from reportgen.core.comparisons import ProblemScores
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
 
 NAMES = ("low", "high", "twin")

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import matrix, outcomes
 
-from reportgen.core.outcomes import ScoresError
+from reportgen.core.comparisons import ScoresError
 from reportgen.statistics.problem_scores import group_problem_scores, group_problem_scores_by
 from reportgen.statistics.scores import score_series
 
 if TYPE_CHECKING:
     from random import Random
 
-    from reportgen.core.outcomes import ProblemScores
+    from reportgen.core.comparisons import ProblemScores
 
 
 def _answer(

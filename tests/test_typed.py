@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from reportgen.claims.expressions.faults import ExpressionError
-from reportgen.claims.judging.agreement import agrees, check_unit, get_typed_value, repair
-from reportgen.claims.judging.typed import Typed, read_typed
+from reportgen.claims.agreement import agrees, check_unit, get_typed_value, repair
+from reportgen.claims.language import ExpressionError
+from reportgen.claims.typed import Typed, read_typed
 from reportgen.core.statements import Quantity, Scale
 
 PLAIN = Scale("accuracy")

@@ -14,8 +14,8 @@ from reportgen.blocks.plan import PlannedBlock
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
 from reportgen.figures.author_charts import draw_author_figure
-from reportgen.figures.curves.figure import draw_curve, draw_panels
-from reportgen.figures.curves.key_results import build_result_table
+from reportgen.figures.curve_figure import draw_curve, draw_panels
+from reportgen.figures.curve_key_results import build_result_table
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart

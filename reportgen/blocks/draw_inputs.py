@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from reportgen.blocks.plan import Plan
     from reportgen.blocks.results import CurveResult, ResultsStore
-    from reportgen.claims.facts.vocabulary import Argument, Subject
+    from reportgen.claims.vocabulary import Argument, Subject
     from reportgen.core.cache import Cache
     from reportgen.core.errors import Diagnostics
     from reportgen.core.model import Request
@@ -171,13 +171,13 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
     """
     request = topic.request
     if isinstance(request, ScoreRequest):
-        from reportgen.claims.facts.subjects import ScoreSubject  # noqa: PLC0415 - only where something is computed
+        from reportgen.claims.subjects import ScoreSubject  # noqa: PLC0415 - only where something is computed
 
         with place_score_errors(place):
             scored = answers.score_benchmark(request)
             scale = make_score_scale(request, scored.problems.lowest, scored.problems.highest)
             return ScoreSubject(scored.scores, scored.comparisons, scored.groups, scale)
-    from reportgen.claims.facts.subjects import CurveSubject  # noqa: PLC0415 - as above
+    from reportgen.claims.subjects import CurveSubject  # noqa: PLC0415 - as above
 
     result = answers.get_every_step(request)
     return CurveSubject(result.curve_set, make_curve_scale(topic, result))
@@ -262,7 +262,7 @@ class CachedSubject:
         if key not in self._judgements:
             stored = self._stored.judgements.get(key) if self._stored else None
             if stored is None:
-                from reportgen.claims.judging.judge import judge  # noqa: PLC0415 - only where it is needed
+                from reportgen.claims.judge import judge  # noqa: PLC0415 - only where it is needed
 
                 stored, self._fresh = judge(binding, self), True
             self._judgements[key] = stored

@@ -14,7 +14,7 @@ from reportgen.blocks.draw_inputs import (
 )
 from reportgen.blocks.plan import PlannedBlock, PlannedStatement, find_topic
 from reportgen.blocks.results import MOST_COMPARED, place_score_errors
-from reportgen.claims.expressions.faults import ExpressionError
+from reportgen.claims.language import ExpressionError
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
 from reportgen.core.model import CurveSet, Observations, ScoreRequest
 from reportgen.core.statements import Quantity, Scale
@@ -200,7 +200,7 @@ def mark_points(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
     """
     found = []
     for claim in planned.claims:
-        from reportgen.claims.facts.fact_words import format_fact_value  # noqa: PLC0415 - only for claims
+        from reportgen.claims.fact_words import format_fact_value  # noqa: PLC0415 - only for claims
 
         (topic,) = planned.topics
         judgement = judge_statement(PlannedStatement(planned.page, claim, 0, topic), inputs)

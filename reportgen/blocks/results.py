@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
 from reportgen.core.model import CurveRequest, Lead, ScoreRequest
-from reportgen.core.outcomes import ScoresError
 from reportgen.settings.blocks import split_metric
 
 if TYPE_CHECKING:
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from reportgen.core.comparisons import Comparison, Plan
+    from reportgen.core.comparisons import Comparison, Outcomes, Plan, ProblemScores, ReportedScore, Score
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import CurveSet, Ending, ReducedMetric, Request
-    from reportgen.core.outcomes import Outcomes, ProblemScores, ReportedScore, Score
     from reportgen.figures.plot import BenchmarkScores
     from reportgen.settings.inputs import Source
 

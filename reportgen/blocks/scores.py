@@ -14,8 +14,8 @@ import numpy as np
 
 from reportgen.blocks.draw_inputs import list_notes
 from reportgen.blocks.results import place_score_errors
+from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
-from reportgen.core.outcomes import ScoresError
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.scores.wording import find_protocol_differences, list_found_notes
@@ -29,9 +29,15 @@ if TYPE_CHECKING:
     from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.blocks.plan import PlannedBlock
     from reportgen.blocks.results import ResultsStore
-    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Power
+    from reportgen.core.comparisons import (
+        AcrossBenchmarks,
+        BenchmarkCell,
+        OutcomeNotes,
+        Power,
+        ProblemScores,
+        Score,
+    )
     from reportgen.core.model import BenchmarkResult, Figure, ScoreRequest, Stack
-    from reportgen.core.outcomes import OutcomeNotes, ProblemScores, Score
     from reportgen.figures.plot import BenchmarkScores
     from reportgen.settings.blocks import (
         ComparisonSettings,

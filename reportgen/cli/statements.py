@@ -216,7 +216,7 @@ class _WithVocabulary(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each fact says."""
-        from reportgen.claims.facts.vocabulary import list_fact_kinds
+        from reportgen.claims.vocabulary import list_fact_kinds
 
         super().format_epilog(ctx, formatter)
         for title, facts in (("curves", list_fact_kinds("curves")), ("scores", list_fact_kinds("scores"))):

@@ -23,11 +23,11 @@ from reportgen.blocks.draw_inputs import (
 from reportgen.blocks.observations import judge_statement
 from reportgen.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
 from reportgen.blocks.results import ResultsStore
-from reportgen.claims.facts.vocabulary import FACTS
+from reportgen.claims.vocabulary import FACTS
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
 from reportgen.core.model import BenchmarkResult, Figure, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
-from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
+from reportgen.figures.curve_key_results import collect_overview, summarize_benchmark
 from reportgen.narrative.requests import make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
 

@@ -34,7 +34,7 @@ from reportgen.settings.report import Benchmark
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.claims.facts.vocabulary import Subject
+    from reportgen.claims.vocabulary import Subject
     from reportgen.core.cache import Cache, FileHashes
     from reportgen.core.model import Request, ResultTable
     from reportgen.core.statements import Observation

@@ -16,10 +16,9 @@ from reportgen.settings.blocks import PanelSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from reportgen.core.comparisons import Comparison, Power, RankGroup, RankRange
+    from reportgen.core.comparisons import Comparison, Power, ProblemScores, RankGroup, RankRange, Score
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import FloatArray, IntArray
-    from reportgen.core.outcomes import ProblemScores, Score
     from reportgen.figures.axis import Axis, ScaleKind
     from reportgen.settings.blocks import Annotation, CurveSettings, PanelsSettings, ReferenceLine
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import DISK_FULL, ReportError, diagnose_disk_error
-from reportgen.formats.engine import get_engine
 from reportgen.formats.runs import Finding, Unit, UnreadableError
+from reportgen.formats.sql import get_engine
 from reportgen.formats.text_files import (
     HEAD,
     LARGEST_DOCUMENT,

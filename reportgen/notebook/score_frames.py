@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
+from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
-from reportgen.core.outcomes import Outcomes, ScoresError
 from reportgen.settings.blocks import MetricSettings, split_metric
 from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.core.comparisons import RankGroup
-    from reportgen.core.outcomes import Estimand, ProblemScores, Score
+    from reportgen.core.comparisons import Estimand, ProblemScores, RankGroup, Score
     from reportgen.notebook.curve_frames import Table
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source

@@ -11,8 +11,8 @@ import duckdb
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
+from reportgen.formats.sql import get_engine
 from reportgen.read.find_repeats import (
     RowKeys,
     find_distinguishing_columns,

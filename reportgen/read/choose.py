@@ -136,7 +136,7 @@ def _match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text
     """
     import duckdb  # noqa: PLC0415 - most sources have no such pattern
 
-    from reportgen.formats.engine import get_engine  # noqa: PLC0415 - as above
+    from reportgen.formats.sql import get_engine  # noqa: PLC0415 - as above
 
     # The pattern of Python's as one of RE2's, and the name of each group in its order, empty without one.
     translated, names, in_class = "", [], False

@@ -10,7 +10,7 @@ from reportgen.core.errors import Diagnostics
 from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.engine import get_engine
+from reportgen.formats.sql import get_engine
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import TotalsTable, read_outcomes
 from reportgen.read.tables.check import explain_errors
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from reportgen.core.comparisons import Outcomes
     from reportgen.core.model import Measurements
-    from reportgen.core.outcomes import Outcomes
     from reportgen.read.tables.layout import Layout
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
-from reportgen.formats.engine import get_engine
 from reportgen.formats.files import Content
 from reportgen.formats.layout import Row
+from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS
 from reportgen.read.runs.labels import is_experiment_setting, split_seed
 from reportgen.read.tables.layout import find_column, is_name_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
-from reportgen.formats.engine import get_engine
+from reportgen.formats.sql import get_engine
 from reportgen.read.find import make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import get_score_names

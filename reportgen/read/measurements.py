@@ -10,7 +10,7 @@ import narwhals as nw
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Measurements
 from reportgen.formats.cells import Kind
-from reportgen.formats.engine import get_engine
+from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import check_steps
 from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
 
+from reportgen.core.comparisons import Outcomes, ReportedScore
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.outcomes import Outcomes, ReportedScore
 from reportgen.formats import sql
-from reportgen.formats.engine import get_engine
 from reportgen.formats.messages import list_names
+from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import check_answers, check_clusters
 from reportgen.read.plan import report_missing
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells

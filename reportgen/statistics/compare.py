@@ -7,8 +7,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Comparison, Verdict
-from reportgen.core.outcomes import REPORTED, ScoresError
+from reportgen.core.comparisons import (
+    REPORTED,
+    AcrossBenchmarks,
+    BenchmarkCell,
+    Comparison,
+    ScoresError,
+    Verdict,
+)
 from reportgen.statistics.distributions import check_level
 from reportgen.statistics.intervals import shrink_variances
 from reportgen.statistics.metrics import compute_problem_values
@@ -27,7 +33,7 @@ from reportgen.statistics.verdicts import decide
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reportgen.core.outcomes import Metric, ProblemScores, Score
+    from reportgen.core.comparisons import Metric, ProblemScores, Score
 
 # A benchmark, None for the average of all, and a pair of series.
 _Key: TypeAlias = tuple[str | None, Pair]

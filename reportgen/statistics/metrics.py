@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.core.outcomes import ScoresError
+from reportgen.core.comparisons import ScoresError
 
 if TYPE_CHECKING:
+    from reportgen.core.comparisons import Metric, ProblemScores
     from reportgen.core.model import FloatArray, IntArray
-    from reportgen.core.outcomes import Metric, ProblemScores
 
 
 def pass_at_k(n: IntArray, c: IntArray, k: int) -> FloatArray:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from reportgen.core.comparisons import Comparison, Verdict
-from reportgen.core.outcomes import Score
+from reportgen.core.comparisons import Comparison, Score, Verdict
 from reportgen.statistics.distributions import deviation, mean, t_quantile, t_tail
 from reportgen.statistics.intervals import (
     FEW_OF,
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import FloatArray
-    from reportgen.core.outcomes import ProblemScores
     from reportgen.statistics.metrics import ProblemValues
 
 Pair: TypeAlias = tuple[str, str]

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from reportgen.core.comparisons import TARGET_POWER, Component, Halving, Plan, PlannedDesign, Power
-from reportgen.core.outcomes import ScoresError
+from reportgen.core.comparisons import (
+    TARGET_POWER,
+    Component,
+    Halving,
+    Plan,
+    PlannedDesign,
+    Power,
+    ScoresError,
+)
 from reportgen.statistics.distributions import t_quantile
 from reportgen.statistics.intervals import estimate_run_variance
 from reportgen.statistics.metrics import compute_problem_values, find_rows
@@ -20,9 +27,8 @@ from reportgen.statistics.pairs import FEWEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.comparisons import Comparison
+    from reportgen.core.comparisons import Comparison, Metric, ProblemScores
     from reportgen.core.model import FloatArray
-    from reportgen.core.outcomes import Metric, ProblemScores
     from reportgen.statistics.metrics import ProblemValues
 
 _LEVEL: Final = 0.95

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from reportgen.core.outcomes import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries, ScoresError, Votes
+from reportgen.core.comparisons import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries, ScoresError, Votes
 from reportgen.statistics.curves.points import LARGEST_FLOAT, Column, as_floats, as_texts
 
 if TYPE_CHECKING:

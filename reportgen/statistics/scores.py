@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.core.comparisons import ProblemGrid
-from reportgen.core.outcomes import REPORTED, OutcomeNotes, ProblemScores, RunScore, RunSpread, Score
+from reportgen.core.comparisons import (
+    REPORTED,
+    OutcomeNotes,
+    ProblemGrid,
+    ProblemScores,
+    RunScore,
+    RunSpread,
+    Score,
+)
 from reportgen.statistics.distributions import check_level, deviation, mean, normal_quantile, t_quantile
 from reportgen.statistics.intervals import (
     Interval,
@@ -34,8 +41,8 @@ from reportgen.statistics.metrics import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from reportgen.core.comparisons import Estimand, Metric, ReportedScore
     from reportgen.core.model import FloatArray
-    from reportgen.core.outcomes import Estimand, Metric, ReportedScore
     from reportgen.statistics.intervals import RunVariance
     from reportgen.statistics.metrics import ProblemValues
 

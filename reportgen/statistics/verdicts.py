@@ -18,8 +18,7 @@ from reportgen.statistics.metrics import compute_problem_values, find_rows, list
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.core.comparisons import Comparison
-    from reportgen.core.outcomes import Metric, ProblemScores, Score
+    from reportgen.core.comparisons import Comparison, Metric, ProblemScores, Score
 
 _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 

@@ -9,8 +9,8 @@ from made_outcomes import matrix
 from made_scored import score_context, scored
 
 from browser.figure_pages import HOSTILE, points, write_assets, write_page
+from reportgen.core.comparisons import RunScore, RunSpread
 from reportgen.core.model import Cell, ResultTable, Stack
-from reportgen.core.outcomes import RunScore, RunSpread
 from reportgen.figures.scores.comparison import draw_comparison
 from reportgen.figures.scores.problems import draw_problems
 from reportgen.figures.scores.runs import draw_runs
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from reportgen.core.outcomes import ProblemScores
+    from reportgen.core.comparisons import ProblemScores
 
 NAMES = ("Large", "Medium-long-name/with-parts and more words", "Small", "Tiny")
 PROBLEMS = 40

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from made_outcomes import matrix
 
-from reportgen.core.comparisons import Verdict
-from reportgen.core.outcomes import RunOfSeries
+from reportgen.core.comparisons import RunOfSeries, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.core.comparisons import Comparison
+    from reportgen.core.comparisons import Comparison, ProblemScores
     from reportgen.core.model import FloatArray
-    from reportgen.core.outcomes import ProblemScores
 
 Generator = np.random.Generator
 

@@ -13,8 +13,7 @@ from reportgen.statistics.power import estimate_power, find_half_step
 from simulated.answers import Field, draw_difficulties, draw_runs
 
 if TYPE_CHECKING:
-    from reportgen.core.comparisons import Power
-    from reportgen.core.outcomes import ProblemScores
+    from reportgen.core.comparisons import Power, ProblemScores
 
 _LARGEST_SHIFT, _MANY = 12.0, 100_000
 # Data whose statements are averaged: with 3 runs they differ by a third of themselves.

@@ -18,8 +18,8 @@ from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import rank_groups
 
 if TYPE_CHECKING:
+    from reportgen.core.comparisons import ProblemScores, Score
     from reportgen.core.model import FloatArray
-    from reportgen.core.outcomes import ProblemScores, Score
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from reportgen.claims.facts.fact_words import describe_fact, format_few, format_quantity_interval
-from reportgen.claims.facts.subjects import ScoreSubject
+from reportgen.claims.fact_words import describe_fact, format_few, format_quantity_interval
 from reportgen.claims.observations.dips import observe_turns
 from reportgen.claims.observations.field import Field, observe
 from reportgen.claims.observations.gaps import observe_convergence, observe_same_start, observe_widest_gap
@@ -23,6 +22,7 @@ from reportgen.claims.observations.plateaus import (
     observe_plateaus,
 )
 from reportgen.claims.observations.ranking import COUNT_WORDS, observe_best, observe_tiers
+from reportgen.claims.subjects import ScoreSubject
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Observation, Quantity
 from reportgen.core.words import format_count, format_equation, format_p
@@ -33,9 +33,8 @@ from reportgen.statistics.verdicts import swap_sides
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from reportgen.core.comparisons import Comparison, RankGroup
+    from reportgen.core.comparisons import Comparison, RankGroup, Score
     from reportgen.core.model import CurveSet
-    from reportgen.core.outcomes import Score
     from reportgen.core.statements import Scale
 
 

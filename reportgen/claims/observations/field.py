@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.claims.facts.calls import format_call
-from reportgen.claims.facts.fact_words import describe_position, describe_step, format_few
-from reportgen.claims.facts.subjects import compare_pairs
+from reportgen.claims.calls import format_call
+from reportgen.claims.fact_words import describe_position, describe_step, format_few
 from reportgen.claims.observations.course import MOST_READINGS, fit_course
 from reportgen.claims.observations.noise import FEWEST_READINGS, estimate_noise
 from reportgen.claims.observations.thresholds import (
@@ -22,6 +21,7 @@ from reportgen.claims.observations.thresholds import (
     compute_means,
     describe_share,
 )
+from reportgen.claims.subjects import compare_pairs
 from reportgen.core.statements import Observation, Quantity
 from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.statistics.curves.mean_curves import interpolate

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.claims.facts.fact_words import describe_position, describe_step, format_names
+from reportgen.claims.fact_words import describe_position, describe_step, format_names
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.leads import find_stretches
 from reportgen.claims.observations.moves import CLEAR

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.claims.facts.fact_words import describe_position, format_few, format_stretches
+from reportgen.claims.fact_words import describe_position, format_few, format_stretches
 from reportgen.claims.observations.dips import find_setbacks, format_fall
 from reportgen.claims.observations.field import ERROR, JITTER, observe
 from reportgen.claims.observations.noise import FEWEST_READINGS, get_half_widths

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.claims.facts.fact_words import (
+from reportgen.claims.fact_words import (
     describe_position,
     format_during,
     format_few,

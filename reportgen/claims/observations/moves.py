@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.claims.facts.fact_words import describe_position, describe_step, format_few
+from reportgen.claims.fact_words import describe_position, describe_step, format_few
 from reportgen.claims.observations.dips import find_deepest_fall, format_fall
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME

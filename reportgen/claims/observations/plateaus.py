@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.claims.facts.fact_words import format_range
+from reportgen.claims.fact_words import format_range
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.moves import CLEAR, find_move
 from reportgen.claims.observations.thresholds import SAME

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.claims.facts.fact_words import format_few
+from reportgen.claims.fact_words import format_few
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME, Threshold
 from reportgen.core.comparisons import Verdict

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from reportgen.claims.facts.fact_words import format_quantity
+from reportgen.claims.fact_words import format_quantity
 from reportgen.core.comparisons import Verdict
 from reportgen.core.words import format_equation, format_number, format_p
 from reportgen.statistics.distributions import t_quantile

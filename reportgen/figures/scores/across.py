@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reportgen.core.comparisons import Verdict
+from reportgen.core.comparisons import REPORTED, Verdict
 from reportgen.core.model import Cell, ResultTable, Stack
-from reportgen.core.outcomes import REPORTED
 from reportgen.core.words import format_count
 from reportgen.figures.plot import describe_source
 from reportgen.figures.scores.comparison import (
@@ -37,8 +36,7 @@ from reportgen.figures.text import isolate_names, wrap_cell, write_table_csv
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, Power
-    from reportgen.core.outcomes import OutcomeNotes
+    from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, OutcomeNotes, Power
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.blocks import ComparisonSettings
 

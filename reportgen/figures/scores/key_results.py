@@ -26,7 +26,7 @@ from reportgen.figures.text import wrap_cell, write_table_csv
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.core.outcomes import Score
+    from reportgen.core.comparisons import Score
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
     from reportgen.settings.report import Benchmark
 

@@ -11,8 +11,8 @@ from reportgen.core.comparisons import TARGET_POWER
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Stack
 from reportgen.core.words import format_count, format_number, format_percent, join_names
 from reportgen.figures.axis import format_value
-from reportgen.figures.curves.figure import draw_plot_figure, name_band
-from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.curve_figure import draw_plot_figure, name_band
+from reportgen.figures.curve_plotting import make_plot
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.comparison import FOUND_NOTE, describe_power
 from reportgen.figures.scores.wording import (
@@ -34,9 +34,8 @@ from reportgen.settings.blocks import ReferenceLine
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from reportgen.core.comparisons import Plan, PlannedDesign
+    from reportgen.core.comparisons import Plan, PlannedDesign, ProblemScores, Score
     from reportgen.core.model import Figure
-    from reportgen.core.outcomes import ProblemScores, Score
     from reportgen.figures.plot import ChartShape, Plot, ScoreContext
     from reportgen.settings.blocks import PasskSettings, PlanSettings
 

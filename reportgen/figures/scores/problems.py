@@ -46,9 +46,8 @@ from reportgen.figures.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.core.comparisons import ProblemGrid
+    from reportgen.core.comparisons import ProblemGrid, Score
     from reportgen.core.model import FloatArray, IntArray
-    from reportgen.core.outcomes import Score
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.blocks import ProblemsSettings
 

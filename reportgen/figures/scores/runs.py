@@ -26,8 +26,8 @@ from reportgen.figures.style import pick_slots
 from reportgen.figures.text import write_table_csv
 
 if TYPE_CHECKING:
+    from reportgen.core.comparisons import RunSpread
     from reportgen.core.model import Figure
-    from reportgen.core.outcomes import RunSpread
     from reportgen.figures.plot import ScoreContext
     from reportgen.settings.blocks import RunsSettings
 

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.core.comparisons import Verdict
+from reportgen.core.comparisons import REPORTED, Verdict
 from reportgen.core.model import Stack, Table
-from reportgen.core.outcomes import REPORTED
 from reportgen.core.words import format_count, join_names
 from reportgen.figures.plot import FigureText, describe_source, join_caption
 from reportgen.figures.scores.comparison import swap_sides
@@ -40,8 +39,8 @@ from reportgen.figures.style import pick_slots
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reportgen.core.comparisons import Score
     from reportgen.core.model import Figure
-    from reportgen.core.outcomes import Score
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
     from reportgen.settings.blocks import ScoresSettings
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.core.outcomes import REPORTED
+from reportgen.core.comparisons import REPORTED
 from reportgen.core.words import (
     choose_decimals,
     choose_percent_decimals,
@@ -23,8 +23,7 @@ from reportgen.figures.axis import Axis, make_linear_axis
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.core.comparisons import Comparison, RankRange
-    from reportgen.core.outcomes import OutcomeNotes, RunSpread, Score
+    from reportgen.core.comparisons import Comparison, OutcomeNotes, RankRange, RunSpread, Score
     from reportgen.figures.plot import ScoreContext
 
 

@@ -23,7 +23,6 @@ import duckdb
 
 from reportgen.core.words import format_count
 from reportgen.formats import sql
-from reportgen.formats.engine import get_engine
 from reportgen.formats.evaluations import scores
 from reportgen.formats.evaluations.scores import SUBTASKS
 from reportgen.formats.json_files import (
@@ -35,6 +34,7 @@ from reportgen.formats.json_files import (
     read_json_object,
 )
 from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
+from reportgen.formats.sql import get_engine
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from reportgen.formats import sql
-from reportgen.formats.engine import get_engine
 from reportgen.formats.files import make_columns_error
 from reportgen.formats.layout import NAME_COLUMNS, FileLayout, Look, Row
+from reportgen.formats.sql import get_engine
 from reportgen.formats.text_files import MOST_COLUMNS
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import numpy as np
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError, diagnose_disk_error
 from reportgen.formats import sql
-from reportgen.formats.engine import get_engine
 from reportgen.formats.runs import Evaluation, LoggedRun, Points, Setting, Total
+from reportgen.formats.sql import get_engine
 from reportgen.read.find import locate_file
 
 if TYPE_CHECKING:

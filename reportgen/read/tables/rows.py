@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number
-from reportgen.formats.engine import get_engine
 from reportgen.formats.files import Content
+from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, FREE_COLUMNS
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.core.model import SourceFile
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind
-from reportgen.formats.engine import get_engine
 from reportgen.formats.files import COMPRESSIONS, Content, split_ending
+from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
 from reportgen.read.choose import check_unknown_files, explain_unknown_format, report_no_data, report_unread
 from reportgen.read.find import locate_file

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING
 
-from reportgen.claims.facts.fact_words import describe_fact
-from reportgen.claims.facts.vocabulary import FactError, ParameterKind, collect_facts, list_fact_kinds
+from reportgen.claims.fact_words import describe_fact
+from reportgen.claims.vocabulary import FactError, ParameterKind, collect_facts, list_fact_kinds
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import (
     Diagnostic,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.claims.facts.vocabulary import FactKind, Subject
+    from reportgen.claims.vocabulary import FactKind, Subject
     from reportgen.core.statements import Fact, Statement
     from reportgen.draft.report import Report
     from reportgen.settings.report import Project

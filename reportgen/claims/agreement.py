@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
-from reportgen.claims.expressions.faults import Fault
-from reportgen.claims.judging.typed import Unit, get_other_number
+from reportgen.claims.language import Fault
+from reportgen.claims.typed import Unit, get_other_number
 from reportgen.core.statements import Quantity
 from reportgen.core.words import MINUS, format_number, get_unit, parse_moment, to_datetime
 
 if TYPE_CHECKING:
-    from reportgen.claims.judging.typed import Typed
+    from reportgen.claims.typed import Typed
     from reportgen.core.statements import Scale
 
 

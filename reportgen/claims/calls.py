@@ -6,15 +6,15 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.claims.facts.fact_words import format_quantity, format_quantity_interval
-from reportgen.claims.facts.vocabulary import FACTS, FactError, ParameterKind, quote_name
+from reportgen.claims.fact_words import format_quantity, format_quantity_interval
+from reportgen.claims.vocabulary import FACTS, FactError, ParameterKind, quote_name
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Fact, Quantity
 from reportgen.core.words import format_equation, format_moment, format_p, join_names
 from reportgen.statistics.distributions import t_quantile
 
 if TYPE_CHECKING:
-    from reportgen.claims.facts.vocabulary import Argument, Subject
+    from reportgen.claims.vocabulary import Argument, Subject
     from reportgen.core.comparisons import Comparison
     from reportgen.core.statements import Scale
 

@@ -26,7 +26,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from reportgen.claims.expressions.faults import ExpressionError, Fault
+from reportgen.claims.language import ExpressionError, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

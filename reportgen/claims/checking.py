@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reportgen.claims.expressions.faults import ExpressionError, Fault, shorten
-from reportgen.claims.expressions.language import (
+from reportgen.claims.language import (
     COMPARISONS,
     Call,
     Chain,
+    ExpressionError,
+    Fault,
     Name,
     Number,
     Prefix,
@@ -24,15 +25,16 @@ from reportgen.claims.expressions.language import (
     make_fault,
     parse,
     remove_comma,
+    shorten,
 )
-from reportgen.claims.facts.vocabulary import FACTS, ParameterKind, list_fact_kinds, quote_name
+from reportgen.claims.vocabulary import FACTS, ParameterKind, list_fact_kinds, quote_name
 from reportgen.core.statements import Quantity
 from reportgen.core.words import find_nearest, format_count, join_names, parse_moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reportgen.claims.facts.vocabulary import FactKind, Subject
+    from reportgen.claims.vocabulary import FactKind, Subject
     from reportgen.core.statements import Scale
 
 

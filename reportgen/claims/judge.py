@@ -6,30 +6,29 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from reportgen.claims.expressions.checking import check_expression
-from reportgen.claims.expressions.evaluation import evaluate, to_truth
-from reportgen.claims.expressions.faults import ExpressionError
-from reportgen.claims.expressions.language import Call
-from reportgen.claims.facts.calls import is_within
-from reportgen.claims.facts.fact_words import (
+from reportgen.claims.agreement import agrees, check_unit, get_typed_value, repair
+from reportgen.claims.calls import is_within
+from reportgen.claims.checking import check_expression
+from reportgen.claims.evaluation import evaluate, to_truth
+from reportgen.claims.fact_words import (
     describe_fact,
     describe_position,
     format_fact_interval,
     format_quantity,
     format_quantity_interval,
 )
-from reportgen.claims.facts.vocabulary import FactError
-from reportgen.claims.judging.agreement import agrees, check_unit, get_typed_value, repair
-from reportgen.claims.judging.typed import read_typed
+from reportgen.claims.language import Call, ExpressionError
+from reportgen.claims.typed import read_typed
+from reportgen.claims.vocabulary import FactError
 from reportgen.core.statements import Judgement, Quantity, Truth
 from reportgen.core.words import SMALLEST_P, format_equation, format_number
 
 if TYPE_CHECKING:
-    from reportgen.claims.expressions.checking import CheckedExpression
-    from reportgen.claims.expressions.evaluation import Part, Result
-    from reportgen.claims.expressions.faults import Fault
-    from reportgen.claims.facts.vocabulary import Subject
-    from reportgen.claims.judging.typed import Typed
+    from reportgen.claims.checking import CheckedExpression
+    from reportgen.claims.evaluation import Part, Result
+    from reportgen.claims.language import Fault
+    from reportgen.claims.typed import Typed
+    from reportgen.claims.vocabulary import Subject
     from reportgen.core.statements import Binding, Fact, Scale
 
 

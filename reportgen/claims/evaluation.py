@@ -6,25 +6,27 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.claims.expressions.checking import Kind, combine_kinds
-from reportgen.claims.expressions.faults import ExpressionError, Fault, shorten
-from reportgen.claims.expressions.language import (
+from reportgen.claims.checking import Kind, combine_kinds
+from reportgen.claims.language import (
     Call,
     Chain,
+    ExpressionError,
+    Fault,
     Name,
     Number,
     Prefix,
     Tree,
     get_text,
     make_fault,
+    shorten,
 )
-from reportgen.claims.facts.vocabulary import FACTS, FactError, ParameterKind
+from reportgen.claims.vocabulary import FACTS, FactError, ParameterKind
 from reportgen.core.statements import Fact, Quantity, Truth
 from reportgen.core.words import parse_moment
 
 if TYPE_CHECKING:
-    from reportgen.claims.expressions.checking import CheckedExpression
-    from reportgen.claims.facts.vocabulary import Argument, Subject
+    from reportgen.claims.checking import CheckedExpression
+    from reportgen.claims.vocabulary import Argument, Subject
 
 
 # A machine's sums are off by less than this share of what is summed: what is closer counts as equal.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from reportgen.claims.facts.calls import (
+from reportgen.claims.calls import (
     TOO_LARGE,
     VERDICT_FACTS,
     Answer,
@@ -17,8 +17,8 @@ from reportgen.claims.facts.calls import (
     make_call,
     make_fact,
 )
-from reportgen.claims.facts.fact_words import describe_position, describe_step
-from reportgen.claims.facts.vocabulary import FactError
+from reportgen.claims.fact_words import describe_position, describe_step
+from reportgen.claims.vocabulary import FactError
 from reportgen.core.words import format_count, format_number, join_names
 from reportgen.statistics.curves.mean_curves import compare_at_end, compare_curves, find_last_common_step
 from reportgen.statistics.curves.readings import (
@@ -38,10 +38,9 @@ from reportgen.statistics.verdicts import rank_ranges, swap_sides
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reportgen.claims.facts.vocabulary import Argument
-    from reportgen.core.comparisons import Comparison, RankGroup, RankRange
+    from reportgen.claims.vocabulary import Argument
+    from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Score
     from reportgen.core.model import Curve, CurveSet
-    from reportgen.core.outcomes import Score
     from reportgen.core.statements import Fact, Scale
 
 

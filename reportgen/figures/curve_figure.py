@@ -11,7 +11,7 @@ import numpy as np
 from reportgen.core.model import Figure, Panels, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.axis import format_value, make_reader
-from reportgen.figures.curves.key_results import (
+from reportgen.figures.curve_key_results import (
     describe_given_n,
     describe_pick,
     find_best,
@@ -24,7 +24,7 @@ from reportgen.figures.curves.key_results import (
     read_out,
     read_out_estimate,
 )
-from reportgen.figures.curves.plotting import align_margins, get_unsmoothed, make_plot
+from reportgen.figures.curve_plotting import align_margins, get_unsmoothed, make_plot
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.live import build_payload, build_spec, name_view, write_compact_json, write_curves_csv
 from reportgen.figures.paths import make_line_paths

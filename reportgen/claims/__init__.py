@@ -1,0 +1,1 @@
+"""What can be said of data: facts, the language of claims, judging, observations."""

@@ -1,1 +1,0 @@
-"""The language of values and claims: parsing, checking, evaluation."""

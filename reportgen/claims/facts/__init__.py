@@ -1,1 +1,0 @@
-"""Facts about results: named, typed, with their evidence."""

@@ -1,1 +1,0 @@
-"""What an author typed, compared with the data."""
