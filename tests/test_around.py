@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reportgen.core.errors import ReportError
-from reportgen.site.describing.sources import locate_data
+from reportgen.site.describe import locate_data
 
 
 def test_a_path_that_may_not_be_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from made_figures import HOSTILE
 
-from reportgen.blocks.charts import _convert_rows
 from reportgen.core.errors import ReportError, SourceLocation
+from reportgen.draft.blocks.charts import _convert_rows
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.style import apply_house_style
 

@@ -12,7 +12,7 @@ from command_line import run_on_terminal
 from made_projects import write_file
 from test_describe_command import known, told
 
-from reportgen.site.describing.description import format_duration, format_logged
+from reportgen.site.describe import format_duration, format_logged
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from made_projects import RUNS, write_report
 
-from reportgen.blocks import charts
 from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.model import Figure
+from reportgen.draft.blocks import charts
 from reportgen.draft.report import draft
 from reportgen.figures import render
 from reportgen.figures.author_charts import draw_author_figure

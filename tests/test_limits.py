@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from made_projects import write_report
 
-from reportgen.blocks import observations, results
 from reportgen.core.cache import Cache, FileHashes
 from reportgen.core.errors import ReportError
+from reportgen.draft.blocks import observations, results
 from reportgen.draft.report import draft
 from reportgen.settings.report import Project, ProjectSettings
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reportgen.blocks.draw_inputs import list_notes
 from reportgen.core.errors import Diagnostic, SourceLocation
 from reportgen.core.model import SourceFile
+from reportgen.draft.blocks.draw_inputs import list_notes
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import Provenance, SourceSettings
 

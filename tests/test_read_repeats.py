@@ -9,8 +9,8 @@ import pytest
 from command_line import run
 from made_sources import Data
 
-from reportgen.blocks.draw_inputs import list_notes
 from reportgen.core.errors import ReportError
+from reportgen.draft.blocks.draw_inputs import list_notes
 from reportgen.read import check_repeats, read_measurements, read_outcomes
 from reportgen.statistics.curves.reduce import reduce
 from reportgen.statistics.problem_scores import group_problem_scores

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from reportgen.blocks.plan import Plan
     from reportgen.core.model import Shown
+    from reportgen.draft.blocks.plan import Plan
     from reportgen.draft.report import Report
 
 PAGES = 30

@@ -50,8 +50,7 @@ def describe(path: Path, form: str) -> None:
       reportgen describe data/math500.csv --format json
     """
     from reportgen.draft import describing
-    from reportgen.site.describing.description import format_json
-    from reportgen.site.describing.sources import locate_data
+    from reportgen.site.describe import format_json, locate_data
 
     with report_problems("nothing can be told"):
         place = locate_data(path)
@@ -83,7 +82,7 @@ def describe(path: Path, form: str) -> None:
 
 
 def _print_description(description: Description) -> None:
-    from reportgen.site.describing.description import describe_amounts, format_headline, make_sections
+    from reportgen.site.describe import describe_amounts, format_headline, make_sections
 
     click.secho(clean_text(format_headline(description)), bold=True)
     for words in describe_amounts(description):
@@ -180,8 +179,7 @@ def freeze(source: Path, folder: Path | None) -> None:
     """
     from reportgen.core.words import format_count
     from reportgen.draft.describing import freeze_source
-    from reportgen.site.describing.description import format_bytes
-    from reportgen.site.describing.sources import TOOL, locate_data, refuse_foreign, write_frozen
+    from reportgen.site.describe import TOOL, format_bytes, locate_data, refuse_foreign, write_frozen
 
     with report_problems("nothing was written"):
         place = locate_data(source)

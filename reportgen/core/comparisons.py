@@ -1,4 +1,4 @@
-"""Comparisons of series, ranks, power, and plans for more data: frozen values without logic."""
+"""Values of scores, of what they are computed from, and of comparisons between them."""
 
 from __future__ import annotations
 

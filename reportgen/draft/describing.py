@@ -239,7 +239,7 @@ def freeze_source(
     ``tool`` is what writes it, with its version; the others are as in ``describe_path``. Raises
     ``ReportError`` with everything that is wrong with the source.
     """
-    from reportgen.blocks.draw_inputs import list_notes  # noqa: PLC0415 - imports what draws
+    from reportgen.draft.blocks.draw_inputs import list_notes  # noqa: PLC0415 - imports what draws
     from reportgen.read.freeze import freeze_table, open_at  # noqa: PLC0415 - imports the database
 
     source = open_at(path, root, load_source_settings, hashes, cache, boundary=boundary)

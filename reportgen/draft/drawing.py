@@ -12,21 +12,21 @@ from importlib import import_module
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from reportgen.blocks.charts import KINDS, draw_block, plan_block
-from reportgen.blocks.draw_inputs import (
+from reportgen.claims.vocabulary import FACTS
+from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
+from reportgen.core.model import BenchmarkResult, Figure, Panels, ScoreRequest, Stack
+from reportgen.core.statements import Statement, Truth
+from reportgen.draft.blocks.charts import KINDS, draw_block, plan_block
+from reportgen.draft.blocks.draw_inputs import (
     DrawInputs,
     describe_topic,
     link_topic,
     make_names_key,
     read_series_names,
 )
-from reportgen.blocks.observations import judge_statement
-from reportgen.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
-from reportgen.blocks.results import ResultsStore
-from reportgen.claims.vocabulary import FACTS
-from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
-from reportgen.core.model import BenchmarkResult, Figure, Panels, ScoreRequest, Stack
-from reportgen.core.statements import Statement, Truth
+from reportgen.draft.blocks.observations import judge_statement
+from reportgen.draft.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
+from reportgen.draft.blocks.results import ResultsStore
 from reportgen.figures.curve_key_results import collect_overview, summarize_benchmark
 from reportgen.narrative.requests import make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from reportgen.blocks.draw_inputs import SeriesColours
     from reportgen.core.cache import Cache, CachedText
     from reportgen.core.model import Request, Shown
+    from reportgen.draft.blocks.draw_inputs import SeriesColours
     from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project
@@ -207,7 +207,7 @@ def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResul
 
     def make_result() -> BenchmarkResult:
         if isinstance(request, ScoreRequest):
-            from reportgen.blocks.scores import make_score_result  # noqa: PLC0415 - only where there are scores
+            from reportgen.draft.blocks.scores import make_score_result  # noqa: PLC0415 - only where there are scores
 
             return make_score_result(page, benchmark, request, inputs)
         place, result = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)

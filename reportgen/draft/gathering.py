@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reportgen.blocks.draw_inputs import make_subject
-from reportgen.blocks.observations import find_observations
-from reportgen.blocks.results import ResultsStore, place_score_errors, use_every_step
 from reportgen.core.errors import (
     Diagnostic,
     Diagnostics,
@@ -18,6 +15,9 @@ from reportgen.core.errors import (
 )
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
+from reportgen.draft.blocks.draw_inputs import make_subject
+from reportgen.draft.blocks.observations import find_observations
+from reportgen.draft.blocks.results import ResultsStore, place_score_errors, use_every_step
 from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
 from reportgen.narrative.topics import (
     Topic,
@@ -144,7 +144,7 @@ class SourceQuestion:
 
         Raises ``ReportError`` also if there are no answers to problems.
         """
-        from reportgen.blocks.scores import make_score_context, to_json_values  # noqa: PLC0415 - only for scores
+        from reportgen.draft.blocks.scores import make_score_context, to_json_values  # noqa: PLC0415 - only for scores
         from reportgen.figures.scores.pass_curve import build_plan_table, write_plan_sentences  # noqa: PLC0415
 
         request, place = self.topic.request, self.source.location

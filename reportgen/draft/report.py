@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from reportgen.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
-from reportgen.blocks.results import ResultsStore
 from reportgen.core.errors import Diagnostics
+from reportgen.draft.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
+from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, plan_report, split_plan
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
 

@@ -1,4 +1,4 @@
-"""Text as SQL, and the meaning of a cell in SQL (``cells`` says the same in Python)."""
+"""DuckDB: the one connection, text as SQL, and what a cell means in SQL (``cells`` says it in Python)."""
 
 from __future__ import annotations
 

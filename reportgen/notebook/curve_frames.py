@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reportgen.blocks.results import CurveResult, ResultsStore
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.model import CurveRequest
 from reportgen.core.words import quote_names, suggest_name
+from reportgen.draft.blocks.results import CurveResult, ResultsStore
 from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.curve_figure import write_subtitle
 from reportgen.figures.curve_plotting import make_plot

@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal
 
-from reportgen.blocks.results import format_step_title, place_score_errors
 from reportgen.core.errors import Diagnostic, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.statements import Fact, Judgement, Scale
 from reportgen.core.words import join_names
+from reportgen.draft.blocks.results import format_step_title, place_score_errors
 from reportgen.figures.live import write_link_state
 from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
@@ -25,13 +25,13 @@ from reportgen.narrative.topics import get_ranked_metric
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from reportgen.blocks.plan import Plan
-    from reportgen.blocks.results import CurveResult, ResultsStore
     from reportgen.claims.vocabulary import Argument, Subject
     from reportgen.core.cache import Cache
     from reportgen.core.errors import Diagnostics
     from reportgen.core.model import Request
     from reportgen.core.statements import Binding
+    from reportgen.draft.blocks.plan import Plan
+    from reportgen.draft.blocks.results import CurveResult, ResultsStore
     from reportgen.figures.plot import ChartShape
     from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Source

@@ -6,10 +6,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.blocks.results import use_every_step
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import quote_names
+from reportgen.draft.blocks.results import use_every_step
 from reportgen.narrative.topics import find_topics
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reportgen.blocks.draw_inputs import list_notes
-from reportgen.blocks.results import place_score_errors
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.words import quote_names, suggest_name
+from reportgen.draft.blocks.draw_inputs import list_notes
+from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.scores.wording import find_protocol_differences, list_found_notes
 from reportgen.narrative.requests import fill_defaults, name_benchmark
@@ -26,9 +26,6 @@ from reportgen.statistics.metrics import find_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from reportgen.blocks.draw_inputs import DrawInputs
-    from reportgen.blocks.plan import PlannedBlock
-    from reportgen.blocks.results import ResultsStore
     from reportgen.core.comparisons import (
         AcrossBenchmarks,
         BenchmarkCell,
@@ -38,6 +35,9 @@ if TYPE_CHECKING:
         Score,
     )
     from reportgen.core.model import BenchmarkResult, Figure, ScoreRequest, Stack
+    from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.draft.blocks.plan import PlannedBlock
+    from reportgen.draft.blocks.results import ResultsStore
     from reportgen.figures.plot import BenchmarkScores
     from reportgen.settings.blocks import (
         ComparisonSettings,

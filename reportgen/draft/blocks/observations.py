@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reportgen.blocks.draw_inputs import (
+from reportgen.claims.language import ExpressionError
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
+from reportgen.core.model import CurveSet, Observations, ScoreRequest
+from reportgen.core.statements import Quantity, Scale
+from reportgen.core.words import format_count, join_names, quote_names
+from reportgen.draft.blocks.draw_inputs import (
     describe_topic,
     link_topic,
     list_cautions,
     make_curve_scale,
     make_score_scale,
 )
-from reportgen.blocks.plan import PlannedBlock, PlannedStatement, find_topic
-from reportgen.blocks.results import MOST_COMPARED, place_score_errors
-from reportgen.claims.language import ExpressionError
-from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage
-from reportgen.core.model import CurveSet, Observations, ScoreRequest
-from reportgen.core.statements import Quantity, Scale
-from reportgen.core.words import format_count, join_names, quote_names
+from reportgen.draft.blocks.plan import PlannedBlock, PlannedStatement, find_topic
+from reportgen.draft.blocks.results import MOST_COMPARED, place_score_errors
 from reportgen.narrative.requests import make_requests
 from reportgen.narrative.topics import find_topics, list_block_sources
 from reportgen.settings.blocks import Annotation, Rule
@@ -26,10 +26,10 @@ from reportgen.settings.blocks import Annotation, Rule
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from reportgen.blocks.draw_inputs import DrawInputs
-    from reportgen.blocks.results import ResultsStore
     from reportgen.core.errors import SourceLocation
     from reportgen.core.statements import Judgement, Observation
+    from reportgen.draft.blocks.draw_inputs import DrawInputs
+    from reportgen.draft.blocks.results import ResultsStore
     from reportgen.narrative.topics import Topic
     from reportgen.settings.blocks import CurveSettings, ObservationsSettings
     from reportgen.settings.inputs import Block, Page, Source

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.blocks.draw_inputs import list_cautions
-from reportgen.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
-from reportgen.blocks.plan import PlannedBlock
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
+from reportgen.draft.blocks.draw_inputs import list_cautions
+from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
+from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curve_figure import draw_curve, draw_panels
 from reportgen.figures.curve_key_results import build_result_table
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.blocks.draw_inputs import DrawInputs
     from reportgen.core.model import Shown
+    from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.figures.plot import DrawContext
     from reportgen.settings.blocks import (
         AltairSettings,
@@ -171,7 +171,7 @@ def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
 
 
 def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
-    from reportgen.blocks.scores import draw_score_block  # noqa: PLC0415 - only where there are scores
+    from reportgen.draft.blocks.scores import draw_score_block  # noqa: PLC0415 - only where there are scores
 
     return draw_score_block(planned, settings, inputs)
 

@@ -1,1 +1,0 @@
-"""What a source is, as tables, words and JSON."""
