@@ -11,7 +11,7 @@ from made_figures import context, curve, curve_set, figure
 
 from reportgen.claims.observations.choosing import observe_curves
 from reportgen.claims.observations.field import Field
-from reportgen.claims.observations.plateaus import observe_part_company
+from reportgen.claims.observations.part_company import observe_part_company
 from reportgen.claims.subjects import CurveSubject
 from reportgen.core.directions import HIGHER, LOWER, NEITHER, Direction, find_direction, guess_direction
 from reportgen.core.model import Run

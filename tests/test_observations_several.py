@@ -20,7 +20,7 @@ from reportgen.claims.observations.gaps import (
     observe_widest_gap,
 )
 from reportgen.claims.observations.leads import observe_crossing
-from reportgen.claims.observations.plateaus import observe_part_company
+from reportgen.claims.observations.part_company import observe_part_company
 from reportgen.claims.observations.ranking import group_values, observe_best, observe_tiers
 from reportgen.core.statements import Scale
 from reportgen.settings.blocks import Rule

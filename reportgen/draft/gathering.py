@@ -136,7 +136,7 @@ class SourceQuestion:
     answers: ResultsStore
 
     def get_subject(self) -> Subject:
-        """What facts are asked of."""
+        """The results that facts are computed from."""
         return make_subject(self.topic, self.source.location, self.answers)
 
     def plan(self, difference: float | None) -> PlanAnswer:
@@ -145,7 +145,7 @@ class SourceQuestion:
         Raises ``ReportError`` also if there are no answers to problems.
         """
         from reportgen.draft.blocks.scores import make_score_context, to_json_values  # noqa: PLC0415 - only for scores
-        from reportgen.figures.scores.pass_curve import build_plan_table, write_plan_sentences  # noqa: PLC0415
+        from reportgen.figures.scores.plan import build_plan_table, write_plan_sentences  # noqa: PLC0415
 
         request, place = self.topic.request, self.source.location
         if not isinstance(request, ScoreRequest) or self.source.kind != "outcomes":
@@ -192,7 +192,7 @@ def prepare_question(
 def _find_question_topic(
     pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None
 ) -> Topic:
-    """What is asked for, with what the pages say of it: which metric counts, and which way is better."""
+    """The topic of a question, with what the pages say of it: its metric, and which way is better."""
     own = next((b for page in pages if (b := page.front_matter.benchmark) and b.source == source.name), None)
     # The names of files and of values in data, as they are: of those in settings, the space around is cut.
     chosen = own or Benchmark.model_construct(name=source.name, source=source.name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 TICK_SIZE = 12
 LABEL_SIZE = 13
 SLOTS = 8
-"""Series that can be told apart by colour; more than these turn grey."""
+"""The most series that colours can distinguish; further ones turn grey."""
 
 DASHES: tuple[tuple[float, ...], ...] = (
     *((), (6, 3), (2, 2.5), (9, 3, 2, 3)),

@@ -207,7 +207,7 @@ class _ScoreBlock:
         return drawn, {"spreads": [to_json_values(one) for one in spreads]}
 
     def draw_plan(self, settings: PlanSettings) -> tuple[Stack, dict[str, Any]]:
-        from reportgen.figures.scores.pass_curve import draw_plan  # noqa: PLC0415
+        from reportgen.figures.scores.plan import draw_plan  # noqa: PLC0415
 
         found = self.inputs.answers.plan_study(self.request, settings.difference)
         drawn = draw_plan(self.id, settings, found, self.context, get_chart_spec=self.inputs.get_chart_spec)

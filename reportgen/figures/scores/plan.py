@@ -1,0 +1,190 @@
+"""What more data would find (``plan``): the differences found four times in five, as a figure and a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reportgen.core.comparisons import TARGET_POWER
+from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Stack
+from reportgen.core.words import format_count, format_percent, join_names
+from reportgen.figures.curve_figure import draw_plot_figure
+from reportgen.figures.curve_plotting import make_plot
+from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
+from reportgen.figures.scores.comparison import FOUND_NOTE, describe_power
+from reportgen.figures.scores.pass_curve import make_score_curve
+from reportgen.figures.scores.wording import format_difference, name_metric
+from reportgen.figures.style import assign_slots
+from reportgen.figures.text import write_table_csv
+from reportgen.settings.blocks import ReferenceLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reportgen.core.comparisons import Plan, PlannedDesign
+    from reportgen.core.model import Figure
+    from reportgen.figures.plot import ChartShape, ScoreContext
+    from reportgen.settings.blocks import PlanSettings
+
+
+_COLUMNS = ("problems", "samples", "runs", "stderr", "difference", "alone", "together", "found")
+_PARTS = {
+    "problems": "from problems",
+    "answers": "from sampled answers",
+    "run_problem": "from runs on single problems",
+    "runs": "from runs",
+}
+
+
+def draw_plan(
+    block_id: str,
+    settings: PlanSettings,
+    plan: Plan,
+    context: ScoreContext,
+    *,
+    get_chart_spec: Callable[[ChartShape], str],
+) -> Stack:
+    """What the data find now, what halves the width, the probability against problems, and a table.
+
+    The figure has the id of the block, the table ``<id>-table``.
+    """
+    how = (
+        "Power comes from the variances that the data show: between problems, of sampled answers, and "
+        "between runs where there are several. The critical value is that of the test of all pairs as it is "
+        "now."
+    )
+    return Stack(
+        id=block_id,
+        title=settings.title or f"What more data on {context.benchmark} would find",
+        subtitle=f"{name_metric(settings.metric, context)}, every pair",
+        parts=(
+            *write_plan_sentences(plan, context),
+            _draw_plan_figure(block_id, settings, plan, context, get_chart_spec),
+            build_plan_table(f"{block_id}-table", plan, context),
+        ),
+        caption=join_caption((settings.caption or "", FOUND_NOTE, how), context),
+    )
+
+
+def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
+    """What is found now, what the standard error is made of, and what would halve it."""
+    known = [(_PARTS[part.name], part.stderr) for part in plan.components if part.stderr]
+    whole = format_difference(plan.power.stderr or 0.0, context, signed=False)
+    parts = [f"{format_difference(stderr, context, signed=False)} {origin}" for origin, stderr in known]
+    made = (
+        f", all of it {known[0][0]}." if len(known) == 1 else f": {join_names(parts)}; their squares add up."
+    )
+    components = [f"The standard error of a difference is {whole}{made}"]
+    reasons = dict.fromkeys(part.reason for part in plan.components if part.reason)
+    components += [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons]
+    now = {"problems": plan.power.problems, "samples": plan.samples, "runs": plan.runs}
+    able = [f"{one.needed:,} {one.what} instead of {now[one.what]:,}" for one in plan.halvings if one.needed]
+    unable = [one.what for one in plan.halvings if one.needed is None and not one.reason]
+    unknown = [one.what for one in plan.halvings if one.reason]
+    halvings = (
+        f"Half the width of an interval takes {' or '.join(able)}." if able else "",
+        f"No number of {' or '.join(unable)} alone can halve it." if unable else "",
+        f"What more {' or '.join(unknown)} would do is not known." if unknown else "",
+    )
+    found = describe_power(context.benchmark, plan.power, context)
+    return found, " ".join(components), " ".join(filter(None, halvings))
+
+
+def build_plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:
+    """The probability to find the difference: a row for each number of problems, a column for the rest."""
+    columns = list(dict.fromkeys((design.samples, design.runs) for design in plan.designs))
+    cells = {(design.problems, design.samples, design.runs): design for design in plan.designs}
+    rows = (
+        (
+            *(design.problems, design.samples, design.runs, design.stderr, plan.difference),
+            *(design.alone, design.together, design.found),
+        )
+        for design in plan.designs
+    )
+    return ResultTable(
+        id=table_id,
+        title=_write_plan_title(plan, context),
+        header=("problems", *(_name_design(plan, *column) for column in columns)),
+        rows=tuple(
+            (
+                Cell(f"{count:,}{' (now)' if count == plan.power.problems else ''}", float(count)),
+                *(_build_cell(cells[count, *column]) for column in columns),
+            )
+            for count in dict.fromkeys(design.problems for design in plan.designs)
+        ),
+        caption="",
+        csv=write_table_csv(_COLUMNS, rows),
+    )
+
+
+def _write_plan_title(plan: Plan, context: ScoreContext) -> str:
+    among = f", among {plan.power.together:,} pairs" if plan.power.family_difference is not None else ""
+    size = format_difference(plan.difference, context, signed=False)
+    return f"How often a true difference of {size} is found{among}"
+
+
+def _name_design(plan: Plan, samples: int, runs: int) -> str:
+    """``4 samples``; where series have runs ``4 samples, 3 runs``."""
+    name = format_count(samples, "sample")
+    return f"{name}, {format_count(runs, 'run')}" if any(d.runs > 1 for d in plan.designs) else name
+
+
+def _build_cell(design: PlannedDesign) -> Cell:
+    share = design.alone if design.together is None else design.together
+    return Cell(format_percent(share, decimals=0).replace("%", " %"), share)
+
+
+def _draw_plan_figure(
+    figure_id: str,
+    settings: PlanSettings,
+    plan: Plan,
+    context: ScoreContext,
+    get_chart_spec: Callable[[ChartShape], str],
+) -> Figure:
+    curves = tuple(_make_plan_curves(plan))
+    curve_set = CurveSet(metric="probability (%)", curves=curves, band="none", level=settings.level)
+    slots = assign_slots([tuple(curve.series for curve in curves)])
+    plot_context = make_step_context(
+        replace(context, slots=slots), "problems", get_chart_spec, higher_is_better=True
+    )
+    spec = PlotSpec(
+        id=figure_id,
+        kind="plan",
+        title=_write_plan_title(plan, context),
+        metric="probability",
+        x_title="problems",
+        y_title="probability (%)",
+        height=settings.height,
+        higher_is_better=True,
+        y_domain=(0.0, 100.0),
+        x_scale="log2",
+        references=(ReferenceLine(y=100 * TARGET_POWER, label="four times in five"),),
+    )
+    plot = make_plot(curve_set, spec, plot_context)
+    text = FigureText(
+        id=figure_id,
+        kind=spec.kind,
+        title=spec.title,
+        subtitle="by number of problems, a line for other numbers of samples and runs",
+        summary=_write_plan_summary(plan, context),
+        source=describe_source(context),
+        numbers={"difference": plan.difference},
+    )
+    plot = replace(plot, y=replace(plot.y, unit=" %", read_format=",.0f"))
+    return draw_plot_figure(plot, curve_set, text, plot_context)
+
+
+def _write_plan_summary(plan: Plan, context: ScoreContext) -> str:
+    now = (plan.power.problems, plan.samples, plan.runs)
+    present = next(one for one in plan.designs if (one.problems, one.samples, one.runs) == now)
+    size = format_difference(plan.difference, context, signed=False)
+    found = f"is found in {_build_cell(present).text} of cases"
+    return f"With the data as they are a true difference of {size} {found}."
+
+
+def _make_plan_curves(plan: Plan) -> Iterator[Curve]:
+    for samples, runs in dict.fromkeys((design.samples, design.runs) for design in plan.designs):
+        points = [one for one in plan.designs if (one.samples, one.runs) == (samples, runs)]
+        sizes = [point.problems for point in points]
+        shares = [(_build_cell(point).sort, None, None) for point in points]
+        yield make_score_curve(_name_design(plan, samples, runs), sizes, sizes, shares, 100)
