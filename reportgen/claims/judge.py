@@ -69,7 +69,7 @@ def judge(binding: Binding, subject: Subject) -> Judgement:
 
 
 def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, scale: Scale) -> Judgement:
-    fact = result.facts[-1] if isinstance(expression.tree, Call) else None  # asked after its arguments
+    fact = result.facts[-1] if isinstance(expression.tree, Call) else None  # evaluated after its arguments
     fact_texts = {one: describe_fact(one, scale) for one in result.facts}
     if result.value is None:
         words = fact_texts.pop(fact) if fact else f"{expression.text} has no value: {result.reason}"

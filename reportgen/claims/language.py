@@ -1,4 +1,4 @@
-"""The language of claims: small, safe and total. An expression is parsed to a tree before anything is asked.
+"""The language of claims: small, safe and total. An expression is parsed to a tree before it is evaluated.
 
 Lowest binding first::
 
@@ -148,7 +148,7 @@ def _explain_foreign(match: re.Match[str]) -> tuple[str, str]:
         case "unclosed":
             return "A quote is opened here and never closed", f"Put {text[0]} behind the name"
         case "digits":
-            # The name meant, with what stands in front of a slash: 'Qwen/7B'.
+            # The name meant, with the part in front of a slash: 'Qwen/7B'.
             before = match.string[: match.start()]
             stem = before[len(before.rstrip(_IN_PATHS)) :] if before.endswith("/") else ""
             name = f"Put a name in quotes: {quote_name(stem.lstrip('/') + text)}"

@@ -147,7 +147,7 @@ class Typed:
     bare_point: bool = False  # no digit stands before the point, as in ``.84``
     significant: int = 1  # digits of the mantissa without leading zeros, at least 1
     exponent: int = 0  # the power of ten behind the mantissa
-    exponent_mark: str = ""  # what stands between mantissa and exponent, such as ``e``
+    exponent_mark: str = ""  # between mantissa and exponent, such as ``e``
     exponent_sign: str = ""  # as typed
     exponent_digits: str = ""  # as typed
     magnitude: int = 0  # the power of ten that ``k`` or ``million`` stands for

@@ -154,7 +154,7 @@ def _match_name(words: list[str]) -> Direction | None:
     if words[-1].lstrip(_SEPARATORS) == "avg@":
         return Direction.HIGHER
     if len(bare) > 1 and bare[-1] in _AGGREGATES:
-        # Of an epoch: what stands before it may be a name.
+        # Of an epoch: the word before it may be a name.
         return None
     # Of rouge1, map50, bleu4 the number says which one, of f1 it is the name.
     for last in dict.fromkeys((bare[-1], bare[-1].rstrip(_DIGITS))):

@@ -73,8 +73,8 @@ class Binding:
     """A bound value or a claim in an author's prose: ``[0.84]{value="peak(MEL)"}``."""
 
     kind: Literal["value", "claim"]
-    words: str  # what stands between the square brackets, on one line
-    expression: str  # what stands behind ``value=`` or ``claim=``, on one line
+    words: str  # between the square brackets, on one line
+    expression: str  # behind ``value=`` or ``claim=``, on one line
     of: str | None  # the id of a figure on the page, or a source; None for the page's benchmark
     name: str  # the claim's name, for ``annotate``; empty without one
     fails: str  # why the claim is expected to fail; empty where it is expected to hold

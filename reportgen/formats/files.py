@@ -271,7 +271,7 @@ def sample_lines(content: Content, head: Head) -> list[bytes]:
         for index in range(_SAMPLES):
             file.seek(last * index // (_SAMPLES - 1))
             piece = file.read(size)
-            # What stands before the first end may be part of a line or the header.
+            # The part before the first end may be part of a line or the header.
             begin, end = piece.find(b"\n") + 1, piece.rfind(b"\n") + 1
             if 0 < begin < end:
                 samples.append(piece[begin:end])

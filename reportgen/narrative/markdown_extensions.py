@@ -366,7 +366,7 @@ class _MarkWords(InlineProcessor):
         self.seen = seen
 
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[Element | None, int | None, int | None]:  # type: ignore[override]  # noqa: ARG002, N802
-        """Words between whole signs become an element; Markdown goes on with what stands in it."""
+        """Words between whole signs become an element; Markdown goes on inside it."""
         found, number = self.seen.get(m[1], ()), int(m[2])
         if number >= len(found) or _SIGN.search(m[3]) or m[4].count("rgb") + 1 != len(found[number].closing):
             return None, None, None

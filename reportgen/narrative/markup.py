@@ -184,7 +184,7 @@ def _guess_kind(word: str) -> str:
 
 @cache
 def _list_languages() -> frozenset[str]:
-    from pygments.lexers import get_all_lexers  # noqa: PLC0415  # asked only of words near to a kind of ours
+    from pygments.lexers import get_all_lexers  # noqa: PLC0415 - needed only where a word is close to a kind of block
 
     return frozenset(alias for _, aliases, *_ in get_all_lexers(plugins=False) for alias in aliases)
 

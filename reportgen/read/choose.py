@@ -222,7 +222,7 @@ def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path,
                 found = [entry.name for entry in entries if entry.is_symlink() and not entry.is_dir()]
                 linked += (folder / name for name in found)
     else:
-        # Beside a source that is one file stand other sources, which may be thousands.
+        # Next to a source that is one file there are other sources, perhaps thousands.
         parts = (location.path.with_name(location.path.name + ending) for ending in _DATABASE_PARTS)
         linked += (part for part in parts if part.is_symlink())
     return _find_outward([*sorted(folders - set(location.path.parents)), *linked], location)

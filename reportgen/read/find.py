@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reportgen.core.repository import Boundary
 
 
-# What stands behind the dots of an event file's name is no ending.
+# The text after the last dot of an event file's name is no ending.
 _EVENTS: Final = "events.out."
 SETTINGS: Final = "source.yml"
 MOST_FILES: Final = 200_000

@@ -36,7 +36,7 @@ _DONE: Final = frozenset(
 )
 _COUNTED: Final = ("tokens", "seconds", "cost")
 _ROW: Final = "row of the source"
-# What stands for a part that no column plays, in place of a column; no column is called so.
+# In place of a column, for a part that no column plays; no column has this name.
 _MARKS: Final = {"series": "\0series", "run": "\0run"}
 _PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
 

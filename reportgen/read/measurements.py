@@ -84,7 +84,7 @@ def make_frame(measurements: Measurements) -> pd.DataFrame:
     Its columns are ``series, run, seed, metric, step, value`` and those of the input's own interval. A
     ``ReportError`` has everything that is wrong in the files.
     """
-    import pandas as pd  # noqa: PLC0415 - costs half a second where no frame is asked for
+    import pandas as pd  # noqa: PLC0415 - takes half a second, and few commands need it
 
     with measurements.reading():
         table: pd.DataFrame = measurements.frame.sort("row", "metric").drop("row").to_native().df()

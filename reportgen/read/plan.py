@@ -31,7 +31,7 @@ _INTERVAL_COLUMNS: Final = {
     **dict.fromkeys(("stderr", "std and n"), ("stderr", "n")),
 }
 _NULL: Final = "CAST(NULL AS DOUBLE)"
-# The columns of every table, and what stands in one without rows.
+# The columns of every table, and the type of one without rows.
 _COLUMNS: Final = {
     **dict.fromkeys(("series", "run", "seed", "metric"), "''"),
     **dict.fromkeys(("step", "value"), _NULL),

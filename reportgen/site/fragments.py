@@ -147,9 +147,9 @@ def _escape_script(json_text: str) -> str:
 
 
 BADGE = '<p class="rg-badge"></p>'
-"""What stands for the badge until ``fill_statements``."""
+"""The placeholder of the badge until ``fill_statements``."""
 CHECKED = '<section class="rg-checked"></section>'
-"""What stands for the list until ``fill_statements``."""
+"""The placeholder of the list until ``fill_statements``."""
 
 _OUR_IDS = re.compile(
     r'\b(?:id="|data-rg-block="[0-9a-f]{16}-)(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"'
@@ -170,7 +170,7 @@ def choose_id_prefix(html: str) -> str:
 
 
 def render_start(statement: Statement, prefix: str, *, in_link: bool, first: bool) -> str:
-    """What stands in front of bound words: a link to the list, or where it would be in a link a span."""
+    """The markup in front of bound words: a link to the list, or where it would be in a link a span."""
     name = f' id="{prefix}statement-{statement.number}"' if first else ""
     kind = f"rg-bound {_VERDICTS[describe_truth(statement)][0]}"
     target = f"{prefix}checked-{statement.number}"
@@ -180,7 +180,7 @@ def render_start(statement: Statement, prefix: str, *, in_link: bool, first: boo
 
 
 def render_end(statement: Statement, *, in_link: bool) -> str:
-    """What stands behind bound words: nothing more where they hold, otherwise a few words that say so."""
+    """The markup behind bound words: nothing more where they hold, otherwise a few words that say so."""
     truth = describe_truth(statement)
     repaired = strip_markup(statement.judgement.repaired) if truth == "fails" else ""
     verdict = f"the data say {repaired}" if repaired else _VERDICTS[truth][1]

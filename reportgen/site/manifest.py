@@ -190,7 +190,7 @@ def describe_environment() -> dict[str, str | None]:
 def find_git_folders(checkout: Path) -> tuple[Path, Path]:
     """The folder that git has for a checkout, and the one with the commits, which work trees share."""
     folder = checkout / ".git"
-    if folder.is_file():  # a work tree beside the first one, or a submodule
+    if folder.is_file():  # a second work tree, or a submodule
         folder = checkout / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
     common = folder / "commondir"
     return folder, folder / common.read_text(encoding="utf-8").strip() if common.is_file() else folder

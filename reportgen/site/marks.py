@@ -94,7 +94,7 @@ class Fences:
         return filled
 
     def _split(self, page: str, html: str) -> list[str]:
-        """What stands before, between and behind the marks of a page."""
+        """The text before, between and behind the marks of a page."""
         salt = self.get_salt(page)
         return html.split(_MARK_START.format(salt=salt)) if salt else [html]
 

@@ -20,7 +20,7 @@ _NO_DATE = "0"
 # Of the year 9999, the last one that a date can be written of.
 _LAST_SECOND = 253402300799
 # What no settings of a repository may do: ask for signatures, which runs a program, start a monitor of files,
-# or fetch what is not there. Files beside ``mkdocs.yml`` that look like a bare repository are none.
+# or fetch what is not there. Files next to ``mkdocs.yml`` that look like a bare repository are none.
 _GIT = (
     *("git", "-c", "safe.bareRepository=explicit", "-c", "log.showSignature=false"),
     *("-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),

@@ -1,4 +1,4 @@
-"""Runs MkDocs: reads ``mkdocs.yml``, builds a site beside the old one and swaps them, or serves it."""
+"""Runs MkDocs: reads ``mkdocs.yml``, builds a site next to the old one and swaps them, or serves it."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def publish(
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Two names beside a site, on its file system, so that putting the new one in place is a rename.
+    """Two names next to a site, on its file system, so that putting the new one in place is a rename.
 
     The next site is built in ``new``; ``old`` holds the present one for the moment of the swap.
     """
@@ -213,7 +213,7 @@ class _Stage:
 
 @contextmanager
 def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
-    """A folder beside the site to build the next one in; it is gone afterwards, whatever happened.
+    """A folder next to the site to build the next one in; it is gone afterwards, whatever happened.
 
     The cache remembers it while the build runs: a folder that came with a checkout is no earlier build's.
     Raises a ReportError if the disk is full or may not be written, there or anywhere else.

@@ -184,7 +184,7 @@ class _Variances(NamedTuple):
     problems: float
     # what a run changes on single problems; 0 with one run, where it is part of ``problems``
     run_problem: float
-    # of one answer; 0 where it is not known, and part of what stands before
+    # of one answer; 0 where it is not known, and part of the term above
     answers: float
     # between runs, beyond what answers explain
     runs: float

@@ -288,7 +288,7 @@ class DrawInputs:
     subjects: dict[Topic, CachedSubject] = field(default_factory=dict, init=False)
 
     def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
-        """What facts about a topic are asked of; problems of its data are reported at ``place``."""
+        """The results behind facts about a topic; problems of its data are reported at ``place``."""
         if topic not in self.subjects:
             better, digest = str(topic.higher_is_better), self.sources[topic.request.source].digest
             key = self.cache.make_key("facts", repr(topic.request), better, topic.title, digest)

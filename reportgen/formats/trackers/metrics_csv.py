@@ -83,7 +83,7 @@ def _is_versioned(file: Path) -> bool:
 
 
 def _parse_header(text: str) -> tuple[list[str], str]:
-    """The columns of a first line, and what stands between them: whichever makes most columns."""
+    """The columns of a first line and their separator: whichever makes most columns."""
     line = text.partition("\n")[0].rstrip("\r")
     separator = max(",;\t", key=line.count)
     return _split_cells(line, separator), separator

@@ -194,7 +194,7 @@ _HISTORY_TAG: Final = _HISTORY << 3 | protobuf.DELIMITED
 _PASSED: Final = frozenset(field << 3 | protobuf.DELIMITED for field in (3, 4, 6, 7, 11, 13))
 # Of a run: id, project, configuration, group, display name.
 _ID, _PROJECT, _RUN_CONFIG, _GROUP, _DISPLAY_NAME = 1, 3, 4, 6, 8
-_UPDATE, _REMOVE = 1, 2
+_UPDATE = 1
 _KEY, _NESTED_KEY, _VALUE_JSON = 1, 2, 16
 _NAME, _GLOB, _STEP_METRIC, _FROM_GLOB = 1, 2, 4, 10
 

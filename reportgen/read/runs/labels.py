@@ -41,7 +41,7 @@ _BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
 # What a run has besides its configuration, where no setting has such a name.
 _RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
-# How runs may be told apart, the plainest first, and what ``series_from`` calls that.
+# The ways to distinguish runs, the plainest first, as ``series_from`` calls them.
 SCHEMES: Final = {
     "their names": ("name",),
     "their folders": ("folder",),

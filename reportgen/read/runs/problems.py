@@ -129,7 +129,7 @@ def _diagnose(finding: StoredFinding, message: str) -> Diagnostic:
 
 
 def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
-    """How series and seeds were guessed, which runs are not told apart, and which may be repetitions."""
+    """How series and seeds were guessed, which runs cannot be distinguished, and which may be repetitions."""
     naming, place = runs.naming, runs.location.place
     series = dict.fromkeys(name.series for name in naming.names)
     if naming.guessed:

@@ -334,7 +334,7 @@ def find_wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool)
 
 
 def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
-    """Name in the report: names in the data, of the metrics that are wanted."""
+    """Name in the report: names in the data, of the metrics that ``metrics:`` selects."""
     metrics: dict[str, RawNames] = {}
     for raw in names:
         name = settings.rename_metrics.get(raw, raw)

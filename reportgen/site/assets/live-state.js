@@ -1,5 +1,5 @@
 /* A state of a figure that the address names: FIGURE~series=A,B~x=100..140~mark=120@A, as
-   reportgen/figures/link_states.py writes it. The series are shown alone, the steps with some room, the
+   write_link_state in reportgen/figures/live.py writes it. The series are shown alone, the steps with some room, the
    point with a ring and its value in words. What the figure does not have is passed over. */
 (function (live) {
   "use strict";

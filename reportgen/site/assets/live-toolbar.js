@@ -69,7 +69,7 @@
     return encodeURIComponent(text.toWellFormed?.() ?? text).replaceAll("~", "%7E");
   }
 
-  /** The fragment of a link to a state of a figure, as reportgen/figures/link_states.py writes it. */
+  /** The fragment of a link to a state of a figure, as reportgen/figures/live.py writes it. */
   function writeState(figure, { series = [], x = null, mark = null }) {
     const parts = [encoded(figure.id)];
     if (series.length) parts.push(`series=${series.map(encoded).join(",")}`);
