@@ -309,7 +309,7 @@ def read_lines(content: Content, keep: int | None = None) -> Iterator[str]:
     Only the first ``keep`` bytes count, where the rest is torn off.
     """
     with content.open() as file:
-        text = io.TextIOWrapper(cast("RawIOBase", file), "utf-8", errors="surrogateescape", newline="")
+        text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="")
         left = sys.maxsize if keep is None else keep
         try:
             for number, line in enumerate(iter(lambda: text.readline(LARGEST_PART + 1), ""), 1):

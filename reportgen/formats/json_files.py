@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic_core import from_json
 
 from reportgen.formats.runs import Finding, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, read_head, read_lines, read_whole
+from reportgen.formats.text_files import Count, Decoder, read_head, read_lines
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def read_json(
     Raises ``UnreadableError`` where it cannot be read, is too large, or is not whole JSON.
     """
     decoding = Decoder(path)
-    value = parse_json(path, decoding.decode(read_whole(path)), reduced=reduced)
+    value = parse_json(path, decoding.read_whole(), reduced=reduced)
     return value, tuple(decoding.list_findings())
 
 
@@ -155,7 +155,7 @@ def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
     large, holds no list, or from some item on no whole JSON.
     """
     decoding = Decoder(path)
-    text = decoding.decode(read_whole(path))
+    text = decoding.read_whole()
     findings += decoding.list_findings()
     at = _skip_space(text, 0)
     if text[at : at + 1] != "[":
