@@ -103,19 +103,20 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def iterate_cells(
-    item: Mapping[str, Any], wrappers: frozenset[str] = frozenset()
+    item: Mapping[str, Any], wrappers: frozenset[str] = frozenset(), joint: str = "/", media: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Cells and their names, nested ones joined by ``/``, in the order of writing; a list is a cell.
+    """Cells and their names, nested ones joined by ``joint``, in the order of writing; a list is a cell.
 
-    The names of ``wrappers``, objects directly in ``item``, are left out.
+    The names of ``wrappers``, objects directly in ``item``, are left out, and so are objects within that have
+    a key ``media``.
     """
     waiting = [(key, value, 1) for key, value in reversed(list(item.items()))]
     while waiting:
         name, value, depth = waiting.pop()
         if not isinstance(value, dict):
             yield name, value
-        elif depth < _DEEPEST:
-            prefix = "" if depth == 1 and name in wrappers else f"{name}/"
+        elif depth < _DEEPEST and not (media and media in value):
+            prefix = "" if depth == 1 and name in wrappers else f"{name}{joint}"
             waiting += [(prefix + key, child, depth + 1) for key, child in reversed(value.items())]
 
 

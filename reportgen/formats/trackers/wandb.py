@@ -74,10 +74,9 @@ class RecordLog:
         # Where reading lost its way, until the next record begins, and whether something only ends too early.
         self._lost_from: int | None = None
         self._cut = False
-        # The record that is being put together: its chunks, their size, and where it begins.
-        self._parts: list[bytes] = []
-        self._size = self._begun = 0
-        self._read = 0
+        # The record that is being put together, and where it begins.
+        self._record: bytearray | None = None
+        self._begun = self._read = 0
 
     def __iter__(self) -> Iterator[bytes]:
         """Every whole record; raises ``UnreadableError`` for what is no log, and for a record too large."""
@@ -105,7 +104,7 @@ class RecordLog:
     @property
     def torn(self) -> bool:
         """Whether the end of the file is torn or damaged; known after the last record."""
-        return self._lost_from is not None or bool(self._parts) or 0 < self._read < len(HEADER)
+        return self._lost_from is not None or self._record is not None or 0 < self._read < len(HEADER)
 
     def list_findings(self) -> Iterator[Finding]:
         """What is torn or damaged; complete after the last record."""
@@ -141,49 +140,37 @@ class RecordLog:
                 starts = (match.end() - head for match in matches)
                 at = next((start for start in starts if _read_chunk(block, start)[-1]), len(block))
                 continue
-            if kind == FULL and self._lost_from is None and not self._parts:
-                records.append(data)
+            if kind in {FULL, FIRST}:
+                if self._record is not None:
+                    self._start_gap(self._begun)
+                if self._lost_from is not None:
+                    self._gaps.append(range(self._lost_from, base + at))
+                    self._lost_from = None
+                self._begun, self._record = base + at, bytearray()
+            if self._record is None:
+                # The rest of a record whose beginning is lost.
+                self._start_gap(base + at)
             else:
-                records += self._add_chunk(kind, data, base + at)
+                self._record += data
+                # Some three times as much is held while a record is taken apart.
+                if len(self._record) > LARGEST_PART:
+                    message = f"a record is larger than {format_mebibytes(LARGEST_PART)}"
+                    raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
+                if kind in {FULL, LAST}:
+                    records.append(bytes(self._record))
+                    self._record = None
             at += head + length
         if at < len(block) < BLOCK:
             self._start_gap(base + at, cut=True)
         self.records += len(records)
         return records
 
-    def _add_chunk(self, kind: int, data: bytes, at: int) -> Iterator[bytes]:
-        """The record that a chunk completes, which is a part or comes after something that is missing."""
-        if kind in {FULL, FIRST}:
-            if self._parts:
-                self._start_gap(self._begun)
-            if self._lost_from is not None:
-                self._gaps.append(range(self._lost_from, at))
-                self._lost_from = None
-            self._begun = at
-            if kind == FULL:
-                yield data
-            else:
-                self._parts, self._size = [data], len(data)
-        elif not self._parts:
-            # The rest of a record whose beginning is lost.
-            self._start_gap(at)
-        else:
-            self._parts.append(data)
-            self._size += len(data)
-            # Some three times as much is held while a record is taken apart.
-            if self._size > LARGEST_PART:
-                message = f"a record is larger than {format_mebibytes(LARGEST_PART)}"
-                raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
-            if kind == LAST:
-                yield b"".join(self._parts)
-                self._parts = []
-
     def _start_gap(self, at: int, *, cut: bool = False) -> None:
         """From here on nothing is known until a record begins."""
         if self._lost_from is None:
-            self._lost_from = self._begun if self._parts else at
+            self._lost_from = at if self._record is None else self._begun
             self._cut = cut
-        self._parts = []
+        self._record = None
 
 
 _NUMBERED: Final = 0x08
