@@ -22,18 +22,11 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count, join_names
-from reportgen.formats import protobuf
+from reportgen.formats import protobuf, text_files
 from reportgen.formats.json_files import parse_or_none
 from reportgen.formats.run_data import FEW_NAMES, flatten, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import (
-    LARGEST_PART,
-    explain_os_errors,
-    format_mebibytes,
-    is_pointer,
-    read_head,
-    refuse_pointer,
-)
+from reportgen.formats.text_files import LARGEST_PART
 from reportgen.formats.trackers.wandb_history import STEP, TIME, History
 
 if TYPE_CHECKING:
@@ -81,9 +74,9 @@ class RecordLog:
     def __iter__(self) -> Iterator[bytes]:
         """Every whole record; raises ``UnreadableError`` for what is no log, and for a record too large."""
         base = 0
-        with explain_os_errors(self._path), self._path.open("rb") as file:
+        with text_files.explain_os_errors(self._path), self._path.open("rb") as file:
             piece = file.read(_PIECE)
-            refuse_pointer(self._path, piece, "the run itself")
+            text_files.refuse_pointer(self._path, piece, "the run itself")
             header = piece[: len(HEADER)]
             if header[:-1] == _MAGIC and header != HEADER:
                 message = f"it is a log of wandb in version {header[-1]}, which reportgen does not know"
@@ -154,7 +147,7 @@ class RecordLog:
                 self._record += data
                 # Some three times as much is held while a record is taken apart.
                 if len(self._record) > LARGEST_PART:
-                    message = f"a record is larger than {format_mebibytes(LARGEST_PART)}"
+                    message = f"a record is larger than {text_files.format_mebibytes(LARGEST_PART)}"
                     raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
                 if kind in {FULL, LAST}:
                     records.append(bytes(self._record))
@@ -303,8 +296,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         if file.suffix == ".wandb"
         and (
             file.name.startswith("run-")
-            or _MAGIC.startswith((beginning := read_head(file))[: len(_MAGIC)])
-            or is_pointer(beginning)
+            or _MAGIC.startswith((beginning := text_files.read_head(file))[: len(_MAGIC)])
+            or text_files.is_pointer(beginning)
         )
     ]
     # A copied folder often has a copy of a run for the link to the latest one.
