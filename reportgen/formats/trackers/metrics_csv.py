@@ -123,7 +123,7 @@ def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]
         check_filled(path)
         advice = "Check that Lightning or Keras wrote this file"
         raise UnreadableError(path, "its first line names no step and no epoch", advice, 1)
-    step_column, count, commas, strange, without = header.index(step_name), 0, 0, 0, 0
+    step_column, count, commas, strange, without = header.index(step_name), 0, Count(), 0, 0
     # Of a stray quote only its own line suffers.
     rows = (_split_cells(line, separator) for line in lines)
     while many := list(islice(rows, _MANY)):
@@ -134,22 +134,19 @@ def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]
         columns = list(zip(*whole, strict=True))
         if not columns:
             continue
-        steps, stepped, decimals = _parse_numbers(columns[step_column])
-        commas += decimals
+        steps, stepped = _parse_numbers(columns[step_column], commas)
         without += len(steps) - int(np.count_nonzero(stepped))
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
             if column != step_column and name and builder.is_selected(name):
-                values, there, decimals = _parse_numbers(cells)
-                commas += decimals
+                values, there = _parse_numbers(cells, commas)
                 builder.extend(name, steps[there], values[there])
                 if not there.all():
                     empty = sum(cell in _NONE for cell in cells)
                     builder.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
+    other = " with another number of cells than the header: left out"
     findings = [
-        *Count(commas).describe(path, "value", "values", " with a decimal comma: read as decimals"),
-        *Count(strange).describe(
-            path, "row", "rows", " with another number of cells than the header: left out"
-        ),
+        *commas.describe(path, "value", "values", " with a decimal comma: read as decimals"),
+        *Count(strange).describe(path, "row", "rows", other),
         *Count(without).describe(path, "row", "rows", " without a step"),
         *decoding.list_findings(),
     ]
@@ -159,15 +156,15 @@ def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]
     return step_name, findings
 
 
-def _parse_numbers(cells: Sequence[str]) -> tuple[FloatArray, npt.NDArray[np.bool_], int]:
-    """Cells as numbers, NaN where there is none, whether there is one, and how many have a decimal comma."""
+def _parse_numbers(cells: Sequence[str], commas: Count) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Cells as numbers, NaN where there is none, and whether there is one; decimal commas are counted."""
     with suppress(ValueError):
-        return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_), 0
+        return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
     # Decimal commas become points, where no cell of the column has a point already.
-    commas = [False] * len(cells)
     if not any("." in cell for cell in cells):
-        commas = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
-        cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, commas, strict=True)]
+        decimal = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
+        commas.number += sum(decimal)
+        cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, decimal, strict=True)]
     numbers = [None if cell in _NONE else parse_number_text(cell) for cell in cells]
     there = np.array([value is not None for value in numbers], np.bool_)
-    return np.array(numbers, np.float64), there, sum(commas)
+    return np.array(numbers, np.float64), there

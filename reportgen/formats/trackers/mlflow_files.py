@@ -164,19 +164,13 @@ def _find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Pat
     runs: dict[str, Path] = {}
     unclear: dict[str, Path] = {}
     for file in files:
-        if file.name != _META:
-            continue
-        folder, beginning = file.parent, read_head(file)
-        if _OTHER.search(beginning):
-            continue
-        # Written by alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
-        cut = _RUN_FOLDER.fullmatch(folder.name)
-        if _OF_RUN.search(beginning) or (cut and is_pointer(beginning)):
-            runs[os.fspath(folder)] = folder
-        elif _OF_EXPERIMENT.search(beginning) and not cut:
-            experiments[os.fspath(folder)] = folder
-        else:
-            unclear[os.fspath(folder)] = folder
+        if file.name == _META and not _OTHER.search(beginning := read_head(file)):
+            # Written by alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
+            cut = _RUN_FOLDER.fullmatch(file.parent.name)
+            of_run = _OF_RUN.search(beginning) or (cut and is_pointer(beginning))
+            of_experiment = _OF_EXPERIMENT.search(beginning) and not cut
+            folders = runs if of_run else experiments if of_experiment else unclear
+            folders[os.fspath(file.parent)] = file.parent
     # Folders called by the id of a run that no meta.yaml makes one: with metrics, parameters or tags below
     # them, or in an experiment; not those within other runs.
     known = {*experiments, *(os.fspath(run.parent) for run in runs.values())}

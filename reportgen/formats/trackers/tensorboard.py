@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -38,7 +39,7 @@ from reportgen.formats.trackers.tensorboard_events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.model import FloatArray
     from reportgen.formats.runs import Setting
@@ -49,8 +50,8 @@ NAME: Final = "tensorboard"
 TITLE: Final = "TensorBoard event files"
 
 _WRITTEN: Final = re.compile(r"tfevents\.(\d+)")
-_HPARAMS_FOLDER: Final = re.compile(r"\d{9,}(\.\d+)?")
 _HPARAMS: Final = b"_hparams_/"
+_HPARAMS_FOLDER: Final = re.compile(r"\d{9,}(\.\d+)?")
 # Of two that set the same, the later counts.
 _SETTINGS: Final = ("params.yaml", "config.yaml", "args.yaml", "params.json", "hparams.yaml")
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
@@ -58,38 +59,38 @@ _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each folder with event files; behind them stand files with settings."""
-    beginnings = {file: read_head(file) for file in files if "tfevents" in file.name}
-    folders: dict[Path, list[Path]] = {}
-    for file, data in beginnings.items():
+    folders: dict[Path, dict[Path, bytes]] = {}
+    for file, data in ((file, read_head(file)) for file in files if "tfevents" in file.name):
         # Also what was meant to be an event file: torn, damaged, or a pointer of Git LFS.
         begun = len(data) >= HEADER and (is_record_header(data) or b"\0" in data or is_pointer(data))
         if begun or (len(data) < HEADER and _WRITTEN.search(file.name)):
-            folders.setdefault(file.parent, []).append(file)
-    begin = {folder: [beginnings[file] for file in event_files] for folder, event_files in folders.items()}
-    # For folders with event files: the one folder within that add_hparams wrote.
+            folders.setdefault(file.parent, {})[file] = data
+    # For folders with event files: the folders within that belong to their runs. First those of add_hparams.
     named: dict[Path, list[Path]] = {}
-    for folder, heads in begin.items():
-        in_run = folder.parent in begin and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
-        if in_run and _HPARAMS_FOLDER.fullmatch(folder.name) and all(_HPARAMS in head for head in heads):
+    for folder, heads in folders.items():
+        in_run = folder.parent in folders and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
+        if (
+            in_run
+            and _HPARAMS_FOLDER.fullmatch(folder.name)
+            and all(_HPARAMS in head for head in heads.values())
+        ):
             named.setdefault(folder.parent, []).append(folder)
-    hparams_folders = {folder: inner[0] for folder, inner in named.items() if len(inner) == 1}
-    curves: dict[Path, list[Path]] = {}
-    others = {folder: heads for folder, heads in begin.items() if folder not in hparams_folders.values()}
-    for folder, (run, _) in _find_curve_folders(others).items():
-        curves.setdefault(run, []).append(folder)
-    within_others = {*hparams_folders.values(), *(folder for inner in curves.values() for folder in inner)}
+    inner = {folder: within for folder, within in named.items() if len(within) == 1}
+    of_hparams = {folder for within in inner.values() for folder in within}
+    others = {folder: heads.values() for folder, heads in folders.items() if folder not in of_hparams}
+    curves = _find_curve_folders(others)
+    for folder, (run, _) in curves.items():
+        inner.setdefault(run, []).append(folder)
     existing, units = set(files), []
-    for folder, event_files in folders.items():
-        if folder not in within_others:
-            inner = [hparams_folders[folder]] if folder in hparams_folders else []
-            inner += curves.get(folder, ())
-            inner_files = [file for below in inner for file in _sort_by_time(folders[below])]
+    for folder in folders:
+        if folder not in of_hparams and folder not in curves:
+            events = [_sort_by_time(folders[one]) for one in (folder, *inner.get(folder, ()))]
             settings = [file for name in _SETTINGS if (file := folder / name) in existing]
-            units.append(Unit(NAME, folder, (*_sort_by_time(event_files), *inner_files, *settings)))
+            units.append(Unit(NAME, folder, (*chain.from_iterable(events), *settings)))
     return tuple(units)
 
 
-def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:
+def _find_curve_folders(beginnings: Mapping[Path, Collection[bytes]]) -> dict[Path, tuple[Path, str]]:
     """For folders that ``add_scalars`` wrote, by the beginnings of files: the run's folder, and the curve."""
     curves: dict[Path, tuple[Path, str]] = {}
     # From the outside to the inside: no folder of a curve has curves.
@@ -113,41 +114,46 @@ def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path
     return curves
 
 
-def _sort_by_time(files: Sequence[Path]) -> list[Path]:
+def _sort_by_time(files: Iterable[Path]) -> list[Path]:
     """The older file first, by the time in its name."""
     times = {file: int(match[1]) if (match := _WRITTEN.search(file.name)) else 0 for file in files}
-    return sorted(files, key=lambda file: (times[file], natural_key(file)))
+    return sorted(times, key=lambda file: (times[file], natural_key(file)))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a folder, nameless: TensorBoard calls it by its path."""
+    """The run of a folder, nameless: TensorBoard calls it by its path.
+
+    A metric of the run itself goes before those of folders below.
+    """
     run, hparams_run = EventRun(selected), EventRun(selected)
-    curves = _prepare_curves(unit, selected)
     events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
+    # For each folder of add_scalars below the run's: the curve's name, and what reads its files.
+    beginnings: dict[Path, list[bytes]] = {}
+    for file in events if any(file.parent != unit.path for file in events) else ():
+        beginnings.setdefault(file.parent, []).append(read_head(file))
+    curves = {}
+    for folder, (_, name) in _find_curve_folders(beginnings).items():
+        tags = selected and {tag.removesuffix(f"/{name}") for tag in selected if tag.endswith(f"/{name}")}
+        curves[folder] = (name, EventRun(tags))
     refused = []
     for file in events:
         try:
-            otherwise = run if file.parent == unit.path else hparams_run
-            curves.get(file.parent, ("", otherwise))[1].read(file)
+            curves.get(file.parent, ("", run if file.parent == unit.path else hparams_run))[1].read(file)
         except UnreadableError as error:
             refused.append(error)
     if len(refused) == len(events):
         raise refused[0]
-    findings = [*run.findings, *hparams_run.findings]
-    findings += [finding for _, curve in curves.values() for finding in curve.findings]
-    # A metric of the run itself goes before those of folders below.
     metrics = run.build_metrics()
-    of_curves = {
-        f"{tag}/{name}": points
-        for name, curve in curves.values()
-        for tag, points in curve.build_metrics().items()
-    }
+    findings = [*run.findings, *hparams_run.findings]
+    of_curves: dict[str, Points] = {}
+    for name, curve in curves.values():
+        findings += curve.findings
+        of_curves |= {f"{tag}/{name}": points for tag, points in curve.build_metrics().items()}
     for writer, more in (("add_hparams", hparams_run.build_metrics()), ("add_scalars", of_curves)):
-        if both := more.keys() & metrics.keys():
-            which = format_count(len(both), "metric of the run is", "metrics of the run are")
-            where = f"in a folder below, too, as {writer} keeps them"
-            findings.append(Finding(unit.path, f"{which} {where}: left out there"))
-        metrics |= {name: points for name, points in more.items() if name not in both}
+        both = Count(len(more.keys() & metrics.keys()))
+        where = f" in a folder below, too, as {writer} keeps them: left out there"
+        findings += both.describe(unit.path, "metric of the run is", "metrics of the run are", where)
+        metrics |= {name: points for name, points in more.items() if name not in metrics}
     findings += [report_left_out(error, "the file is left out") for error in refused]
     config: dict[str, Setting] = {}
     for file in unit.files[len(events) :]:
@@ -158,20 +164,6 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         findings.append(Finding(unit.path, "no scalars are in its event files"))
     config |= run.config | hparams_run.config
     yield LoggedRun(unit.path, "", "", "", config, metrics, findings=tuple(findings))
-
-
-def _prepare_curves(unit: Unit, selected: Collection[str] | None) -> dict[Path, tuple[str, EventRun]]:
-    """For each folder of ``add_scalars`` below a run's: the curve's name, and what reads its files."""
-    files = [file for file in unit.files if "tfevents" in file.name]
-    beginnings: dict[Path, list[bytes]] = {}
-    for file in files if any(file.parent != unit.path for file in files) else ():
-        beginnings.setdefault(file.parent, []).append(read_head(file))
-    curves = {}
-    for folder, (_, name) in _find_curve_folders(beginnings).items():
-        end = f"/{name}"
-        tags = selected and {metric.removesuffix(end) for metric in selected if metric.endswith(end)}
-        curves[folder] = (name, EventRun(tags))
-    return curves
 
 
 class _Piece(NamedTuple):
