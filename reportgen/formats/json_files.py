@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic_core import from_json
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+
+Reduce: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
+"""What shortens each object of a JSON file as it is parsed."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _BETWEEN: Final = re.compile(r"\}\s*,\s*(?=\{)")
@@ -125,9 +128,7 @@ def read_head_text(path: Path) -> str:
     return read_head(path).decode(errors="replace")
 
 
-def read_json(
-    path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-) -> tuple[Any, tuple[Finding, ...]]:
+def read_json(path: Path, reduced: Reduce | None = None) -> tuple[Any, tuple[Finding, ...]]:
     """What a JSON file holds.
 
     ``reduced`` shortens each object in it as it is parsed, so that not everything is in memory at once.
@@ -138,9 +139,7 @@ def read_json(
     return value, tuple(decoding.list_findings())
 
 
-def read_json_object(
-    path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def read_json_object(path: Path, reduced: Reduce | None = None) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """The object in a JSON file; see ``read_json``."""
     value, findings = read_json(path, reduced)
     if not isinstance(value, dict):
@@ -167,12 +166,7 @@ def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
         parse_json(path, text, reduced=lambda _: {})
 
 
-def parse_json(
-    path: Path,
-    text: str,
-    what: str = "the file",
-    reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
-) -> Any:  # noqa: ANN401 - JSON can be anything
+def parse_json(path: Path, text: str, what: str = "the file", reduced: Reduce | None = None) -> Any:  # noqa: ANN401
     """The value of a JSON text; raises ``UnreadableError`` where it is none, or nested too deeply."""
     try:
         return json.loads(text, object_hook=reduced)

@@ -21,15 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reportgen.core.errors import ReportError
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number
-from reportgen.formats.files import (
-    NOT_UTF8,
-    find_line_number,
-    is_utf8,
-    make_columns_error,
-    read_lines,
-    read_sample,
-    warn_torn_line,
-)
+from reportgen.formats.files import NOT_UTF8, is_utf8
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.text_files import MOST_COLUMNS
@@ -140,7 +132,7 @@ csv.field_size_limit(16 << 20)
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
     """Header and a bounded sample; a ``ReportError`` of all that is wrong if something shows in it."""
-    sample = read_sample(content, _HEAD)
+    sample = content.read_sample(_HEAD)
     header, delimiter = _parse_header(content, sample.text, form)
     rows = islice(_parse(sample.text, delimiter), 1, None if sample.complete else _ROWS_OF_A_HEAD + 1)
     cells = [row for row in rows if row]
@@ -159,12 +151,12 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         # The head holds no whole row.
         if wrong := list(_find_wrong_rows(islice(read_rows(content, file, ()), _FEW_LONG_ROWS))):
             raise ReportError(*wrong)
-        reader = csv.reader(read_lines(content), delimiter=delimiter)
+        reader = csv.reader(content.read_lines(), delimiter=delimiter)
         cells = [row for row in islice(reader, 1, _FEW_LONG_ROWS + 1) if row]
     if not cells:
         raise content.make_error("the file has a header and no rows", "Remove it or write it again", 1)
     file = replace(file, even_ends=sample.even_ends)
-    return Look(file, list(map(tuple, cells)), sample.complete, warn_torn_line(content, torn))
+    return Look(file, list(map(tuple, cells)), sample.complete, content.warn_torn_line(torn))
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
@@ -192,7 +184,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
     alien: list[int] = []
 
     def list_lines() -> Iterator[str]:
-        for number, line in enumerate(read_lines(content, file.keep), 1):
+        for number, line in enumerate(content.read_lines(file.keep), 1):
             if not is_utf8(line):
                 alien.append(number)
             yield line
@@ -228,7 +220,7 @@ def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ..
     if form != "tsv":
         delimiter = "," if "," in first else max(",;\t|", key=first.count)
     if first.count(delimiter) >= MOST_COLUMNS:
-        raise make_columns_error(content.name, first.count(delimiter) + 1)
+        raise content.make_columns_error(first.count(delimiter) + 1)
     header = tuple(cell.strip() for cell in next(_parse(text, delimiter), []))
     if not any(header):
         raise content.make_error("the first line is empty; it should hold the column names", "Add them", 1)
@@ -251,11 +243,11 @@ def _find_torn_line(
     line = last.data.decode(errors="replace") if last else ""
     if last and line.count(_QUOTE) % 2:
         # Either a quote was open when writing stopped, or the line ends a cell begun on a line before.
-        reader = csv.reader(read_lines(content), delimiter=file.variant)
+        reader = csv.reader(content.read_lines(), delimiter=file.variant)
         begin, following = 1, 1
         for _ in reader:
             begin, following = following, reader.line_num + 1
-        return last if begin == find_line_number(content, last.offset) else None
+        return last if begin == content.find_line_number(last.offset) else None
     row = next(csv.reader([line], delimiter=file.variant), [])
     if not line.strip() or len(row) > len(file.columns):
         return None

@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats import sql
-from reportgen.formats.files import (
-    BOM,
-    NOT_UTF8,
-    decode_text,
-    is_utf8,
-    make_columns_error,
-    read_lines,
-    read_sample,
-    warn_torn_line,
-)
+from reportgen.formats.files import BOM, NOT_UTF8, is_utf8
 from reportgen.formats.json_files import parse_object
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems
@@ -54,7 +45,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         return _look_at_lines(content, form, whole=whole)
     content.check()
     data = content.read_all()
-    text = decode_text(content, data)
+    text = content.decode_text(data)
     try:
         table = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -71,7 +62,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     skip = len(BOM) if data.startswith(BOM) else 0
     variant = _RECORDS if listed else f"{_COLUMNS} {len(data) - skip}"
     file = FileLayout(content.name, form, content.compression, (), (), variant, skip)
-    return _look_at_records(file, records, exhaustive=True)
+    return _look_at_records(content, file, records, exhaustive=True)
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
@@ -129,13 +120,13 @@ def _read_objects(
 ) -> Iterator[tuple[int | None, dict[str, Any] | Diagnostic]]:
     """Every row as an object, or the problem that it has, with the line it begins on."""
     if file.variant == _LINES:
-        for number, written in enumerate(read_lines(content, file.keep), 1):
+        for number, written in enumerate(content.read_lines(file.keep), 1):
             if written.strip():
                 item = parse_object(written) if is_utf8(written) else None
                 fault = _NO_OBJECT if is_utf8(written) else NOT_UTF8
                 yield number, content.make_problem(*fault, number) if item is None else item
         return
-    text = decode_text(content, content.read_all())
+    text = content.decode_text(content.read_all())
     if file.variant != _RECORDS:
         yield from ((None, item) for item in _build_records(content, json.loads(text)))
         return
@@ -149,7 +140,7 @@ def _read_objects(
 
 def _look_at_lines(content: Content, form: str, *, whole: bool) -> Look:
     """Keys and values of the first rows and of a few from places all over the file, or of every row."""
-    sample = read_sample(content, _HEAD)
+    sample = content.read_sample(_HEAD)
     lines = sample.text.split("\n")
     file = FileLayout(content.name, form, content.compression, (), (), _LINES, sample.bom)
     # A last line without an end that is no JSON is torn.
@@ -160,26 +151,28 @@ def _look_at_lines(content: Content, form: str, *, whole: bool) -> Look:
         file = replace(file, keep=torn.offset)
         lines = lines[: -1 if sample.complete else None]
     if not sample.complete and not whole:
-        pieces = (decode_text(content, piece).split("\n") for piece in sample.pieces)
+        pieces = (content.decode_text(piece).split("\n") for piece in sample.pieces)
         lines = [*lines[:_ROWS_OF_A_HEAD], *chain.from_iterable(pieces)]
 
     def parse_objects() -> Iterator[dict[str, Any]]:
-        for line in filter(str.strip, read_lines(content, file.keep) if whole else lines):
+        for line in filter(str.strip, content.read_lines(file.keep) if whole else lines):
             item = parse_object(line)
             if item is None:
                 rows = read_rows(content, file, ())
                 raise ReportError(*limit_problems(row for row in rows if isinstance(row, Diagnostic)))
             yield item
 
-    seen = _look_at_records(file, parse_objects(), exhaustive=whole or sample.complete)
+    seen = _look_at_records(content, file, parse_objects(), exhaustive=whole or sample.complete)
     if not seen.rows:
         raise content.make_error("the file has no rows", "Remove it or write it again")
     if not seen.file.columns:
         raise content.make_error("its rows are empty: none has a key", "Remove the file or write it again")
-    return replace(seen, warnings=warn_torn_line(content, torn))
+    return replace(seen, warnings=content.warn_torn_line(torn))
 
 
-def _look_at_records(file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool) -> Look:
+def _look_at_records(
+    content: Content, file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool
+) -> Look:
     """A look at records: all their keys in order of first appearance, and a sample as text."""
     names: dict[str, None] = {}
     sample: list[dict[str, Any]] = []
@@ -193,7 +186,7 @@ def _look_at_records(file: FileLayout, objects: Iterable[dict[str, Any]], *, exh
     # DuckDB knows no column without a name.
     keys = tuple(key for key in names if key)
     if len(keys) > MOST_COLUMNS:
-        raise make_columns_error(file.path, len(keys))
+        raise content.make_columns_error(len(keys))
     cells = [tuple(as_text(item.get(key)) for key in keys) for item in sample]
     file = replace(file, columns=keys, types=(sql.TEXT,) * len(keys))
     return Look(file, cells, exhaustive and len(sample) == count)

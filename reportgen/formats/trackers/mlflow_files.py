@@ -165,7 +165,7 @@ def _find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Pat
     unclear: dict[str, Path] = {}
     for file in files:
         if file.name == _META and not _OTHER.search(beginning := read_head(file)):
-            # Written by alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
+            # By alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
             cut = _RUN_FOLDER.fullmatch(file.parent.name)
             of_run = _OF_RUN.search(beginning) or (cut and is_pointer(beginning))
             of_experiment = _OF_EXPERIMENT.search(beginning) and not cut
