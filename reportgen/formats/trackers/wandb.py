@@ -26,7 +26,7 @@ from reportgen.formats import protobuf, text_files
 from reportgen.formats.json_files import parse_or_none
 from reportgen.formats.run_data import FEW_NAMES, flatten, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import LARGEST_PART
+from reportgen.formats.text_files import LARGEST_PART, Count
 from reportgen.formats.trackers.wandb_history import STEP, TIME, History
 
 if TYPE_CHECKING:
@@ -222,9 +222,8 @@ class RunRecords:
                 how = f"since {quote_metric(axis)} has no values"
             message = f"the run draws {drawn} over {quote_metric(axis)}: steps here are _step, {how}"
             yield Finding(self._path, message)
-        if self._malformed:
-            records = format_count(self._malformed, "record is", "records are")
-            yield Finding(self._path, f"{records} malformed and left out")
+        malformed = Count(self._malformed)
+        yield from malformed.describe(self._path, "record is", "records are", " malformed and left out")
 
     def _add_other(self, record: memoryview) -> None:
         for field, content in protobuf.iterate_delimited(record):
@@ -355,8 +354,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             how = "was killed before it logged anything, or just starts"
         findings.append(Finding(path, f"the run {how}{remainder}"))
     if rows and not metrics and selected is None:
-        hold = format_count(rows, "row holds", "rows hold")
-        findings.append(Finding(path, f"{hold} no numbers, but images, tables, texts or the like"))
+        rest = " no numbers, but images, tables, texts or the like"
+        findings += Count(rows).describe(path, "row holds", "rows hold", rest)
     # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
     name = records.names.get(_DISPLAY_NAME, "")
     run_id = records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else "")
