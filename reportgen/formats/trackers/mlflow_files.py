@@ -104,10 +104,8 @@ def report_deleted(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
     if deleted == total:
         message = f"all {format_count(total, 'run')} of this store are deleted"
         raise UnreadableError(path, message, "Restore them with mlflow runs restore")
-    if not deleted:
-        return ()
-    were = "is" if deleted == 1 else "are"
-    return (Finding(path, f"{format_count(deleted, 'run')} of {total:,} {were} deleted in MLflow: left out"),)
+    rest = f" of {total:,} {'is' if deleted == 1 else 'are'} deleted in MLflow: left out"
+    return tuple(Count(deleted).describe(path, "run", "runs", rest))
 
 
 _META: Final = "meta.yaml"

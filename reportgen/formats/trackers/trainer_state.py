@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none
+from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, read_head, report_left_out
+from reportgen.formats.text_files import Count, Decoder, report_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -37,8 +37,7 @@ _MANY: Final = 1024
 _FILE: Final = "trainer_state.json"
 # People give some of them other names: checkpoint-500-epoch-2, checkpoint-best.
 _CHECKPOINT: Final = re.compile(r"(?:tmp-)?checkpoint[-_](?:(\d+)|best|last|latest|final)(?:[-_].*)?")
-_HISTORY: Final = re.compile(rb'"log_history"\s*:\s*\[')
-_TEXT_HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
+_HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
 # The model's config.json is no setting of the run.
 _SETTINGS: Final = re.compile(
     r"((train(ing|er)?_)?arg(ument)?s|train(ing|er)?_config|run_config|h?params)\.json"
@@ -62,7 +61,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
             in_checkpoint = _CHECKPOINT.fullmatch(file.parent.name)
             run = file.parent.parent if in_checkpoint else file.parent
             runs.setdefault(run, []).append(file)
-        elif file.suffix == ".json" and _HISTORY.search(read_head(file)):
+        elif file.suffix == ".json" and _HISTORY.search(read_head_text(file)):
             runs.setdefault(file, []).append(file)
         elif _SETTINGS.fullmatch(file.name):
             settings.setdefault(file.parent, []).append(file)
@@ -166,7 +165,7 @@ def _read_state(path: Path, selected: Collection[str] | None) -> _State:
     """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes."""
     decoding = Decoder(path)
     text = decoding.read_whole()
-    begin = _TEXT_HISTORY.search(text)
+    begin = _HISTORY.search(text)
     items = JsonListItems(text, begin.end() if begin else len(text))
     builder, strange, without = MetricsBuilder(path, selected), 0, 0
     rows = iter(items)
