@@ -124,16 +124,26 @@ def _is_whole_zstd(file: IO[bytes]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """The first bytes of a file, decompressed; ``complete`` where these are all."""
+class LastLine:
+    """A last line that has no end: its bytes, and how many stand before it."""
 
     data: bytes
-    complete: bool
+    offset: int
 
-    @property
-    def bom(self) -> int:
-        """How many bytes its byte order mark has."""
-        return len(BOM) if self.data.startswith(BOM) else 0
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A first look at the lines of a file."""
+
+    text: str  # the whole lines of its beginning
+    complete: bool  # whether these are all there are
+    # A few whole lines from places all over the file, none where it has to be decompressed. A series or
+    # metric that fills more than a hundredth of the file in one go is met in one of them.
+    pieces: list[bytes]
+    # The last line if it has no end, is not the only one, and is found without reading the whole file.
+    last: LastLine | None
+    bom: int  # how many bytes its byte order mark has
+    even_ends: bool  # whether lines end with one sign everywhere, as far as can be seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +153,6 @@ class Content:
     path: Path
     name: str
     compression: str
-
-    def read_head(self, size: int) -> Head:
-        """At least one line and, if there are as many, the first ``size`` bytes; see ``check``."""
-        self.check()
-        with self.open() as file:
-            data = bytearray(file.read(size))
-            while b"\n" not in data and b"\r" not in data and (more := file.read(_BLOCK_SIZE)):
-                data += more
-                if len(data) > LARGEST_PART:
-                    raise self.make_length_error(1)
-            return Head(bytes(data), complete=not file.read(1))
 
     def read_all(self) -> bytes:
         """All bytes of a file that is one value; at most ``LARGEST_DOCUMENT``."""
@@ -208,6 +207,88 @@ class Content:
     def _make_stream_error(self, kind: str) -> ReportError:
         return self.make_error(f"the {kind} stream is damaged or ends early", "Write the file again")
 
+    def make_columns_error(self, count: int) -> ReportError:
+        """The problem of a table with more than ``MOST_COLUMNS``, to be raised."""
+        message = f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read"
+        step = "Write a row for each value, with a column for the metric and one for the value"
+        return self.make_error(message, step)
+
+    def read_sample(self, size: int) -> Sample:
+        """A look at the first ``size`` bytes, or at the first line if it is longer; see ``check``."""
+        self.check()
+        with self.open() as file:
+            data = bytearray(file.read(size))
+            while b"\n" not in data and b"\r" not in data and (more := file.read(_BLOCK_SIZE)):
+                data += more
+                if len(data) > LARGEST_PART:
+                    raise self.make_length_error(1)
+            head, complete = bytes(data), not file.read(1)
+        text = self.decode_text(head if complete else head[: _find_line_end(head)])
+        pieces, tail, before = list[bytes](), head if complete else b"", 0
+        if not complete and not self.compression:
+            length = min(64 + 3 * len(head) // max(head.count(b"\n"), 1), _BLOCK_SIZE)
+            with self.open() as file:
+                end = file.seek(0, io.SEEK_END)
+                for index in range(_SAMPLES):
+                    file.seek(max(end - length, 0) * index // (_SAMPLES - 1))
+                    piece = file.read(length)
+                    # The part before the first end may be part of a line or the header.
+                    pieces.append(piece[piece.find(b"\n") + 1 or length : piece.rfind(b"\n") + 1])
+                before = file.seek(max(end - _TAIL, 0))
+                tail = file.read()
+        start = _find_line_end(tail)
+        last = LastLine(tail[start:], before + start) if 0 < start < len(tail) else None
+        pieces = list(filter(None, pieces))
+        both = sum(piece.count(b"\r\n") for piece in (head, *pieces))
+        even = both == 0 or both == sum(piece.count(b"\n") for piece in (head, *pieces))
+        return Sample(text, complete, pieces, last, len(BOM) if head.startswith(BOM) else 0, even)
+
+    def find_line_number(self, offset: int) -> int:
+        """The 1-based number of the line that begins at an offset."""
+        ends, returns, left = 0, 0, offset
+        with self.open() as file:
+            while left > 0 and (piece := file.read(min(left, _BLOCK_SIZE))):
+                ends += piece.count(b"\n")
+                returns += piece.count(b"\r")
+                left -= len(piece)
+        return (ends or returns) + 1
+
+    def warn_torn_line(self, torn: LastLine | None) -> tuple[Diagnostic, ...]:
+        """At most one warning: that the last line was left out."""
+        if not torn:
+            return ()
+        line = self.find_line_number(torn.offset)
+        return (self.make_warning("the last line is torn off and was left out", line),)
+
+    def decode_text(self, data: bytes) -> str:
+        """UTF-8 as text, without its byte order mark; raises ``ReportError`` with the line that is none."""
+        try:
+            return data.decode().removeprefix(_BOM_CHARACTER)
+        except UnicodeDecodeError:
+            lines = enumerate(self.read_lines(), 1)
+            line = next((number for number, text in lines if not is_utf8(text)), None)
+            raise self.make_error(*NOT_UTF8, line) from None
+
+    def read_lines(self, keep: int | None = None) -> Iterator[str]:
+        """Every line with its end, without a byte order mark; bytes that are not UTF-8 as surrogates.
+
+        Only the first ``keep`` bytes count, where the rest is torn off.
+        """
+        with self.open() as file:
+            text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="")
+            left = sys.maxsize if keep is None else keep
+            try:
+                for number, line in enumerate(iter(lambda: text.readline(LARGEST_PART + 1), ""), 1):
+                    if len(line) > LARGEST_PART:
+                        raise self.make_length_error(number)
+                    if left <= 0:
+                        return
+                    left -= 0 if keep is None else len(line.encode("utf-8", "surrogateescape"))
+                    yield line if number > 1 else line.removeprefix(_BOM_CHARACTER)
+            finally:
+                # Otherwise it would close the file a second time, which is an error.
+                text.detach()
+
     def check(self) -> None:
         """Raise ``ReportError`` where it cannot be read, is empty, or is not what its name says."""
         if self.path.is_symlink() and not self.path.exists():
@@ -235,139 +316,6 @@ class Content:
                 raise self.make_error(f"it is compressed with {kind}, which its name does not say", advice)
         if first.startswith(_UTF16):
             raise self.make_error("the text is UTF-16, not UTF-8", "Save it as UTF-8", 1)
-
-
-def make_columns_error(file: str, count: int) -> ReportError:
-    """The problem of a table with more than ``MOST_COLUMNS``, to be raised; ``file`` as in messages."""
-    message = f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read"
-    step = "Write a row for each value, with a column for the metric and one for the value"
-    return ReportError(Diagnostic(SourceLocation(file), message, step, Stage.DATA))
-
-
-@dataclass(frozen=True, slots=True)
-class LastLine:
-    """A last line that has no end: its bytes, and how many stand before it."""
-
-    data: bytes
-    offset: int
-
-
-def keep_whole_lines(head: Head) -> bytes:
-    """The lines of a head that are not cut off."""
-    return head.data if head.complete else head.data[: _find_line_end(head.data)]
-
-
-def sample_lines(content: Content, head: Head) -> list[bytes]:
-    """A few whole lines from places all over a file; none where it has to be decompressed.
-
-    A series or metric that fills more than a hundredth of the file in one go is met in one of them.
-    """
-    if head.complete or content.compression:
-        return []
-    size = min(64 + 3 * len(head.data) // max(head.data.count(b"\n"), 1), _BLOCK_SIZE)
-    samples = []
-    with content.open() as file:
-        last = max(file.seek(0, io.SEEK_END) - size, 0)
-        for index in range(_SAMPLES):
-            file.seek(last * index // (_SAMPLES - 1))
-            piece = file.read(size)
-            # The part before the first end may be part of a line or the header.
-            begin, end = piece.find(b"\n") + 1, piece.rfind(b"\n") + 1
-            if 0 < begin < end:
-                samples.append(piece[begin:end])
-    return samples
-
-
-def find_last_line(content: Content, head: Head) -> LastLine | None:
-    """The last line if it has no end and can be found without reading the whole file."""
-    if head.complete:
-        data, before = head.data, 0
-    elif content.compression:
-        return None
-    else:
-        with content.open() as file:
-            before = max(file.seek(0, io.SEEK_END) - _TAIL, 0)
-            file.seek(before)
-            data = file.read()
-    start = _find_line_end(data)
-    if start == len(data) or (start == 0 and before > 0):
-        return None
-    return LastLine(data[start:], before + start)
-
-
-def find_line_number(content: Content, offset: int) -> int:
-    """The 1-based number of the line that begins at an offset."""
-    ends, returns, left = 0, 0, offset
-    with content.open() as file:
-        while left > 0 and (piece := file.read(min(left, _BLOCK_SIZE))):
-            ends += piece.count(b"\n")
-            returns += piece.count(b"\r")
-            left -= len(piece)
-    return (ends or returns) + 1
-
-
-def warn_torn_line(content: Content, torn: LastLine) -> Diagnostic:
-    """That the last line was left out."""
-    line = find_line_number(content, torn.offset)
-    return content.make_warning("the last line is torn off and was left out", line)
-
-
-def has_even_ends(pieces: list[bytes]) -> bool:
-    """Whether lines end with one sign everywhere, as far as can be seen."""
-    both = sum(piece.count(b"\r\n") for piece in pieces)
-    return both == 0 or both == sum(piece.count(b"\n") for piece in pieces)
-
-
-def decode_text(content: Content, data: bytes) -> str:
-    """Bytes as text, without its byte order mark; raises ``ReportError`` with the line that is not UTF-8."""
-    try:
-        return data.decode().removeprefix(_BOM_CHARACTER)
-    except UnicodeDecodeError:
-        lines = enumerate(read_lines(content), 1)
-        line = next((number for number, text in lines if not is_utf8(text)), None)
-        raise content.make_error(*NOT_UTF8, line) from None
-
-
-def read_lines(content: Content, keep: int | None = None) -> Iterator[str]:
-    """Every line with its end, without a byte order mark; bytes that are not UTF-8 as surrogates.
-
-    Only the first ``keep`` bytes count, where the rest is torn off.
-    """
-    with content.open() as file:
-        bounded = cast("IO[bytes]", _LimitedFile(content, file))
-        lines = io.TextIOWrapper(bounded, "utf-8", errors="surrogateescape", newline="")
-        left = keep
-        try:
-            for number, line in enumerate(lines):
-                if left is not None:
-                    if left <= 0:
-                        return
-                    left -= len(line.encode("utf-8", "surrogateescape"))
-                yield line if number else line.removeprefix(_BOM_CHARACTER)
-        finally:
-            # Otherwise it would close the file a second time, which is an error.
-            lines.detach()
-
-
-class _LimitedFile:
-    """A file for ``io.TextIOWrapper`` that refuses a line that is too long before it is in memory."""
-
-    def __init__(self, content: Content, file: IO[bytes]) -> None:
-        self._content, self._file = content, cast("io.BufferedReader", file)
-        self._ends, self._length = 0, 0
-
-    def read1(self, size: int = -1) -> bytes:
-        piece = self._file.read1(size)
-        self._length += len(piece)
-        if after := _find_line_end(piece):
-            self._ends += piece.count(b"\n") or piece.count(b"\r")
-            self._length = len(piece) - after
-        if self._length > LARGEST_PART:
-            raise self._content.make_length_error(self._ends + 1)
-        return piece
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._file, name)
 
 
 def is_utf8(text: str) -> bool:

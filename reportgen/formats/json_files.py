@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic_core import from_json
 
 from reportgen.formats.runs import Finding, UnreadableError
-from reportgen.formats.text_files import Count, Decoder, read_head, read_lines, read_whole
+from reportgen.formats.text_files import Count, Decoder, read_head, read_lines
 from reportgen.settings.text import shorten
 
 if TYPE_CHECKING:
@@ -19,9 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_GAP: Final = re.compile(r"[\s,]*")
+Reduce: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
+"""What shortens each object of a JSON file as it is parsed."""
+
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-_COLON: Final = re.compile(r"\s*:\s*")
 _BETWEEN: Final = re.compile(r"\}\s*,\s*(?=\{)")
 _PIECE: Final = 1 << 18
 _DEEPEST: Final = 20
@@ -47,6 +46,19 @@ def parse_object(text: str) -> dict[str, Any] | None:
     return item if isinstance(item, dict) else None
 
 
+def parse_beginning(text: str) -> dict[str, Any] | None:
+    """The keys and values that come first in an object, which may be cut off; None where there is none."""
+    comma = ","
+    while comma:
+        try:
+            item = from_json(text, allow_partial=True)
+        except ValueError:
+            text, comma, _ = text.rpartition(",")
+        else:
+            return item if isinstance(item, dict) else None
+    return None
+
+
 class JsonListItems:
     """The items of a list in a text, one after the other, up to its end or to where the text breaks off."""
 
@@ -57,79 +69,57 @@ class JsonListItems:
         self.ended = False  # whether the end of the list was reached
 
     def __iter__(self) -> Iterator[Any]:
+        self.at = _skip_space(self._text, self.at)
+        self.ended = self._text[self.at : self.at + 1] == "]"
         one_by_one_until = 0
-        while True:
-            self.at = _skip_gap(self._text, self.at)
+        while not self.ended:
             if self.at >= one_by_one_until:
                 # A few hundred objects at once, which is quicker, up to what looks like the end of an item.
                 # Where it stands inside one, what is unbalanced before it does not parse.
                 between = _BETWEEN.search(self._text, self.at + _PIECE)
-                end = between.end() if between else len(self._text)
                 part = self._text[self.at : between.start() + 1] if between else ""
                 many = parse_or_none(f"[{part}]") if between else None
+                one_by_one_until = between.end() if between else len(self._text)
                 if many is not None:
-                    self.at = end
+                    self.at = one_by_one_until
                     self.count += len(many)
                     yield from many
                     continue
-                one_by_one_until = end
-            if self._text[self.at : self.at + 1] == "]":
-                self.ended = True
-                return
             try:
                 item, self.at = _decode(self._text, self.at)
             except (ValueError, RecursionError):
                 return
             self.count += 1
             yield item
+            self.at = _skip_space(self._text, self.at)
+            sign = self._text[self.at : self.at + 1]
+            if sign == ",":
+                self.at = _skip_space(self._text, self.at + 1)
+            elif sign != "]":
+                return
+            self.ended = sign == "]"
 
 
-def parse_beginning(text: str) -> dict[str, Any] | None:
-    """The whole keys and values of an object that may be cut off; None where the text begins none."""
-    at = _skip_gap(text, 0)
-    return _parse_cut_off(text, at + 1, 0) if text[at : at + 1] == "{" else None
-
-
-def _parse_cut_off(text: str, at: int, depth: int) -> dict[str, Any]:
-    item: dict[str, Any] = {}
-    while text[(at := _skip_gap(text, at)) : at + 1] == '"':
-        try:
-            key, at = _decode(text, at)
-        except ValueError:
-            break
-        colon = _COLON.match(text, at)
-        if not colon:
-            break
-        at = colon.end()
-        try:
-            item[key], at = _decode(text, at)
-        except (ValueError, RecursionError):
-            if text[at : at + 1] == "{" and depth < _DEEPEST:
-                item[key] = _parse_cut_off(text, at + 1, depth + 1)
-            break
-    return item
-
-
-def _skip_gap(text: str, at: int, gap: re.Pattern[str] = _GAP) -> int:
-    """Where what follows spaces, line ends and commas begins."""
-    match = gap.match(text, at)
+def _skip_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
 def iterate_cells(
-    item: Mapping[str, Any], wrappers: frozenset[str] = frozenset()
+    item: Mapping[str, Any], wrappers: frozenset[str] = frozenset(), joint: str = "/", media: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Cells and their names, nested ones joined by ``/``, in the order of writing; a list is a cell.
+    """Cells and their names, nested ones joined by ``joint``, in the order of writing; a list is a cell.
 
-    The names of ``wrappers``, objects directly in ``item``, are left out.
+    The names of ``wrappers``, objects directly in ``item``, are left out, and so are objects within that have
+    a key ``media``.
     """
     waiting = [(key, value, 1) for key, value in reversed(list(item.items()))]
     while waiting:
         name, value, depth = waiting.pop()
         if not isinstance(value, dict):
             yield name, value
-        elif depth < _DEEPEST:
-            prefix = "" if depth == 1 and name in wrappers else f"{name}/"
+        elif depth < _DEEPEST and not (media and media in value):
+            prefix = "" if depth == 1 and name in wrappers else f"{name}{joint}"
             waiting += [(prefix + key, child, depth + 1) for key, child in reversed(value.items())]
 
 
@@ -138,22 +128,18 @@ def read_head_text(path: Path) -> str:
     return read_head(path).decode(errors="replace")
 
 
-def read_json(
-    path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-) -> tuple[Any, tuple[Finding, ...]]:
+def read_json(path: Path, reduced: Reduce | None = None) -> tuple[Any, tuple[Finding, ...]]:
     """What a JSON file holds.
 
     ``reduced`` shortens each object in it as it is parsed, so that not everything is in memory at once.
     Raises ``UnreadableError`` where it cannot be read, is too large, or is not whole JSON.
     """
     decoding = Decoder(path)
-    value = parse_json(path, decoding.decode(read_whole(path)), reduced=reduced)
+    value = parse_json(path, decoding.read_whole(), reduced=reduced)
     return value, tuple(decoding.list_findings())
 
 
-def read_json_object(
-    path: Path, reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-) -> tuple[dict[str, Any], tuple[Finding, ...]]:
+def read_json_object(path: Path, reduced: Reduce | None = None) -> tuple[dict[str, Any], tuple[Finding, ...]]:
     """The object in a JSON file; see ``read_json``."""
     value, findings = read_json(path, reduced)
     if not isinstance(value, dict):
@@ -169,43 +155,21 @@ def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
     large, holds no list, or from some item on no whole JSON.
     """
     decoding = Decoder(path)
-    text = decoding.decode(read_whole(path))
+    text = decoding.read_whole()
     findings += decoding.list_findings()
-    at = _skip_gap(text, 0, _SPACE)
+    at = _skip_space(text, 0)
     if text[at : at + 1] != "[":
         raise UnreadableError(path, "a list is expected in the file", "Check its format")
-    sign = ","
-    at = _skip_gap(text, at + 1, _SPACE)
-    if text[at : at + 1] == "]":
-        at, sign = at + 1, "]"
-    while sign == ",":
-        with _explain_errors(path):
-            item, at = _decode(text, _skip_gap(text, at, _SPACE))
-            at = _skip_gap(text, at, _SPACE)
-            sign, at = text[at : at + 1], at + 1
-            if sign not in {",", "]"} or not sign:
-                raise json.JSONDecodeError("Expecting ',' delimiter", text, at - 1)
-        yield item
-    with _explain_errors(path):
-        if _skip_gap(text, at, _SPACE) < len(text):
-            raise json.JSONDecodeError("Extra data", text, at)
+    yield from (items := JsonListItems(text, at + 1))
+    if not items.ended or _skip_space(text, items.at + 1) < len(text):
+        # It says where and why, and holds no object meanwhile.
+        parse_json(path, text, reduced=lambda _: {})
 
 
-def parse_json(
-    path: Path,
-    text: str,
-    what: str = "the file",
-    reduced: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
-) -> Any:  # noqa: ANN401 - JSON can be anything
+def parse_json(path: Path, text: str, what: str = "the file", reduced: Reduce | None = None) -> Any:  # noqa: ANN401
     """The value of a JSON text; raises ``UnreadableError`` where it is none, or nested too deeply."""
-    with _explain_errors(path, what):
-        return json.loads(text, object_hook=reduced)
-
-
-@contextmanager
-def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
     try:
-        yield
+        return json.loads(text, object_hook=reduced)
     except json.JSONDecodeError as error:
         # Python ends some of its words with "at": "Unterminated string starting at".
         reason = error.msg.removesuffix(" at")
@@ -216,36 +180,32 @@ def _explain_errors(path: Path, what: str = "the file") -> Iterator[None]:
         raise UnreadableError(path, message, "Write it again, or leave it out") from error
 
 
-@dataclass(slots=True)
 class JsonLines:
     """The objects of a JSON Lines file, in order; lines that are none are counted."""
 
-    path: Path
-    _bad: Count = field(default_factory=Count)
-    _torn: int | None = None
-    _decoding: Decoder | None = None
+    def __init__(self, path: Path) -> None:
+        self._path, self._decoding, self._bad = path, Decoder(path), Count()
+        self._torn: int | None = None
 
     def read_objects(self) -> Iterator[dict[str, Any]]:
         """Every object; afterwards ``list_findings`` is complete. Raises what ``read_lines`` raises."""
-        self._decoding = Decoder(self.path)
-        for number, data in read_lines(self.path):
+        for number, data in read_lines(self._path):
             if not data.strip():
                 continue
             value = parse_or_none(self._decoding.decode(data, number))
             if isinstance(value, dict):
                 yield value
-            elif not data.endswith(b"\n"):
-                self._torn = number
-            else:
+            elif data.endswith(b"\n"):
                 self._bad.add(number)
+            else:
+                self._torn = number
 
     def list_findings(self) -> Iterator[Finding]:
         """What was irregular."""
-        yield from self._bad.describe(self.path, "line is", "lines are", " no JSON object: left out")
+        yield from self._bad.describe(self._path, "line is", "lines are", " no JSON object: left out")
         if self._torn:
-            yield Finding(self.path, "the last line is torn off: left out", self._torn)
-        if self._decoding:
-            yield from self._decoding.list_findings()
+            yield Finding(self._path, "the last line is torn off: left out", self._torn)
+        yield from self._decoding.list_findings()
 
 
 def as_mapping(value: object) -> dict[str, Any]:

@@ -7,16 +7,18 @@ name of a file matches.
 from __future__ import annotations
 
 import importlib
-import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from reportgen.formats.files import split_ending
+from reportgen.formats.runs import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
-    from reportgen.formats.runs import Evaluation, LoggedRun, Unit
+    from reportgen.formats.runs import Evaluation, LoggedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,6 @@ HARNESSES: tuple[UnitFormat, ...] = (
     _make_format("evaluations.mt_bench", "*.jsonl", "*.ndjson"),
     _make_format("evaluations.answer_lists", "*.json", "*.jsonl", "*.ndjson", weak=True),
 )
-# The endings of tables, which are data without any of these formats.
-_TABLES: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|json|parquet)(\.(gz|zst))?", re.IGNORECASE)
-_ROWS: Final = re.compile(r".*\.(csv|tsv|jsonl|ndjson|parquet)(\.(gz|zst))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ def get_title(name: str) -> str:
 
 def is_unit_name(name: str) -> bool:
     """Whether a file's name is none of a table, but one that a logger or harness gives."""
-    return not _TABLES.fullmatch(name) and any(form.matches(name) for form in list_formats())
+    return split_ending(Path(name))[1] is None and any(form.matches(name) for form in list_formats())
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
@@ -123,8 +122,6 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
     one of many runs has does not hide the others. ``files`` are in natural order, ``form`` is the only format
     to look for; with it, ``named`` files are those that the user named, each a unit, whatever its name.
     """
-    from reportgen.formats.runs import Unit  # noqa: PLC0415 - numpy is not needed to list sources
-
     found: dict[str, tuple[Unit, ...]] = {}
     for candidate in [find_format(form)] if form else list_formats():
         if candidate is None or not (form or any(candidate.matches(file.name) for file in files)):
@@ -132,7 +129,11 @@ def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = 
         units = load_reader(candidate).find_units(files)
         used = {file for unit in units for file in unit.files}
         others = [file for file in files if file not in used]
-        if candidate.weak and not form and any(_ROWS.fullmatch(file.name) for file in others):
+        if (
+            candidate.weak
+            and not form
+            and any(split_ending(file)[1] not in {None, "json"} for file in others)
+        ):
             continue
         if form and named:
             units += tuple(Unit(candidate.name, file, (file,)) for file in others)

@@ -19,17 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import DISK_FULL, ReportError, diagnose_disk_error
+from reportgen.formats import text_files
 from reportgen.formats.runs import Finding, Unit, UnreadableError
 from reportgen.formats.sql import get_engine
-from reportgen.formats.text_files import (
-    HEAD,
-    LARGEST_DOCUMENT,
-    Decoder,
-    explain_os_errors,
-    get_size,
-    read_head,
-    refuse_pointer,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -54,7 +46,7 @@ class SqliteStore:
     path: Path
     columns: dict[str, frozenset[str]]
     _connection: sqlite3.Connection
-    _decoding: Decoder
+    _decoding: text_files.Decoder
     _state: tuple[object, ...]
 
     def select(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
@@ -88,7 +80,7 @@ def find_stores(
     """A unit for each database with these columns of a table ``metrics``; a damaged one by its usual name."""
     units = []
     for file in files:
-        beginning = read_head(file, HEAD) if file.suffix.lower() in SUFFIXES else b""
+        beginning = text_files.read_head(file, text_files.HEAD) if file.suffix.lower() in SUFFIXES else b""
         own: frozenset[str] | None = None if beginning else frozenset()
         if beginning.startswith(_HEADER):
             with suppress(UnreadableError), _open_in_place(file) as store:
@@ -104,19 +96,19 @@ def find_stores(
 
 def _find_sidecars(path: Path) -> tuple[Path, ...]:
     candidates = (path.with_name(path.name + ending) for ending in _SIDECARS)
-    return tuple(file for file in candidates if get_size(file))
+    return tuple(file for file in candidates if text_files.get_size(file))
 
 
 @contextmanager
 def open_store(path: Path) -> Iterator[SqliteStore]:
     """A database for reading, with all that was committed; raises ``UnreadableError`` where it is none."""
     real = path.resolve()
-    if not read_head(real).startswith(_HEADER):
-        with explain_os_errors(real), real.open("rb") as file:
-            refuse_pointer(real, file.read(HEAD))
+    if not text_files.read_head(real).startswith(_HEADER):
+        with text_files.explain_os_errors(real), real.open("rb") as file:
+            text_files.refuse_pointer(real, file.read(text_files.HEAD))
         message = "this does not begin as a SQLite database does: it is damaged or encrypted"
         raise UnreadableError(path, message, "Copy it again from where the run wrote it")
-    if get_size(real) > _SMALL and not _find_sidecars(real):
+    if text_files.get_size(real) > _SMALL and not _find_sidecars(real):
         with _open_in_place(path) as store:
             yield store
         return
@@ -155,11 +147,11 @@ def _open_in_place(path: Path) -> Iterator[SqliteStore]:
 @contextmanager
 def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[SqliteStore]:
     """An open connection; an error of SQLite becomes one of the file."""
-    decoding = Decoder(path)
+    decoding = text_files.Decoder(path)
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
             connection.text_factory = decoding.decode
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_DOCUMENT)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, text_files.LARGEST_DOCUMENT)
             for guard in _GUARDS:
                 connection.execute(f"PRAGMA {guard}")
             # Views and virtual tables have no root page: their rows are made by a program, possibly without
@@ -194,4 +186,4 @@ def _read_state(path: Path) -> tuple[object, ...]:
             stamps.append((stat.st_mtime_ns, stat.st_size))
         except OSError:
             stamps.append(None)
-    return stamps[0], stamps[1], read_head(log, _WAL_HEADER), stamps[2]
+    return stamps[0], stamps[1], text_files.read_head(log, _WAL_HEADER), stamps[2]

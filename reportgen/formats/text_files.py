@@ -155,10 +155,11 @@ class Count:
 
 @dataclass(slots=True)
 class Decoder:
-    """Bytes to text; what is not UTF-8 is replaced and counted."""
+    """The text of a file, in which what is not UTF-8 is replaced and counted."""
 
     path: Path
     _replaced: Count = field(default_factory=Count)
+    _cut_off: int | None = None
 
     def decode(self, data: bytes, line: int | None = None) -> str:
         """The text, with U+FFFD in place of what is not UTF-8."""
@@ -168,12 +169,28 @@ class Decoder:
             self._replaced.add(line)
             return data.decode(errors="replace")
 
+    def read_whole(self, longest: int = LARGEST_DOCUMENT) -> str:
+        """All of the file; raises what ``read_whole`` raises."""
+        return self.decode(read_whole(self.path, longest))
+
+    def read_lines(self) -> Iterator[tuple[int, str]]:
+        """Number and text of every line, without its end; a last one that has none is left out."""
+        for number, line in read_lines(self.path):
+            if line.endswith(b"\n"):
+                yield number, self.decode(line, number).rstrip("\r\n")
+            elif line.strip():
+                # A number that was cut off is another number.
+                self._cut_off = number
+
     def list_findings(self) -> Iterator[Finding]:
-        """At most one: what was not UTF-8."""
+        """At most two: the last line that was left out, and what was not UTF-8."""
+        if self._cut_off:
+            message = "the last line has no end and may be cut off: it was left out"
+            yield Finding(self.path, message, self._cut_off)
+        what = "some bytes of the file are"
+        if self._replaced.line:
+            what = f"{format_count(self._replaced.number, 'line')} with bytes that are"
         if self._replaced.number:
-            what = "some bytes of the file are"
-            if self._replaced.line:
-                what = f"{format_count(self._replaced.number, 'line')} with bytes that are"
             message = f"{what} not UTF-8: a replacement mark stands for them"
             yield Finding(self.path, message, self._replaced.line)
 

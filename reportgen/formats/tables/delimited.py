@@ -21,19 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reportgen.core.errors import ReportError
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, infer_kind, is_missing, is_number
-from reportgen.formats.files import (
-    NOT_UTF8,
-    decode_text,
-    find_last_line,
-    find_line_number,
-    has_even_ends,
-    is_utf8,
-    keep_whole_lines,
-    make_columns_error,
-    read_lines,
-    sample_lines,
-    warn_torn_line,
-)
+from reportgen.formats.files import NOT_UTF8, is_utf8
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.text_files import MOST_COLUMNS
@@ -43,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
-    from reportgen.formats.files import Content, Head, LastLine
+    from reportgen.formats.files import Content, LastLine, Sample
 
 
 WANDB_CHART: Final = "wandb-csv"
@@ -144,34 +132,31 @@ csv.field_size_limit(16 << 20)
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
     """Header and a bounded sample; a ``ReportError`` of all that is wrong if something shows in it."""
-    head = content.read_head(_HEAD)
-    text = decode_text(content, keep_whole_lines(head))
-    header, delimiter = _parse_header(content, text, form)
-    rows = islice(_parse(text, delimiter), 1, None if head.complete else _ROWS_OF_A_HEAD + 1)
-    sample = [row for row in rows if row]
+    sample = content.read_sample(_HEAD)
+    header, delimiter = _parse_header(content, sample.text, form)
+    rows = islice(_parse(sample.text, delimiter), 1, None if sample.complete else _ROWS_OF_A_HEAD + 1)
+    cells = [row for row in rows if row]
     file = FileLayout(content.name, form, content.compression, header, (sql.TEXT,) * len(header), delimiter)
-    torn = _find_torn_line(content, file, head, sample)
+    torn = _find_torn_line(content, file, sample, cells)
     if torn:
-        sample = sample[: -1 if head.complete else None]
+        cells = cells[: -1 if sample.complete else None]
         file = replace(file, keep=torn.offset)
-    pieces = sample_lines(content, head)
-    if _QUOTE not in text:
+    if _QUOTE not in sample.text:
         # A piece with a quote may begin in the middle of a cell.
-        whole_rows = (piece.decode(errors="replace") for piece in pieces if _QUOTE.encode() not in piece)
-        sample += [row for piece in whole_rows for row in _parse(piece, delimiter) if row]
-    if any(len(row) != len(header) for row in sample):
+        pieces = (piece.decode(errors="replace") for piece in sample.pieces if _QUOTE.encode() not in piece)
+        cells += [row for piece in pieces for row in _parse(piece, delimiter) if row]
+    if any(len(row) != len(header) for row in cells):
         raise ReportError(*limit_problems(_find_wrong_rows(read_rows(content, file, ()))))
-    if not sample and not head.complete:
+    if not cells and not sample.complete:
         # The head holds no whole row.
         if wrong := list(_find_wrong_rows(islice(read_rows(content, file, ()), _FEW_LONG_ROWS))):
             raise ReportError(*wrong)
-        reader = csv.reader(read_lines(content), delimiter=delimiter)
-        sample = [row for row in islice(reader, 1, _FEW_LONG_ROWS + 1) if row]
-    if not sample:
+        reader = csv.reader(content.read_lines(), delimiter=delimiter)
+        cells = [row for row in islice(reader, 1, _FEW_LONG_ROWS + 1) if row]
+    if not cells:
         raise content.make_error("the file has a header and no rows", "Remove it or write it again", 1)
-    file = replace(file, even_ends=has_even_ends([head.data, *pieces]))
-    warnings = (warn_torn_line(content, torn),) if torn else ()
-    return Look(file, [tuple(row) for row in sample], head.complete, warnings)
+    file = replace(file, even_ends=sample.even_ends)
+    return Look(file, list(map(tuple, cells)), sample.complete, content.warn_torn_line(torn))
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
@@ -199,7 +184,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
     alien: list[int] = []
 
     def list_lines() -> Iterator[str]:
-        for number, line in enumerate(read_lines(content, file.keep), 1):
+        for number, line in enumerate(content.read_lines(file.keep), 1):
             if not is_utf8(line):
                 alien.append(number)
             yield line
@@ -235,7 +220,7 @@ def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ..
     if form != "tsv":
         delimiter = "," if "," in first else max(",;\t|", key=first.count)
     if first.count(delimiter) >= MOST_COLUMNS:
-        raise make_columns_error(content.name, first.count(delimiter) + 1)
+        raise content.make_columns_error(first.count(delimiter) + 1)
     header = tuple(cell.strip() for cell in next(_parse(text, delimiter), []))
     if not any(header):
         raise content.make_error("the first line is empty; it should hold the column names", "Add them", 1)
@@ -251,24 +236,22 @@ def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ..
 
 
 def _find_torn_line(
-    content: Content, file: FileLayout, head: Head, sample: list[list[str]]
+    content: Content, file: FileLayout, sample: Sample, cells: list[list[str]]
 ) -> LastLine | None:
     """The last line if writing stopped in the middle of it."""
-    last = find_last_line(content, head)
-    if last is None or last.offset == 0:
-        return None
-    line = last.data.decode(errors="replace")
-    if line.count(_QUOTE) % 2:
+    last = sample.last
+    line = last.data.decode(errors="replace") if last else ""
+    if last and line.count(_QUOTE) % 2:
         # Either a quote was open when writing stopped, or the line ends a cell begun on a line before.
-        reader = csv.reader(read_lines(content), delimiter=file.variant)
+        reader = csv.reader(content.read_lines(), delimiter=file.variant)
         begin, following = 1, 1
         for _ in reader:
             begin, following = following, reader.line_num + 1
-        return last if begin == find_line_number(content, last.offset) else None
-    cells = next(csv.reader([line], delimiter=file.variant), [])
-    if not line.strip() or len(cells) > len(file.columns):
+        return last if begin == content.find_line_number(last.offset) else None
+    row = next(csv.reader([line], delimiter=file.variant), [])
+    if not line.strip() or len(row) > len(file.columns):
         return None
-    if len(cells) < len(file.columns):
+    if len(row) < len(file.columns):
         return last
-    cut_number = not is_missing(cells[-1]) and not is_number(cells[-1])
-    return last if cut_number and infer_kind(row[-1] for row in sample[:-1] if row) is Kind.NUMBER else None
+    cut_number = not is_missing(row[-1]) and not is_number(row[-1])
+    return last if cut_number and infer_kind(row[-1] for row in cells[:-1] if row) is Kind.NUMBER else None

@@ -17,7 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import Diagnostic, ReportError
-from reportgen.formats.files import NOT_UTF8, decode_text, is_utf8, read_lines, split_ending
+from reportgen.formats.files import NOT_UTF8, is_utf8, split_ending
 from reportgen.formats.messages import limit_problems, list_names
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def read_documents(content: Content) -> Iterator[Document | Diagnostic]:
     if split_ending(content.path)[1] == "jsonl":
         yield from _read_lines(content)
         return
-    text = decode_text(content, content.read_all())
+    text = content.decode_text(content.read_all())
     try:
         yield Document(json.loads(text), None)
     except (ValueError, RecursionError) as error:
@@ -233,7 +233,7 @@ def make_json_error(content: Content, error: Exception, advice: str) -> ReportEr
 
 def _read_lines(content: Content) -> Iterator[Document | Diagnostic]:
     wrong: list[tuple[Diagnostic, bool]] = []
-    for number, line in enumerate(read_lines(content), 1):
+    for number, line in enumerate(content.read_lines(), 1):
         if not line.strip():
             continue
         fault = None if is_utf8(line) else NOT_UTF8

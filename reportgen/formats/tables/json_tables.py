@@ -12,17 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats import sql
-from reportgen.formats.files import (
-    NOT_UTF8,
-    decode_text,
-    find_last_line,
-    is_utf8,
-    keep_whole_lines,
-    make_columns_error,
-    read_lines,
-    sample_lines,
-    warn_torn_line,
-)
+from reportgen.formats.files import BOM, NOT_UTF8, is_utf8
+from reportgen.formats.json_files import parse_object
 from reportgen.formats.layout import FileLayout, Look, Row
 from reportgen.formats.messages import limit_problems
 from reportgen.formats.tables.json_path import make_json_error
@@ -53,12 +44,13 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     if form != "json":
         return _look_at_lines(content, form, whole=whole)
     content.check()
-    text = decode_text(content, content.read_all())
+    data = content.read_all()
+    text = content.decode_text(data)
     try:
         table = json.loads(text)
     except (ValueError, RecursionError) as error:
         first, _, rest = text.lstrip().partition("\n")
-        if isinstance(error, ValueError) and rest.strip() and _parse_object(first) is not None:
+        if isinstance(error, ValueError) and rest.strip() and parse_object(first) is not None:
             return _look_at_lines(content, form, whole=whole)
         if not text.strip():
             raise content.make_error("the file is empty", "Remove it or write it again") from None
@@ -67,10 +59,10 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
     records = table if listed else _build_records(content, table)
     if not any(records):
         raise content.make_error("the file has no rows", "Remove it or write it again")
-    variant = _RECORDS if listed else f"{_COLUMNS} {len(text.encode())}"
-    skip = content.read_head(1).bom
+    skip = len(BOM) if data.startswith(BOM) else 0
+    variant = _RECORDS if listed else f"{_COLUMNS} {len(data) - skip}"
     file = FileLayout(content.name, form, content.compression, (), (), variant, skip)
-    return _look_at_records(file, records, exhaustive=True)
+    return _look_at_records(content, file, records, exhaustive=True)
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
@@ -128,13 +120,13 @@ def _read_objects(
 ) -> Iterator[tuple[int | None, dict[str, Any] | Diagnostic]]:
     """Every row as an object, or the problem that it has, with the line it begins on."""
     if file.variant == _LINES:
-        for number, written in enumerate(read_lines(content, file.keep), 1):
+        for number, written in enumerate(content.read_lines(file.keep), 1):
             if written.strip():
-                item = _parse_object(written) if is_utf8(written) else None
+                item = parse_object(written) if is_utf8(written) else None
                 fault = _NO_OBJECT if is_utf8(written) else NOT_UTF8
                 yield number, content.make_problem(*fault, number) if item is None else item
         return
-    text = decode_text(content, content.read_all())
+    text = content.decode_text(content.read_all())
     if file.variant != _RECORDS:
         yield from ((None, item) for item in _build_records(content, json.loads(text)))
         return
@@ -148,38 +140,39 @@ def _read_objects(
 
 def _look_at_lines(content: Content, form: str, *, whole: bool) -> Look:
     """Keys and values of the first rows and of a few from places all over the file, or of every row."""
-    head = content.read_head(_HEAD)
-    lines = decode_text(content, keep_whole_lines(head)).split("\n")
-    file = FileLayout(content.name, form, content.compression, (), (), _LINES, head.bom)
-    last = find_last_line(content, head)
+    sample = content.read_sample(_HEAD)
+    lines = sample.text.split("\n")
+    file = FileLayout(content.name, form, content.compression, (), (), _LINES, sample.bom)
     # A last line without an end that is no JSON is torn.
-    torn = last if last and last.offset and last.data.strip() else None
-    if torn and _parse_object(torn.data.decode(errors="replace")) is not None:
+    torn = sample.last if sample.last and sample.last.data.strip() else None
+    if torn and parse_object(torn.data.decode(errors="replace")) is not None:
         torn = None
     if torn:
         file = replace(file, keep=torn.offset)
-        lines = lines[: -1 if head.complete else None]
-    if not head.complete and not whole:
-        pieces = (decode_text(content, piece).split("\n") for piece in sample_lines(content, head))
+        lines = lines[: -1 if sample.complete else None]
+    if not sample.complete and not whole:
+        pieces = (content.decode_text(piece).split("\n") for piece in sample.pieces)
         lines = [*lines[:_ROWS_OF_A_HEAD], *chain.from_iterable(pieces)]
 
     def parse_objects() -> Iterator[dict[str, Any]]:
-        for line in filter(str.strip, read_lines(content, file.keep) if whole else lines):
-            item = _parse_object(line)
+        for line in filter(str.strip, content.read_lines(file.keep) if whole else lines):
+            item = parse_object(line)
             if item is None:
                 rows = read_rows(content, file, ())
                 raise ReportError(*limit_problems(row for row in rows if isinstance(row, Diagnostic)))
             yield item
 
-    seen = _look_at_records(file, parse_objects(), exhaustive=whole or head.complete)
+    seen = _look_at_records(content, file, parse_objects(), exhaustive=whole or sample.complete)
     if not seen.rows:
         raise content.make_error("the file has no rows", "Remove it or write it again")
     if not seen.file.columns:
         raise content.make_error("its rows are empty: none has a key", "Remove the file or write it again")
-    return replace(seen, warnings=(warn_torn_line(content, torn),)) if torn else seen
+    return replace(seen, warnings=content.warn_torn_line(torn))
 
 
-def _look_at_records(file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool) -> Look:
+def _look_at_records(
+    content: Content, file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool
+) -> Look:
     """A look at records: all their keys in order of first appearance, and a sample as text."""
     names: dict[str, None] = {}
     sample: list[dict[str, Any]] = []
@@ -193,18 +186,10 @@ def _look_at_records(file: FileLayout, objects: Iterable[dict[str, Any]], *, exh
     # DuckDB knows no column without a name.
     keys = tuple(key for key in names if key)
     if len(keys) > MOST_COLUMNS:
-        raise make_columns_error(file.path, len(keys))
+        raise content.make_columns_error(len(keys))
     cells = [tuple(as_text(item.get(key)) for key in keys) for item in sample]
     file = replace(file, columns=keys, types=(sql.TEXT,) * len(keys))
     return Look(file, cells, exhaustive and len(sample) == count)
-
-
-def _parse_object(line: str) -> dict[str, Any] | None:
-    try:
-        item = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return item if isinstance(item, dict) else None
 
 
 def _build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from reportgen.formats import sql
-from reportgen.formats.files import make_columns_error
 from reportgen.formats.layout import NAME_COLUMNS, FileLayout, Look, Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.text_files import MOST_COLUMNS
@@ -33,7 +32,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         columns = tuple(relation.columns)
         file = FileLayout(content.name, form, "", columns, tuple(map(str, relation.types)))
         if len(columns) > MOST_COLUMNS:
-            raise make_columns_error(content.name, len(columns))
+            raise content.make_columns_error(len(columns))
         counts = f"SELECT num_rows FROM parquet_file_metadata({sql.quote_paths([content.path])})"  # noqa: S608 - quoted
         (((count,)),) = get_engine().fetch_rows(counts)
         # What it says of its columns is used later on, so it has to be readable, too.

@@ -293,7 +293,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 class _Values:
     builder: MetricsBuilder
     lines: int = 0
-    commas: int = 0  # values with a comma as their decimal mark
+    commas: Count = field(default_factory=Count)  # values with a comma as their decimal mark
     step: float = -math.inf
     names: frozenset[str] = frozenset()
     broken: Count = field(default_factory=Count)  # lines that end in the middle
@@ -303,7 +303,7 @@ class _Values:
 
     def add_line(self, values: LineValues, line: int) -> None:
         self.lines += 1
-        self.commas += values.commas
+        self.commas.number += values.commas
         if values.broken:
             self.broken.add(line)
         if values.step < self.step:
@@ -321,9 +321,7 @@ class _Values:
 
     def list_findings(self, path: Path) -> Iterator[Finding]:
         yield from self.builder.list_findings()
-        if self.commas:
-            message = f"{format_count(self.commas, 'value')} with a decimal comma: read as decimals"
-            yield Finding(path, message)
+        yield from self.commas.describe(path, "value", "values", " with a decimal comma: read as decimals")
         rest = " before a value, as in text copied from a terminal: what follows is not read"
         one, many = "line of a step breaks off", "lines of steps break off"
         yield from self.broken.describe(path, one, many, rest)
@@ -391,9 +389,8 @@ class _Log:
 
     def list_findings(self) -> Iterator[Finding]:
         if self.by_step.lines and self.by_epoch.lines:
-            lines = format_count(self.by_epoch.lines, "line")
-            message = f"{lines} with an epoch and no step, beside those with one: left out"
-            yield Finding(self._path, message)
+            rest = " with an epoch and no step, beside those with one: left out"
+            yield from Count(self.by_epoch.lines).describe(self._path, "line", "lines", rest)
         elif self.by_epoch.lines:
             rest = " of the Trainer's, as where a progress bar was written between: left out"
             yield from self._pieces.describe(self._path, "piece of a line", "pieces of lines", rest)

@@ -12,18 +12,10 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.words import format_count
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import (
-    Decoder,
-    check_filled,
-    is_unfilled,
-    read_lines,
-    read_whole,
-    report_left_out,
-)
+from reportgen.formats.text_files import Count, Decoder, check_filled, is_unfilled, report_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -52,20 +44,19 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     run_folders = {file.parent for file in files if file.suffix in _EVIDENCE}
     runs: dict[Path, list[Path]] = {}
     for file in files:
+        above = list(pairwise(file.parents))
+        plots = next(
+            (parent.parent for folder, parent in above if (folder.name, parent.name) == _PLOTS), None
+        )
         # Also a table where DVCLive has them that holds nothing yet.
-        names_above = pairwise(folder.name for folder in file.parents)
-        if file.suffix == _TABLE and (
-            _read_header(file) is not None or (_PLOTS in names_above and is_unfilled(file))
-        ):
-            above = [(folder, folder.parent) for folder in file.parents]
-            plots = (parent.parent for folder, parent in above if (folder.name, parent.name) == _PLOTS)
-            # A folder that is called so further up may as well hold many runs.
+        if file.suffix == _TABLE and (_read_header(file) is not None or (plots and is_unfilled(file))):
+            # A folder that is called as older versions call it further up may as well hold many runs.
             old = (
                 parent
                 for folder, parent in above
                 if folder.name in _OLD_FOLDERS and (folder == file.parent or parent in run_folders)
             )
-            runs.setdefault(next(plots, None) or next(old, file.parent), []).append(file)
+            runs.setdefault(plots or next(old, file.parent), []).append(file)
     for (folder, name), file in extra.items():
         if name == _LAST_VALUES and folder not in runs and (folder, _PARAMETERS) in extra:
             item = parse_beginning(read_head_text(file))
@@ -94,24 +85,24 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     refused: list[UnreadableError] = []
     # A metric's name is the path of its table from the folder of tables on.
     folders = (unit.path / "plots" / "metrics", *(unit.path / name for name in _OLD_FOLDERS), unit.path)
-    for file in (file for file in unit.files if file.suffix == _TABLE):
-        paths = (file.relative_to(folder).as_posix() for folder in folders if file.is_relative_to(folder))
-        name = next(paths, file.name).removesuffix(_TABLE)
-        try:
-            check_filled(file)
-        except UnreadableError as error:
-            refused.append(error)
-            continue
-        logged.add(name)
-        if builder.is_selected(name):
-            findings += _read_table(file, name, builder)
     for file in unit.files:
-        if file.name == _LAST_VALUES:
+        if file.suffix == _TABLE:
+            paths = (file.relative_to(folder).as_posix() for folder in folders if file.is_relative_to(folder))
+            name = next(paths, file.name).removesuffix(_TABLE)
+            try:
+                check_filled(file)
+            except UnreadableError as error:
+                refused.append(error)
+                continue
+            logged.add(name)
+            if builder.is_selected(name):
+                findings += _read_table(file, name, builder)
+        elif file.name == _LAST_VALUES:
             findings += _read_last_values(file, logged, builder)
         elif file.name == _PARAMETERS:
             config, problems = read_settings(file)
             findings += problems
-        elif file.suffix != _TABLE:
+        else:
             message = "its name is none that DVCLive gives"
             raise UnreadableError(file, message, "Name the folder of a run instead")
     if refused and not builder:
@@ -121,35 +112,26 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Finding]:
-    columns = _read_header(file)
-    lines = read_lines(file)
+    columns, decoding, strange = _read_header(file), Decoder(file), Count()
+    lines = decoding.read_lines()
     next(lines, None)  # a Git LFS pointer says so itself
     if columns is None:
         advice = "Check that DVCLive wrote this file"
         raise UnreadableError(file, "its first line does not name a step and a metric", advice, 1)
-    decoding = Decoder(file)
-    strange = 0
-    for number, line in lines:
-        if not line.strip():
-            continue
-        if not line.endswith(b"\n"):
-            # A number that was cut off is another number.
-            yield Finding(file, "the last line has no end and may be cut off: it was left out", number)
-            continue
-        *before, value = decoding.decode(line, number).rstrip("\r\n").split("\t")
-        if len(before) != len(columns):
-            strange += 1
-            continue
-        cells = dict(zip(columns, map(number_or_nan, before), strict=True))
-        builder.add_cell(name, cells.get(_STEP, math.nan), value, cells.get(_TIME, math.nan))
-    if strange:
-        yield Finding(file, f"{format_count(strange, 'line')} with another number of columns: left out")
+    for _, line in lines:
+        *before, value = line.split("\t")
+        if len(before) == len(columns):
+            cells = dict(zip(columns, map(number_or_nan, before), strict=True))
+            builder.add_cell(name, cells.get(_STEP, math.nan), value, cells.get(_TIME, math.nan))
+        elif line.strip():
+            strange.add(None)
+    yield from strange.describe(file, "line", "lines", " with another number of columns: left out")
     yield from decoding.list_findings()
 
 
 def _read_last_values(file: Path, logged: Collection[str], builder: MetricsBuilder) -> Iterator[Finding]:
     decoding = Decoder(file)
-    item = parse_object(decoding.decode(read_whole(file)))
+    item = parse_object(decoding.read_whole())
     yield from decoding.list_findings()
     if item is None:
         yield Finding(file, "the last values are torn or no JSON: left out")

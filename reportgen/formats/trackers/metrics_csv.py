@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from reportgen.core.words import format_count
 from reportgen.formats.json_files import read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number_text, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import Decoder, check_filled, find_unfilled, is_unfilled, read_lines
+from reportgen.formats.text_files import Count, Decoder, check_filled, find_unfilled, is_unfilled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -116,84 +115,56 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]:
     """The name of the step, and what was irregular; values are added to ``builder``."""
-    table = _Table(path)
-    rows = table.read_rows()
-    header = next(rows, [])
+    decoding = Decoder(path)
+    lines = (line for number, line in decoding.read_lines() if line or number == 1)
+    header, separator = _parse_header(next(lines, ""))
     step_name = next((name for name in (_STEP, _EPOCH) if name in header), "")
     if not step_name:
         check_filled(path)
         advice = "Check that Lightning or Keras wrote this file"
         raise UnreadableError(path, "its first line names no step and no epoch", advice, 1)
-    step_column = header.index(step_name)
+    step_column, count, commas, strange, without = header.index(step_name), 0, Count(), 0, 0
+    # Of a stray quote only its own line suffers.
+    rows = (_split_cells(line, separator) for line in lines)
     while many := list(islice(rows, _MANY)):
         # Rows that do not fit are left out, and headers that are written again.
-        table.strange += sum(len(row) != len(header) for row in many)
+        count += len(many)
+        strange += sum(len(row) != len(header) for row in many)
         whole = [row for row in many if len(row) == len(header) and row != header]
         columns = list(zip(*whole, strict=True))
         if not columns:
             continue
-        steps, stepped = table.parse_numbers(columns[step_column])
-        table.without += len(steps) - int(np.count_nonzero(stepped))
+        steps, stepped = _parse_numbers(columns[step_column], commas)
+        without += len(steps) - int(np.count_nonzero(stepped))
         for column, (name, cells) in enumerate(zip(header, columns, strict=True)):
             if column != step_column and name and builder.is_selected(name):
-                values, there = table.parse_numbers(cells)
+                values, there = _parse_numbers(cells, commas)
                 builder.extend(name, steps[there], values[there])
                 if not there.all():
                     empty = sum(cell in _NONE for cell in cells)
                     builder.count_dropped(name, len(values) - int(np.count_nonzero(there)) - empty)
-    return step_name, table.list_findings()
+    other = " with another number of cells than the header: left out"
+    findings = [
+        *commas.describe(path, "value", "values", " with a decimal comma: read as decimals"),
+        *Count(strange).describe(path, "row", "rows", other),
+        *Count(without).describe(path, "row", "rows", " without a step"),
+        *decoding.list_findings(),
+    ]
+    if not count and not findings:
+        message = "the file has a header and no rows, nothing was logged into it yet"
+        findings.append(Finding(path, message))
+    return step_name, findings
 
 
-class _Table:
-    """The lines of a file as rows of cells, and what was irregular in them."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.decoding = path, Decoder(path)
-        self.count = self.strange = self.without = 0  # rows, with other numbers of cells, without a step
-        self.commas = 0  # cells with a comma as their decimal mark
-        self.torn: int | None = None  # the last line, if it has no end
-
-    def read_rows(self) -> Iterator[list[str]]:
-        """The header, then every row; of a stray quote only its own line suffers."""
-        separator = ","
-        for number, raw in read_lines(self.path):
-            if not raw.endswith(b"\n"):
-                # A number that was cut off is another number.
-                self.torn = number
-                return
-            line = self.decoding.decode(raw, number).rstrip("\r\n")
-            if number == 1:
-                header, separator = _parse_header(line)
-                yield header
-            elif line:
-                self.count += 1
-                yield _split_cells(line, separator)
-
-    def parse_numbers(self, cells: Sequence[str]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Cells as numbers, NaN where there is none, and whether there is one."""
-        with suppress(ValueError):
-            return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
-        # Decimal commas become points, where no cell of the column has a point already.
-        if not any("." in cell for cell in cells):
-            commas = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
-            self.commas += sum(commas)
-            cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, commas, strict=True)]
-        numbers = [None if cell in _NONE else parse_number_text(cell) for cell in cells]
-        values = np.array([np.nan if value is None else value for value in numbers], np.float64)
-        return values, np.array([value is not None for value in numbers], np.bool_)
-
-    def list_findings(self) -> list[Finding]:
-        counts = (
-            (self.commas, "value", "with a decimal comma: read as decimals"),
-            (self.strange, "row", "with another number of cells than the header: left out"),
-            (self.without, "row", "without a step"),
-        )
-        findings = [Finding(self.path, f"{format_count(n, what)} {how}") for n, what, how in counts if n]
-        if self.torn:
-            message = "the last line has no end and may be cut off: it was left out"
-            findings.append(Finding(self.path, message, self.torn))
-        findings += self.decoding.list_findings()
-        if not self.count and not findings:
-            message = "the file has a header and no rows, nothing was logged into it yet"
-            findings.append(Finding(self.path, message))
-        return findings
+def _parse_numbers(cells: Sequence[str], commas: Count) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Cells as numbers, NaN where there is none, and whether there is one; decimal commas are counted."""
+    with suppress(ValueError):
+        return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
+    # Decimal commas become points, where no cell of the column has a point already.
+    if not any("." in cell for cell in cells):
+        decimal = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
+        commas.number += sum(decimal)
+        cells = [cell.replace(",", ".") if is_ else cell for cell, is_ in zip(cells, decimal, strict=True)]
+    numbers = [None if cell in _NONE else parse_number_text(cell) for cell in cells]
+    there = np.array([value is not None for value in numbers], np.bool_)
+    return np.array(numbers, np.float64), there

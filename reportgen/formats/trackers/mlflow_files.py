@@ -27,15 +27,7 @@ import numpy as np
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.run_data import MOST_POINTS, parse_number_text, parse_yaml
 from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
-from reportgen.formats.text_files import (
-    Count,
-    Decoder,
-    is_pointer,
-    read_head,
-    read_lines,
-    read_whole,
-    report_left_out,
-)
+from reportgen.formats.text_files import Count, Decoder, is_pointer, read_head, read_lines, report_left_out
 from reportgen.settings.yaml_tree import MappingNode, ScalarNode
 
 if TYPE_CHECKING:
@@ -112,41 +104,28 @@ def report_deleted(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
     if deleted == total:
         message = f"all {format_count(total, 'run')} of this store are deleted"
         raise UnreadableError(path, message, "Restore them with mlflow runs restore")
-    if not deleted:
-        return ()
-    were = "is" if deleted == 1 else "are"
-    return (Finding(path, f"{format_count(deleted, 'run')} of {total:,} {were} deleted in MLflow: left out"),)
+    rest = f" of {total:,} {'is' if deleted == 1 else 'are'} deleted in MLflow: left out"
+    return tuple(Count(deleted).describe(path, "run", "runs", rest))
 
 
 _META: Final = "meta.yaml"
-_PARTS: Final = ("metrics", "params", "tags")
 _LONGEST: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Meta:
-    """The entries of a ``meta.yaml`` as texts (an experiment may be called 007), and why some are missing."""
+def _read_meta(path: Path, *ids: str) -> tuple[dict[str, str], list[Finding]]:
+    """The entries of a ``meta.yaml`` as texts (an experiment may be called 007), and why some are missing.
 
-    entries: Mapping[str, str]
-    findings: tuple[Finding, ...]
-
-    @property
-    def name(self) -> str:
-        """What is called so; older versions keep the name of a run in a tag."""
-        return self.entries.get("run_name") or self.entries.get("name", "")
-
-
-def _read_meta(path: Path, *ids: str) -> _Meta:
-    """Read a ``meta.yaml`` that has one of the ids of a run or an experiment."""
+    It has one of the ids of a run or an experiment.
+    """
     what = "experiment (its name" if ids == ("experiment_id",) else "run (its end"
     unknown = f"what it says of the {what}, whether it was deleted) is unknown"
     if not path.exists():
-        return _Meta({}, (Finding(path, f"the file is missing: {unknown}"),))
+        return {}, [Finding(path, f"the file is missing: {unknown}")]
     decoding = Decoder(path)
     try:
-        text = decoding.decode(read_whole(path, _LONGEST))
+        text = decoding.read_whole(_LONGEST)
     except UnreadableError as error:
-        return _Meta({}, (report_left_out(error, unknown),))
+        return {}, [report_left_out(error, unknown)]
     entries: dict[str, str] = {}
     tree, fault = parse_yaml(path, text)
     problem, line = (fault.message, fault.location.line) if fault else ("", None)
@@ -158,7 +137,7 @@ def _read_meta(path: Path, *ids: str) -> _Meta:
     elif not problem:
         problem = "the file is empty" if tree is None else "the file holds no keys with values"
     findings = [Finding(path, f"{problem}: {unknown}", line)] if problem else []
-    return _Meta(entries, (*findings, *decoding.list_findings()))
+    return entries, [*findings, *decoding.list_findings()]
 
 
 _OF_RUN: Final = re.compile(rb"^run_(uu)?id:", re.MULTILINE)
@@ -166,7 +145,8 @@ _OF_EXPERIMENT: Final = re.compile(rb"^experiment_id:", re.MULTILINE)
 _OTHER: Final = re.compile(rb"^(model_id|request_id|trace_id):", re.MULTILINE)
 _RUN_FOLDER: Final = re.compile(r"[0-9a-f]{32}")
 _SEP: Final = re.escape(os.sep)
-_OF_PART: Final = re.compile(rf"(.*?{_SEP}[0-9a-f]{{32}}){_SEP}(?:{'|'.join(_PARTS)}){_SEP}")
+_PART: Final = re.compile(rf"{_SEP}(metrics|params|tags)(?={_SEP})")
+_OF_PART: Final = re.compile(rf"(.*?{_SEP}[0-9a-f]{{32}}){_PART.pattern}")
 
 
 def _find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
@@ -175,19 +155,13 @@ def _find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Pat
     runs: dict[str, Path] = {}
     unclear: dict[str, Path] = {}
     for file in files:
-        if file.name != _META:
-            continue
-        folder, beginning = file.parent, read_head(file)
-        if _OTHER.search(beginning):
-            continue
-        # Written by alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
-        cut = _RUN_FOLDER.fullmatch(folder.name)
-        if _OF_RUN.search(beginning) or (cut and is_pointer(beginning)):
-            runs[os.fspath(folder)] = folder
-        elif _OF_EXPERIMENT.search(beginning) and not cut:
-            experiments[os.fspath(folder)] = folder
-        else:
-            unclear[os.fspath(folder)] = folder
+        if file.name == _META and not _OTHER.search(beginning := read_head(file)):
+            # By alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
+            cut = _RUN_FOLDER.fullmatch(file.parent.name)
+            of_run = _OF_RUN.search(beginning) or (cut and is_pointer(beginning))
+            of_experiment = _OF_EXPERIMENT.search(beginning) and not cut
+            folders = runs if of_run else experiments if of_experiment else unclear
+            folders[os.fspath(file.parent)] = file.parent
     # Folders called by the id of a run that no meta.yaml makes one: with metrics, parameters or tags below
     # them, or in an experiment; not those within other runs.
     known = {*experiments, *(os.fspath(run.parent) for run in runs.values())}
@@ -205,20 +179,16 @@ def _find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Pat
     return experiments | {name: folder for name, folder in unclear.items() if name in above_runs}, runs
 
 
-def _group_files(files: Sequence[Path], runs: Mapping[str, Path]) -> dict[str, list[tuple[str, str, Path]]]:
+def _group_files(files: Sequence[Path], runs: Collection[str]) -> dict[str, list[tuple[str, str, Path]]]:
     """Of each run, its files: the part that each belongs to, and what it is called there."""
     groups: dict[str, list[tuple[str, str, Path]]] = {run: [] for run in runs}
     for file in files:
         text = os.fspath(file)
-        for part in _PARTS:
-            at = text.rfind(f"{os.sep}{part}{os.sep}")
-            while at > 0 and text[:at] not in runs:
-                at = text.rfind(f"{os.sep}{part}{os.sep}", 0, at)
-            if at > 0:
-                name = text[at + len(part) + 2 :].replace(os.sep, "/")
-                name = name.encode(errors="surrogateescape").decode(errors="replace")
-                groups[text[:at]].append((part, name, file))
-                break
+        parts = [match for match in _PART.finditer(text) if text[: match.start()] in groups]
+        for part in parts[-1:]:
+            name = text[part.end() + 1 :].replace(os.sep, "/")
+            name = name.encode(errors="surrogateescape").decode(errors="replace")
+            groups[text[: part.start()]].append((part[1], name, file))
     return groups
 
 
@@ -317,13 +287,22 @@ class _Run:
 
     folder: Path
     files: Sequence[tuple[str, str, Path]]
-    meta: _Meta
-    experiment: _Meta | None
+    entries: Mapping[str, str]
+    findings: Sequence[Finding]
+    experiment: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """What it is called; older versions keep that in a tag."""
+        return self.entries.get("run_name") or self.entries.get("name", "")
 
     @property
     def deleted(self) -> bool:
-        stages = [meta.entries.get("lifecycle_stage") for meta in (self.meta, self.experiment) if meta]
+        stages = [entries.get("lifecycle_stage") for entries in (self.entries, self.experiment)]
         return DELETED in stages or self.folder.parent.parent.name == _TRASH
+
+    def list_files(self, part: str) -> list[tuple[str, Path]]:
+        return [(name, file) for of_part, name, file in self.files if of_part == part]
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
@@ -337,19 +316,19 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         _Run(
             folder,
             groups[name],
-            _read_meta(folder / _META, "run_id", "run_uuid"),
-            experiments.get(os.fspath(folder.parent)),
+            *_read_meta(folder / _META, "run_id", "run_uuid"),
+            experiments.get(os.fspath(folder.parent), ({}, []))[0],
         )
         for name, folder in folders.items()
     ]
     # The names of folders are random.
     alive = sorted(
         (run for run in runs if not run.deleted),
-        key=lambda run: parse_number_text(run.meta.entries.get("start_time", "")) or math.inf,
+        key=lambda run: parse_number_text(run.entries.get("start_time", "")) or math.inf,
     )
     findings = [*report_deleted(unit.path, len(runs) - len(alive), len(runs))]
-    findings += [finding for experiment in experiments.values() for finding in experiment.findings]
-    names = {run.folder.name: run.meta.name for run in runs}
+    findings += [finding for _, problems in experiments.values() for finding in problems]
+    names = {run.folder.name: run.name for run in runs}
     waiting: list[LoggedRun] = []
     refused: UnreadableError | None = None
     any_read = False
@@ -369,12 +348,19 @@ def _read_run(
     run: _Run, names: Mapping[str, str], selected: Collection[str] | None, findings: Sequence[Finding]
 ) -> tuple[LoggedRun, UnreadableError | None]:
     """A run with findings about the store, and an error where none of its metrics can be read."""
+    texts: dict[str, dict[str, str]] = {"tags": {}, "params": {}}
     of_files: list[Finding] = []
-    tags, params = _read_texts(run, "tags", of_files), _read_texts(run, "params", of_files)
+    for part, of_part in texts.items():
+        for name, file in run.list_files(part):
+            decoding = Decoder(file)
+            try:
+                of_part[name] = decoding.read_whole(_LONGEST)
+            except UnreadableError as error:
+                of_files.append(report_left_out(error))
+            of_files += decoding.list_findings()
     metrics: dict[str, Points] = {}
     failed: list[UnreadableError] = []
-    files = [(name, file) for part, name, file in run.files if part == "metrics"]
-    files = [(name, file) for name, file in files if selected is None or name in selected]
+    files = [(name, file) for name, file in run.list_files("metrics") if selected is None or name in selected]
     for name, file in files:
         try:
             points, faults = read_metric(file)
@@ -384,28 +370,14 @@ def _read_run(
             continue
         of_files += faults
         metrics |= {name: points} if points else {}
-    entries, folder = run.meta.entries, run.folder
+    entries, folder, tags = run.entries, run.folder, texts["tags"]
     if more := of_files[_MOST_FINDINGS:]:
         message = f"{len(more):,} more files of the run are irregular in these ways"
         of_files = [*of_files[:_MOST_FINDINGS], Finding(folder, message)]
     endings = [*warn_unfinished(folder, entries.get("status", "")), *warn_without_steps(folder, metrics)]
-    every = (*findings, *run.meta.findings, *endings, *of_files)
-    name = tags.get(RUN_NAME) or run.meta.name
+    every = (*findings, *run.findings, *endings, *of_files)
     run_id = entries.get("run_id") or entries.get("run_uuid") or folder.name
-    group = run.experiment.entries.get("name") if run.experiment else None
-    group = group or entries.get("experiment_id", folder.parent.name)
-    config = build_config(params, tags, names)
-    logged = LoggedRun(folder, name, run_id, group, config, metrics, findings=every)
+    group = run.experiment.get("name") or entries.get("experiment_id", folder.parent.name)
+    config = build_config(texts["params"], tags, names)
+    logged = LoggedRun(folder, tags.get(RUN_NAME) or run.name, run_id, group, config, metrics, findings=every)
     return logged, failed[0] if failed and len(failed) == len(files) else None
-
-
-def _read_texts(run: _Run, part: str, findings: list[Finding]) -> dict[str, str]:
-    texts = {}
-    for name, file in ((name, file) for of_part, name, file in run.files if of_part == part):
-        decoding = Decoder(file)
-        try:
-            texts[name] = decoding.decode(read_whole(file, _LONGEST))
-        except UnreadableError as error:
-            findings.append(report_left_out(error))
-        findings += decoding.list_findings()
-    return texts

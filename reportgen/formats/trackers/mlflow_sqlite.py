@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING, Final
 from reportgen.formats.run_data import MetricsBuilder, number_or_nan, parse_number
 from reportgen.formats.runs import LoggedRun
 from reportgen.formats.sqlite import find_stores, open_store
-from reportgen.formats.trackers.mlflow_files import (
-    DELETED,
-    RUN_NAME,
-    build_config,
-    report_deleted,
-    warn_unfinished,
-    warn_without_steps,
-)
+from reportgen.formats.trackers import mlflow_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -52,8 +45,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         store.check_columns("runs", {"run_uuid"}, TITLE)
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
         runs = list(store.select(_build_run_query(store)))
-        alive = [run[:-2] for run in runs if DELETED not in run[-2:]]
-        findings = report_deleted(unit.path, len(runs) - len(alive), len(runs))
+        alive = [run[:-2] for run in runs if mlflow_files.DELETED not in run[-2:]]
+        findings = mlflow_files.report_deleted(unit.path, len(runs) - len(alive), len(runs))
         names = {str(run[1]): str(run[2] or "") for run in runs}
         rows_of_texts = [
             _RunRows(store, table, ("key", "value"), f"{store.name_column(table, 'value')} IS NOT NULL")
@@ -77,10 +70,10 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                     cell = math.copysign(math.inf, number)
                 builder.add_cell(str(key), number_or_nan(step), cell, number_or_nan(time))
             metrics = builder.build()
-            findings += (*warn_unfinished(unit.path, str(status)), *builder.list_findings())
-            findings += (*warn_without_steps(unit.path, metrics), *store.list_findings())
-            run_name, group = tags.get(RUN_NAME) or str(name or ""), str(experiment or "")
-            config = build_config(params, tags, names)
+            findings += (*mlflow_files.warn_unfinished(unit.path, str(status)), *builder.list_findings())
+            findings += (*mlflow_files.warn_without_steps(unit.path, metrics), *store.list_findings())
+            run_name, group = tags.get(mlflow_files.RUN_NAME) or str(name or ""), str(experiment or "")
+            config = mlflow_files.build_config(params, tags, names)
             yield LoggedRun(unit.path, run_name, str(run_id), group, config, metrics, findings=findings)
             findings = ()
 

@@ -15,7 +15,6 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.words import format_count
 from reportgen.formats.json_files import iterate_cells, parse_beginning, parse_object, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, parse_number, parse_time
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
@@ -62,7 +61,7 @@ def _is_nested_line(line: str) -> bool:
     Or with a step that only certain trainers call so.
     """
     item = parse_beginning(line) if line.startswith("{") else None
-    if not item or not any(_parse_step(item.get(name)) is not None for name in _STEPS):
+    if not item or not any(_is_step(item.get(name)) for name in _STEPS):
         return False
     # Two numbers as a step, "5/16", are no cell of a table.
     if any(key in item for key in _OF_ALL) or "/" in str(item.get("iteration")):
@@ -77,7 +76,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     """The run of a file."""
     (path,) = unit.files
     decoding, builder = Decoder(path), MetricsBuilder(path, selected, timed=True)
-    splitter, strange, torn = _RowSplitter(), Count(), None
+    strange, without, torn, step_name = Count(), Count(), None, ""
     rows: list[Row] = []
     length = 0
     for number, line in read_lines(path):
@@ -85,7 +84,9 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             continue
         item = parse_object(decoding.decode(line, number))
         if item is not None:
-            rows.append(splitter.split(item))
+            step_name = step_name or next((name for name in _STEPS if _is_step(item.get(name))), "")
+            rows.append(_split_row(item, step_name))
+            without.number += math.isnan(rows[-1][0])
         elif line.endswith(b"\n"):
             strange.add(number)
         else:
@@ -95,53 +96,45 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             builder.add_rows(rows, _WRAPPERS)
             rows, length = [], 0
     builder.add_rows(rows, _WRAPPERS)
-    if not splitter.step_name:
+    if not step_name:
         check_filled(path)
         raise UnreadableError(path, "no line of it is a JSON object with a step", "Look at its first lines")
-    findings = list(builder.list_findings())
-    if splitter.without:
-        findings.append(Finding(path, f"{format_count(splitter.without, 'row')} without a step"))
+    findings = [*builder.list_findings(), *without.describe(path, "row", "rows", " without a step")]
     one, many = "line that is no JSON object", "lines that are no JSON objects"
     findings += strange.describe(path, one, many, ": left out")
     if torn:
         findings.append(Finding(path, TORN_LINE, torn))
     findings += decoding.list_findings()
-    step_name = "step" if splitter.step_name in _OF_ALL else splitter.step_name
+    step_name = "step" if step_name in _OF_ALL else step_name
     yield LoggedRun(path, "", "", "", {}, builder.build(), step_name, tuple(findings))
 
 
-class _RowSplitter:
-    """Parts objects into step, time and metrics; ``step_name`` is empty until a step was found."""
-
-    def __init__(self) -> None:
-        self.step_name = ""
-        self.without = 0  # objects that have no step
-
-    def split(self, item: Mapping[str, Any]) -> Row:
-        if not self.step_name:
-            self.step_name = next((name for name in _STEPS if _parse_step(item.get(name)) is not None), "")
-        step = _parse_step(item.get(self.step_name))
-        if step is None or math.isnan(step):
-            step = math.nan
-            self.without += 1
-        time = math.nan
-        for cell in map(item.get, _TIMES):
-            # Seconds, milliseconds, or a date and time of ISO 8601, as milliseconds since 1970 UTC.
-            number = parse_number(cell)
-            if number is None:
-                number = parse_time(cell)
-            elif not number >= _SECONDS:
-                number = None
-            elif number < _MILLISECONDS:
-                number *= 1000
-            if number:
-                time = number
-                break
-        skipped = {self.step_name} if math.isnan(time) else {self.step_name, *_TIMES}
-        return step, time, {key: value for key, value in item.items() if key not in skipped}
+def _split_row(item: Mapping[str, Any], step_name: str) -> Row:
+    """Step, time and metrics of an object; NaN for what it has not."""
+    time = math.nan
+    for cell in map(item.get, _TIMES):
+        # Seconds, milliseconds, or a date and time of ISO 8601, as milliseconds since 1970 UTC.
+        number = parse_number(cell)
+        if number is None:
+            number = parse_time(cell)
+        elif not number >= _SECONDS:
+            number = None
+        elif number < _MILLISECONDS:
+            number *= 1000
+        if number:
+            time = number
+            break
+    skipped = {step_name} if math.isnan(time) else {step_name, *_TIMES}
+    step = _parse_step(item.get(step_name))
+    cells = {key: value for key, value in item.items() if key not in skipped}
+    return math.nan if step is None else step, time, cells
 
 
 def _parse_step(cell: object) -> float | None:
     """A cell as a step: a number, or the first of two such as ``"10/500"``."""
     of_all = _PART.fullmatch(cell) if isinstance(cell, str) else None
     return float(of_all[1]) if of_all else parse_number(cell)
+
+
+def _is_step(cell: object) -> bool:
+    return _parse_step(cell) is not None

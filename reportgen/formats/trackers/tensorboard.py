@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
-from collections import Counter
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from reportgen.formats.files import natural_key
 from reportgen.formats.protobuf import MalformedError
 from reportgen.formats.run_data import check_metric_count, check_value_count, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
-from reportgen.formats.text_files import is_pointer, report_left_out
+from reportgen.formats.text_files import Count, is_pointer, read_head, report_left_out
 from reportgen.formats.tfrecord import HEADER, find_messages, is_record_header, read_blocks
 from reportgen.formats.trackers.tensorboard_events import (
     MOST_EXACT,
@@ -40,7 +39,7 @@ from reportgen.formats.trackers.tensorboard_events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.model import FloatArray
     from reportgen.formats.runs import Setting
@@ -51,9 +50,8 @@ NAME: Final = "tensorboard"
 TITLE: Final = "TensorBoard event files"
 
 _WRITTEN: Final = re.compile(r"tfevents\.(\d+)")
-_HPARAMS_FOLDER: Final = re.compile(r"\d{9,}(\.\d+)?")
 _HPARAMS: Final = b"_hparams_/"
-_BEGINNING: Final = 4096
+_HPARAMS_FOLDER: Final = re.compile(r"\d{9,}(\.\d+)?")
 # Of two that set the same, the later counts.
 _SETTINGS: Final = ("params.yaml", "config.yaml", "args.yaml", "params.json", "hparams.yaml")
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
@@ -61,48 +59,38 @@ _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     """One unit for each folder with event files; behind them stand files with settings."""
-    beginnings = {file: _read_beginning(file) for file in files if "tfevents" in file.name}
-    folders: dict[Path, list[Path]] = {}
-    for file, data in beginnings.items():
+    folders: dict[Path, dict[Path, bytes]] = {}
+    for file, data in ((file, read_head(file)) for file in files if "tfevents" in file.name):
         # Also what was meant to be an event file: torn, damaged, or a pointer of Git LFS.
         begun = len(data) >= HEADER and (is_record_header(data) or b"\0" in data or is_pointer(data))
         if begun or (len(data) < HEADER and _WRITTEN.search(file.name)):
-            folders.setdefault(file.parent, []).append(file)
-    begin = {folder: [beginnings[file] for file in event_files] for folder, event_files in folders.items()}
-    # For folders with event files: the one folder within that add_hparams wrote.
-    named = [
-        folder
-        for folder, heads in begin.items()
-        if _HPARAMS_FOLDER.fullmatch(folder.name) and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
-        if folder.parent in begin and all(_HPARAMS in head for head in heads)
-    ]
-    named_in = Counter(folder.parent for folder in named)
-    hparams_folders = {folder.parent: folder for folder in named if named_in[folder.parent] == 1}
-    curves: dict[Path, list[Path]] = {}
-    others = {folder: heads for folder, heads in begin.items() if folder not in hparams_folders.values()}
-    for folder, (run, _) in _find_curve_folders(others).items():
-        curves.setdefault(run, []).append(folder)
-    within_others = {*hparams_folders.values(), *(folder for inner in curves.values() for folder in inner)}
+            folders.setdefault(file.parent, {})[file] = data
+    # For folders with event files: the folders within that belong to their runs. First those of add_hparams.
+    named: dict[Path, list[Path]] = {}
+    for folder, heads in folders.items():
+        in_run = folder.parent in folders and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
+        if (
+            in_run
+            and _HPARAMS_FOLDER.fullmatch(folder.name)
+            and all(_HPARAMS in head for head in heads.values())
+        ):
+            named.setdefault(folder.parent, []).append(folder)
+    inner = {folder: within for folder, within in named.items() if len(within) == 1}
+    of_hparams = {folder for within in inner.values() for folder in within}
+    others = {folder: heads.values() for folder, heads in folders.items() if folder not in of_hparams}
+    curves = _find_curve_folders(others)
+    for folder, (run, _) in curves.items():
+        inner.setdefault(run, []).append(folder)
     existing, units = set(files), []
-    for folder, event_files in folders.items():
-        if folder not in within_others:
-            inner = [hparams_folders[folder]] if folder in hparams_folders else []
-            inner += curves.get(folder, ())
-            inner_files = [file for below in inner for file in _sort_by_time(folders[below])]
+    for folder in folders:
+        if folder not in of_hparams and folder not in curves:
+            events = [_sort_by_time(folders[one]) for one in (folder, *inner.get(folder, ()))]
             settings = [file for name in _SETTINGS if (file := folder / name) in existing]
-            units.append(Unit(NAME, folder, (*_sort_by_time(event_files), *inner_files, *settings)))
+            units.append(Unit(NAME, folder, (*chain.from_iterable(events), *settings)))
     return tuple(units)
 
 
-def _read_beginning(file: Path) -> bytes:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(_BEGINNING)
-    except OSError:
-        return b""  # reported when it is read
-
-
-def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path, tuple[Path, str]]:
+def _find_curve_folders(beginnings: Mapping[Path, Collection[bytes]]) -> dict[Path, tuple[Path, str]]:
     """For folders that ``add_scalars`` wrote, by the beginnings of files: the run's folder, and the curve."""
     curves: dict[Path, tuple[Path, str]] = {}
     # From the outside to the inside: no folder of a curve has curves.
@@ -126,41 +114,46 @@ def _find_curve_folders(beginnings: Mapping[Path, Sequence[bytes]]) -> dict[Path
     return curves
 
 
-def _sort_by_time(files: Sequence[Path]) -> list[Path]:
+def _sort_by_time(files: Iterable[Path]) -> list[Path]:
     """The older file first, by the time in its name."""
     times = {file: int(match[1]) if (match := _WRITTEN.search(file.name)) else 0 for file in files}
-    return sorted(files, key=lambda file: (times[file], natural_key(file)))
+    return sorted(times, key=lambda file: (times[file], natural_key(file)))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a folder, nameless: TensorBoard calls it by its path."""
+    """The run of a folder, nameless: TensorBoard calls it by its path.
+
+    A metric of the run itself goes before those of folders below.
+    """
     run, hparams_run = EventRun(selected), EventRun(selected)
-    curves = _prepare_curves(unit, selected)
     events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
+    # For each folder of add_scalars below the run's: the curve's name, and what reads its files.
+    beginnings: dict[Path, list[bytes]] = {}
+    for file in events if any(file.parent != unit.path for file in events) else ():
+        beginnings.setdefault(file.parent, []).append(read_head(file))
+    curves = {}
+    for folder, (_, name) in _find_curve_folders(beginnings).items():
+        tags = selected and {tag.removesuffix(f"/{name}") for tag in selected if tag.endswith(f"/{name}")}
+        curves[folder] = (name, EventRun(tags))
     refused = []
     for file in events:
         try:
-            otherwise = run if file.parent == unit.path else hparams_run
-            curves.get(file.parent, ("", otherwise))[1].read(file)
+            curves.get(file.parent, ("", run if file.parent == unit.path else hparams_run))[1].read(file)
         except UnreadableError as error:
             refused.append(error)
     if len(refused) == len(events):
         raise refused[0]
-    findings = [*run.findings, *hparams_run.findings]
-    findings += [finding for _, curve in curves.values() for finding in curve.findings]
-    # A metric of the run itself goes before those of folders below.
     metrics = run.build_metrics()
-    of_curves = {
-        f"{tag}/{name}": points
-        for name, curve in curves.values()
-        for tag, points in curve.build_metrics().items()
-    }
+    findings = [*run.findings, *hparams_run.findings]
+    of_curves: dict[str, Points] = {}
+    for name, curve in curves.values():
+        findings += curve.findings
+        of_curves |= {f"{tag}/{name}": points for tag, points in curve.build_metrics().items()}
     for writer, more in (("add_hparams", hparams_run.build_metrics()), ("add_scalars", of_curves)):
-        if both := more.keys() & metrics.keys():
-            which = format_count(len(both), "metric of the run is", "metrics of the run are")
-            where = f"in a folder below, too, as {writer} keeps them"
-            findings.append(Finding(unit.path, f"{which} {where}: left out there"))
-        metrics |= {name: points for name, points in more.items() if name not in both}
+        both = Count(len(more.keys() & metrics.keys()))
+        where = f" in a folder below, too, as {writer} keeps them: left out there"
+        findings += both.describe(unit.path, "metric of the run is", "metrics of the run are", where)
+        metrics |= {name: points for name, points in more.items() if name not in metrics}
     findings += [report_left_out(error, "the file is left out") for error in refused]
     config: dict[str, Setting] = {}
     for file in unit.files[len(events) :]:
@@ -173,18 +166,13 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     yield LoggedRun(unit.path, "", "", "", config, metrics, findings=tuple(findings))
 
 
-def _prepare_curves(unit: Unit, selected: Collection[str] | None) -> dict[Path, tuple[str, EventRun]]:
-    """For each folder of ``add_scalars`` below a run's: the curve's name, and what reads its files."""
-    files = [file for file in unit.files if "tfevents" in file.name]
-    beginnings: dict[Path, list[bytes]] = {}
-    for file in files if any(file.parent != unit.path for file in files) else ():
-        beginnings.setdefault(file.parent, []).append(_read_beginning(file))
-    curves = {}
-    for folder, (_, name) in _find_curve_folders(beginnings).items():
-        end = f"/{name}"
-        tags = selected and {metric.removesuffix(end) for metric in selected if metric.endswith(end)}
-        curves[folder] = (name, EventRun(tags))
-    return curves
+class _Piece(NamedTuple):
+    """Values of one metric from one of the files of a run."""
+
+    file: int
+    steps: FloatArray
+    values: FloatArray
+    times: FloatArray
 
 
 class EventRun:
@@ -198,12 +186,11 @@ class EventRun:
         self._reader = EventReader(self._number_metric, self._add_event)
         self._numbers: dict[bytes, int] = {}  # of tags, as they are written
         self._names: dict[str, int] = {}
-        # Steps, values, times, and which of the files each is from.
-        self._columns: list[tuple[array[float], array[float], array[float], array[int]]] = []
+        self._pieces: list[list[_Piece]] = []  # by metric, in the order of writing
         self._appeared: dict[int, None] = {}
         self._foreign: set[bytes] = set()
         self._of_tensors: set[bytes] = set()
-        self._strange = self._rounded = self._replaced = 0
+        self._strange = self._replaced = 0
         # The step from which on this file's writer has earlier ones forgotten, and when it began.
         self._begins, self._began = math.inf, math.nan
         self._last: list[float] = []  # the time of the last value of each file, NaN where it has none
@@ -214,50 +201,47 @@ class EventRun:
         Raises ``UnreadableError`` where it is no event file, cannot be read, or has too many metrics or
         values of one.
         """
-        self._path = path
-        self._reader.malformed = self._strange = self._rounded = self._replaced = 0
+        self._path, rounded = path, 0
+        self._reader.malformed = self._strange = self._replaced = 0
         self._begins, self._began = math.inf, math.nan
         self._last.append(math.nan)
         try:
             for block in read_blocks(path, self.findings):
                 for tag, steps, walls, values in self._reader.read_block(block):
-                    columns = self._columns[tag]
+                    pieces = self._pieces[tag]
                     self._appeared.setdefault(tag)
-                    check_value_count(len(columns[0]) + len(steps), path, list(self._names)[tag])
-                    self._rounded += int(np.count_nonzero(np.abs(steps) > MOST_EXACT))
+                    count = sum(len(piece.steps) for piece in pieces) + len(steps)
+                    check_value_count(count, path, list(self._names)[tag])
+                    rounded += int(np.count_nonzero(np.abs(steps) > MOST_EXACT))
                     with np.errstate(over="ignore"):
                         times = np.rint(walls * 1000)
                     times[~np.isfinite(times)] = np.nan
-                    for column, more in zip(columns[:3], (steps, values, times), strict=True):
-                        column.frombytes(np.ascontiguousarray(more).view(np.uint8).data)
-                    columns[3].frombytes(np.full(len(steps), len(self._last) - 1, np.intc).tobytes())
+                    pieces.append(_Piece(len(self._last) - 1, steps, values, times))
                     self._last[-1] = float(np.fmax.reduce(times, initial=self._last[-1]))
         except OSError as error:
             raise UnreadableError(path, f"it cannot be read ({error.strerror})") from error
-        if malformed := self._reader.malformed:
-            self._report(f"{format_count(malformed, 'record')} that cannot be parsed: left out")
-        if self._strange:
-            self._report(f"{format_count(self._strange, 'scalar')} without exactly one number: left out")
-        if self._replaced:
-            tags = format_count(self._replaced, "tag that is", "tags that are")
-            self._report(f"{tags} no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}")
-        if self._rounded:
-            beyond = f"{format_count(self._rounded, 'step')} beyond 2 to the power of 53"
-            self._report(f"{beyond}: a double holds these only roughly")
+        shown = f" no UTF-8 text: what cannot be read in it is shown as {_REPLACEMENT}"
+        beyond = " beyond 2 to the power of 53: a double holds these only roughly"
+        for number, singular, plural, rest in (
+            (self._reader.malformed, "record", "records", " that cannot be parsed: left out"),
+            (self._strange, "scalar", "scalars", " without exactly one number: left out"),
+            (self._replaced, "tag that is", "tags that are", shown),
+            (rounded, "step", "steps", beyond),
+        ):
+            self.findings += Count(number).describe(path, singular, plural, rest)
         self._discard_restarted()
         self._report_overlap()
 
     def build_metrics(self) -> dict[str, Points]:
         """Every metric in the order of first appearance, without those that belong to other plugins."""
         foreign = {self._numbers[tag] for tag in self._foreign & self._of_tensors}
-        names = list(self._names)
-        return {
-            names[number]: Points(
-                *(np.frombuffer(column, np.float64) for column in self._columns[number][:3])
-            )
-            for number in self._appeared
-            if number not in foreign and self._columns[number][0]
-        }
+        names, metrics = list(self._names), {}
+        for number in self._appeared:
+            _, *columns = zip(*self._pieces[number], strict=True)
+            points = Points(*map(np.concatenate, columns))
+            if number not in foreign and len(points.steps):
+                metrics[names[number]] = points
+        return metrics
 
     def _number_metric(self, scalar: Scalar) -> int:
         """Which metric a scalar belongs to; -1 for one that is not to be read."""
@@ -271,9 +255,9 @@ class EventRun:
                 number = -1
             else:
                 number = self._names.setdefault(name, len(self._names))
-                if number == len(self._columns):
+                if number == len(self._pieces):
                     check_metric_count(number + 1, self._path)
-                    self._columns.append((array("d"), array("d"), array("d"), array("i")))
+                    self._pieces.append([])
             self._numbers[scalar.tag] = number
         return number
 
@@ -294,19 +278,14 @@ class EventRun:
         As ``_CheckForRestartAndMaybePurge`` of TensorBoard's event_accumulator.py. A file that was still
         written to after the restart belongs to a process that ran at the same time, and stays.
         """
-        if self._begins == math.inf:
-            return
-        ended = [number for number, last in enumerate(self._last[:-1]) if not last > self._began]
+        ended = {number for number, last in enumerate(self._last[:-1]) if not last > self._began}
         given_up = [np.empty(0)]
-        for columns in self._columns:
-            steps = np.array(columns[0])
-            gone = (steps >= self._begins) & np.isin(np.array(columns[3]), ended)
-            if gone.any():
-                given_up.append(steps[gone])
-                for column in columns:
-                    remaining = np.array(column)[~gone].tobytes()
-                    del column[:]
-                    column.frombytes(remaining)
+        for pieces in self._pieces if self._begins < math.inf else ():
+            for index, (file, *columns) in enumerate(pieces):
+                if file in ended:
+                    gone = columns[0] >= self._begins
+                    given_up.append(columns[0][gone])
+                    pieces[index] = _Piece(file, *(column[~gone] for column in columns))
         steps = np.concatenate(given_up)
         if len(steps):
             which = "step" if steps.min() == steps.max() else "steps"
@@ -314,19 +293,20 @@ class EventRun:
                 f"{format_count(len(steps), 'value')} of earlier files ({which} {_describe_range(steps)})"
             )
             restart = f"the run was restarted at step {format_number(float(self._begins), decimals=0)}"
-            self._report(f"{restart}: left out {values}, logged again or given up, as TensorBoard does")
+            message = f"{restart}: left out {values}, logged again or given up, as TensorBoard does"
+            self.findings.append(Finding(self._path, message))
 
     def _report_overlap(self) -> None:
         """Say how far earlier files had gone beyond the step with which a metric goes on in this one."""
-        if len(self._last) == 1:
-            return
         gone_over, at_once = [np.empty(0)], False
-        for column, _, times, files in self._columns:
-            before = int(np.searchsorted(np.array(files), len(self._last) - 1))
+        for pieces in self._pieces:
+            before = [piece for piece in pieces if piece.file < len(self._last) - 1 and len(piece.steps)]
             if before:
-                steps, begins = np.array(column), min([self._begins, *column[before : before + 1]])
-                gone_over.append(steps[:before][steps[:before] >= begins])
-                at_once |= before < len(times) and times[before] < np.fmax.reduce(times[:before])
+                steps, times = (np.concatenate(column) for column in list(zip(*before, strict=True))[1::2])
+                first = next((piece for piece in pieces if piece.file == len(self._last) - 1), None)
+                begins = min(self._begins, first.steps[0]) if first else self._begins
+                gone_over.append(steps[steps >= begins])
+                at_once |= first is not None and first.times[0] < np.fmax.reduce(times)
         steps = np.unique(np.concatenate(gone_over))
         if not len(steps):
             return
@@ -334,9 +314,7 @@ class EventRun:
         if at_once:
             how, rows = "several processes wrote at once", "the rows of all are kept, those of this file last"
         again = f"{format_count(len(steps), 'step')} of earlier files ({_describe_range(steps)})"
-        self._report(f"{how}: this file goes back over {again}; {rows}")
-
-    def _report(self, message: str) -> None:
+        message = f"{how}: this file goes back over {again}; {rows}"
         self.findings.append(Finding(self._path, message))
 
 

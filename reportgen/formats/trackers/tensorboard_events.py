@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reportgen.formats import protobuf
+from reportgen.formats.json_files import iterate_cells
 from reportgen.formats.protobuf import DELIMITED, FIXED32, FIXED64, VARINT, MalformedError, iterate_spans
 from reportgen.formats.run_data import as_json_setting
 from reportgen.formats.tfrecord import FEWEST_IN_ARRAY
@@ -194,15 +195,11 @@ def read_hyperparameters(plugin_data: memoryview) -> Iterator[tuple[str, Setting
     for number, session in protobuf.iterate_delimited(plugin_data):
         entries = (entry for part, entry in protobuf.iterate_delimited(session) if part == _HPARAMS)
         for entry in entries if number == _SESSION_START else ():
-            waiting = [_parse_entry(entry, 0)]
-            while waiting:
-                name, value = waiting.pop()
-                if isinstance(value, str | int | float):
-                    yield name, as_json_setting(value)
-                elif isinstance(value, list):
+            for name, value in iterate_cells(dict([_parse_entry(entry, 0)]), joint="."):
+                if isinstance(value, list):
                     yield name, json.dumps(value, ensure_ascii=False)
-                elif isinstance(value, dict):
-                    waiting += [(f"{name}.{inner}", part) for inner, part in reversed(value.items())]
+                elif value is not None:
+                    yield name, as_json_setting(value)
 
 
 def _parse_entry(entry: memoryview, depth: int) -> tuple[str, object]:

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
-from reportgen.formats.json_files import parse_or_none
+from reportgen.formats.json_files import iterate_cells, parse_or_none
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, parse_time
 from reportgen.formats.runs import Finding, LoggedRun
 from reportgen.formats.sqlite import find_stores, open_store
@@ -116,14 +116,8 @@ def _read_metrics(
             record = {name: record[name] for name in top if name in record}
         milliseconds = parse_time(time)
         row_time = math.nan if milliseconds is None else milliseconds
-        # Nested names are joined by dots; media, which have a type, are no metrics.
-        waiting: list[tuple[str, Any]] = list(reversed(record.items()))
-        while waiting:
-            name, cell = waiting.pop()
-            if isinstance(cell, dict):
-                children = [] if "_type" in cell else reversed(cell.items())
-                waiting += [(f"{name}.{key}", child) for key, child in children]
-            elif not isinstance(cell, list):
+        for name, cell in iterate_cells(record, joint=".", media="_type"):
+            if not isinstance(cell, list):
                 builder.add_cell(name, number_or_nan(step), cell, row_time)
     return builder
 

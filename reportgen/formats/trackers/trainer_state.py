@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reportgen.core.words import format_count
-from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none
+from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import Decoder, read_head, read_whole, report_left_out
+from reportgen.formats.text_files import Count, Decoder, report_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -38,8 +37,7 @@ _MANY: Final = 1024
 _FILE: Final = "trainer_state.json"
 # People give some of them other names: checkpoint-500-epoch-2, checkpoint-best.
 _CHECKPOINT: Final = re.compile(r"(?:tmp-)?checkpoint[-_](?:(\d+)|best|last|latest|final)(?:[-_].*)?")
-_HISTORY: Final = re.compile(rb'"log_history"\s*:\s*\[')
-_TEXT_HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
+_HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
 # The model's config.json is no setting of the run.
 _SETTINGS: Final = re.compile(
     r"((train(ing|er)?_)?arg(ument)?s|train(ing|er)?_config|run_config|h?params)\.json"
@@ -63,7 +61,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
             in_checkpoint = _CHECKPOINT.fullmatch(file.parent.name)
             run = file.parent.parent if in_checkpoint else file.parent
             runs.setdefault(run, []).append(file)
-        elif file.suffix == ".json" and _HISTORY.search(read_head(file)):
+        elif file.suffix == ".json" and _HISTORY.search(read_head_text(file)):
             runs.setdefault(file, []).append(file)
         elif _SETTINGS.fullmatch(file.name):
             settings.setdefault(file.parent, []).append(file)
@@ -89,11 +87,10 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)] or list(unit.files)
     state, findings = _choose_state(states, selected)
     config: dict[str, Setting] = {}
-    for file in unit.files:
-        if file not in states:
-            settings, problems = read_settings(file)
-            config |= settings
-            findings += problems
+    for file in (file for file in unit.files if file not in states):
+        settings, problems = read_settings(file)
+        config |= settings
+        findings += problems
     config |= flatten({name: state.rest.get(name) for name in _TRAINER_SETTINGS})
     config |= flatten(state.rest.get("trial_params"))
     trial = state.rest.get("trial_name")
@@ -167,8 +164,8 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
 def _read_state(path: Path, selected: Collection[str] | None) -> _State:
     """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes."""
     decoding = Decoder(path)
-    text = decoding.decode(read_whole(path))
-    begin = _TEXT_HISTORY.search(text)
+    text = decoding.read_whole()
+    begin = _HISTORY.search(text)
     items = JsonListItems(text, begin.end() if begin else len(text))
     builder, strange, without = MetricsBuilder(path, selected), 0, 0
     rows = iter(items)
@@ -177,12 +174,9 @@ def _read_state(path: Path, selected: Collection[str] | None) -> _State:
         strange += len(many) - len(objects)
         without += sum(bool(row) and _STEP not in row for row in objects)
         builder.add_rows([(number_or_nan(row.pop(_STEP, None)), math.nan, row) for row in objects])
-    findings = list(builder.list_findings())
-    if strange:
-        rows_text = format_count(strange, "row that is no object", "rows that are no objects")
-        findings.append(Finding(path, f"{rows_text}: left out"))
-    if without:
-        findings.append(Finding(path, f"{format_count(without, 'row')} without a step"))
+    one, several = "row that is no object", "rows that are no objects"
+    findings = [*builder.list_findings(), *Count(strange).describe(path, one, several, ": left out")]
+    findings += Count(without).describe(path, "row", "rows", " without a step")
     rest = parse_object(text[: begin.end()] + text[items.at :]) if begin and items.ended else None
     if begin is None and (parse_or_none(text) is not None or text.strip() == "null"):
         raise UnreadableError(path, "it has no list log_history", "Check that the Trainer wrote this file")

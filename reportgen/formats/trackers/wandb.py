@@ -22,18 +22,11 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count, join_names
-from reportgen.formats import protobuf
+from reportgen.formats import protobuf, text_files
 from reportgen.formats.json_files import parse_or_none
 from reportgen.formats.run_data import FEW_NAMES, flatten, quote_metric, read_settings
 from reportgen.formats.runs import Finding, LoggedRun, Unit, UnreadableError
-from reportgen.formats.text_files import (
-    LARGEST_PART,
-    explain_os_errors,
-    format_mebibytes,
-    is_pointer,
-    read_head,
-    refuse_pointer,
-)
+from reportgen.formats.text_files import LARGEST_PART, Count
 from reportgen.formats.trackers.wandb_history import STEP, TIME, History
 
 if TYPE_CHECKING:
@@ -74,17 +67,16 @@ class RecordLog:
         # Where reading lost its way, until the next record begins, and whether something only ends too early.
         self._lost_from: int | None = None
         self._cut = False
-        # The record that is being put together: its chunks, their size, and where it begins.
-        self._parts: list[bytes] = []
-        self._size = self._begun = 0
-        self._read = 0
+        # The record that is being put together, and where it begins.
+        self._record: bytearray | None = None
+        self._begun = self._read = 0
 
     def __iter__(self) -> Iterator[bytes]:
         """Every whole record; raises ``UnreadableError`` for what is no log, and for a record too large."""
         base = 0
-        with explain_os_errors(self._path), self._path.open("rb") as file:
+        with text_files.explain_os_errors(self._path), self._path.open("rb") as file:
             piece = file.read(_PIECE)
-            refuse_pointer(self._path, piece, "the run itself")
+            text_files.refuse_pointer(self._path, piece, "the run itself")
             header = piece[: len(HEADER)]
             if header[:-1] == _MAGIC and header != HEADER:
                 message = f"it is a log of wandb in version {header[-1]}, which reportgen does not know"
@@ -105,7 +97,7 @@ class RecordLog:
     @property
     def torn(self) -> bool:
         """Whether the end of the file is torn or damaged; known after the last record."""
-        return self._lost_from is not None or bool(self._parts) or 0 < self._read < len(HEADER)
+        return self._lost_from is not None or self._record is not None or 0 < self._read < len(HEADER)
 
     def list_findings(self) -> Iterator[Finding]:
         """What is torn or damaged; complete after the last record."""
@@ -141,49 +133,37 @@ class RecordLog:
                 starts = (match.end() - head for match in matches)
                 at = next((start for start in starts if _read_chunk(block, start)[-1]), len(block))
                 continue
-            if kind == FULL and self._lost_from is None and not self._parts:
-                records.append(data)
+            if kind in {FULL, FIRST}:
+                if self._record is not None:
+                    self._start_gap(self._begun)
+                if self._lost_from is not None:
+                    self._gaps.append(range(self._lost_from, base + at))
+                    self._lost_from = None
+                self._begun, self._record = base + at, bytearray()
+            if self._record is None:
+                # The rest of a record whose beginning is lost.
+                self._start_gap(base + at)
             else:
-                records += self._add_chunk(kind, data, base + at)
+                self._record += data
+                # Some three times as much is held while a record is taken apart.
+                if len(self._record) > LARGEST_PART:
+                    message = f"a record is larger than {text_files.format_mebibytes(LARGEST_PART)}"
+                    raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
+                if kind in {FULL, LAST}:
+                    records.append(bytes(self._record))
+                    self._record = None
             at += head + length
         if at < len(block) < BLOCK:
             self._start_gap(base + at, cut=True)
         self.records += len(records)
         return records
 
-    def _add_chunk(self, kind: int, data: bytes, at: int) -> Iterator[bytes]:
-        """The record that a chunk completes, which is a part or comes after something that is missing."""
-        if kind in {FULL, FIRST}:
-            if self._parts:
-                self._start_gap(self._begun)
-            if self._lost_from is not None:
-                self._gaps.append(range(self._lost_from, at))
-                self._lost_from = None
-            self._begun = at
-            if kind == FULL:
-                yield data
-            else:
-                self._parts, self._size = [data], len(data)
-        elif not self._parts:
-            # The rest of a record whose beginning is lost.
-            self._start_gap(at)
-        else:
-            self._parts.append(data)
-            self._size += len(data)
-            # Some three times as much is held while a record is taken apart.
-            if self._size > LARGEST_PART:
-                message = f"a record is larger than {format_mebibytes(LARGEST_PART)}"
-                raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
-            if kind == LAST:
-                yield b"".join(self._parts)
-                self._parts = []
-
     def _start_gap(self, at: int, *, cut: bool = False) -> None:
         """From here on nothing is known until a record begins."""
         if self._lost_from is None:
-            self._lost_from = self._begun if self._parts else at
+            self._lost_from = at if self._record is None else self._begun
             self._cut = cut
-        self._parts = []
+        self._record = None
 
 
 _NUMBERED: Final = 0x08
@@ -242,9 +222,8 @@ class RunRecords:
                 how = f"since {quote_metric(axis)} has no values"
             message = f"the run draws {drawn} over {quote_metric(axis)}: steps here are _step, {how}"
             yield Finding(self._path, message)
-        if self._malformed:
-            records = format_count(self._malformed, "record is", "records are")
-            yield Finding(self._path, f"{records} malformed and left out")
+        malformed = Count(self._malformed)
+        yield from malformed.describe(self._path, "record is", "records are", " malformed and left out")
 
     def _add_other(self, record: memoryview) -> None:
         for field, content in protobuf.iterate_delimited(record):
@@ -316,8 +295,8 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         if file.suffix == ".wandb"
         and (
             file.name.startswith("run-")
-            or _MAGIC.startswith((beginning := read_head(file))[: len(_MAGIC)])
-            or is_pointer(beginning)
+            or _MAGIC.startswith((beginning := text_files.read_head(file))[: len(_MAGIC)])
+            or text_files.is_pointer(beginning)
         )
     ]
     # A copied folder often has a copy of a run for the link to the latest one.
@@ -375,8 +354,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             how = "was killed before it logged anything, or just starts"
         findings.append(Finding(path, f"the run {how}{remainder}"))
     if rows and not metrics and selected is None:
-        hold = format_count(rows, "row holds", "rows hold")
-        findings.append(Finding(path, f"{hold} no numbers, but images, tables, texts or the like"))
+        rest = " no numbers, but images, tables, texts or the like"
+        findings += Count(rows).describe(path, "row holds", "rows hold", rest)
     # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
     name = records.names.get(_DISPLAY_NAME, "")
     run_id = records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else "")
