@@ -36,7 +36,6 @@ from reportgen.formats.text_files import (
     read_whole,
     report_left_out,
 )
-from reportgen.settings.yaml_tree import MappingNode, ScalarNode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -150,8 +149,8 @@ def _read_meta(path: Path, *ids: str) -> _Meta:
     entries: dict[str, str] = {}
     tree, fault = parse_yaml(path, text)
     problem, line = (fault.message, fault.location.line) if fault else ("", None)
-    if isinstance(tree, MappingNode):
-        scalars = {name: node for name, node in tree.entries.items() if isinstance(node, ScalarNode)}
+    if tree and tree.kind == "mapping":
+        scalars = {name: node for name, node in tree.entries.items() if node.kind == "scalar"}
         entries = {name: node.text for name, node in scalars.items() if node.value is not None}
         if not any(name in entries for name in ids):
             problem = f"the file has no {ids[0]}, as where it was cut off"
