@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reportgen.claims.fact_words import format_quantity, format_quantity_interval
@@ -24,34 +24,10 @@ _PLAIN_BELOW = 1e15
 TOO_LARGE = "the numbers are too large to compute with"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What there is to say of a call; the fields are those of ``Fact``."""
-
-    value: float | bool | None
-    reason: str = ""
-    step: float | None = None
-    from_step: float | None = None
-    to_step: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int = 0
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A fact that is requested: its name, the series it names, and its other numbers, each in order."""
-
-    name: str
-    text: str
-    quantity: Quantity
-    series: tuple[str, ...]
-    numbers: tuple[float, ...]
-
-
-def make_call(name: str, arguments: tuple[Argument, ...], subject: Subject) -> Call:
-    """A fact's call, from its name and arguments.
+def make_question(
+    name: str, arguments: tuple[Argument, ...], subject: Subject
+) -> tuple[Fact, tuple[float, ...]]:
+    """A fact that has no value yet, from its name and arguments, and those of the arguments that are numbers.
 
     Raises ``FactError``: there is no such series, one is held against itself, or a number is not finite.
     """
@@ -64,7 +40,8 @@ def make_call(name: str, arguments: tuple[Argument, ...], subject: Subject) -> C
         raise FactError(f"{name} holds {series[0]} against itself", "Name two different series")
     if not all(math.isfinite(one) for one in numbers):
         raise FactError(f"{name} is asked for a number that is not finite", "Give a finite number")
-    return Call(name, format_call(name, arguments, subject.scale), FACTS[name].quantity, series, numbers)
+    text = format_call(name, arguments, subject.scale)
+    return Fact(text, FACTS[name].quantity, None, series=series), numbers
 
 
 def format_call(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str:
@@ -82,13 +59,13 @@ def format_call(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str
     return f"{name}({', '.join(texts)})"
 
 
-def make_fact(call: Call, answer: Answer) -> Fact:
-    """The fact that answers a call; a number that is too large for a float is none."""
-    if any(one is not None and not math.isfinite(one) for one in (answer.value, answer.step)):
-        return Fact(call.text, call.quantity, None, TOO_LARGE, call.series)
-    if any(end is None or not math.isfinite(end) for end in (answer.low, answer.high)):
-        answer = replace(answer, low=None, high=None)
-    return Fact(call.text, call.quantity, series=call.series, **asdict(answer))
+def drop_infinite(fact: Fact) -> Fact:
+    """The fact; a number that is too large for a float is none."""
+    if any(one is not None and not math.isfinite(one) for one in (fact.value, fact.step)):
+        return Fact(fact.call, fact.quantity, None, TOO_LARGE, fact.series)
+    if any(end is None or not math.isfinite(end) for end in (fact.low, fact.high)):
+        return replace(fact, low=None, high=None)
+    return fact
 
 
 # The facts that are answered here.
@@ -96,7 +73,7 @@ VERDICT_FACTS = frozenset({"p_value", "better", "unclear", "equivalent", "tied"}
 
 
 def evaluate_verdict(
-    name: str,
+    question: Fact,
     one: Comparison,
     scale: Scale,
     numbers: tuple[float, ...] = (),
@@ -104,8 +81,8 @@ def evaluate_verdict(
     behind: str,
     few: str,
     step: float | None = None,
-) -> Answer:
-    """What a comparison, a minus b, adjusted together with all pairs of the subject, says to a fact.
+) -> Fact:
+    """What a comparison, a minus b, adjusted together with all pairs of the subject, says to a question.
 
     A pair that was not tested is neither better nor unclear: equal runs on both sides leave nothing to test
     with, and a difference between them may still be real. Of two that differ none is known to be better where
@@ -113,33 +90,36 @@ def evaluate_verdict(
     test rests on, such as ``30 problems``; ``few`` is why it could not be tested where that is for too few
     runs or problems; ``step`` is where two curves were compared. Raises ``FactError`` for a margin of 0.
     """
-    reason = few if one.verdict is Verdict.TOO_FEW else one.reason or few
-    unclear = one.verdict is Verdict.UNCLEAR
+    question, name = replace(question, step=step, n=one.shared), question.name
+    untested = few if one.verdict is Verdict.TOO_FEW else one.reason or few
     if name == "equivalent":
-        answer = _test_equivalence(one, numbers[0], scale, behind, reason)
-    elif one.adjusted_p is None:
-        answer = Answer(None, reason)
+        tested = _test_equivalence(question, one, numbers[0], scale, behind)
+        return tested or replace(question, reason=untested)
+    if one.adjusted_p is None:
+        return replace(question, reason=untested)
+    unclear = one.verdict is Verdict.UNCLEAR
+    difference = format_quantity_interval(
+        one.difference or 0.0, one.low, one.high, Quantity.DIFFERENCE, scale
+    )
+    p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
+    note = f"difference {difference}, {p}, {behind}"
+    value: float | bool | None = None
+    reason = ""
+    if name == "p_value":
+        value, note = one.adjusted_p, f"difference {difference}, {behind}"
+    elif name == "tied" and unclear and not is_within(one.low, one.high):
+        reason = f"the interval of the difference excludes 0, and the test does not decide: {note}"
+        note = ""
+    elif name in {"unclear", "tied"}:
+        value, note = unclear, f"{note}; {one.reason}" if one.reason else note
+    elif scale.higher_is_better is None and not unclear:
+        reason = (
+            f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
+            "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
+        )
     else:
-        value = one.difference or 0.0
-        difference = format_quantity_interval(value, one.low, one.high, Quantity.DIFFERENCE, scale)
-        p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
-        note = f"difference {difference}, {p}, {behind}"
-        if name == "p_value":
-            answer = Answer(one.adjusted_p, note=f"difference {difference}, {behind}")
-        elif name == "tied" and unclear and not is_within(one.low, one.high):
-            reason = f"the interval of the difference excludes 0, and the test does not decide: {note}"
-            answer = Answer(None, reason)
-        elif name in {"unclear", "tied"}:
-            answer = Answer(unclear, note=f"{note}; {one.reason}" if one.reason else note)
-        elif scale.higher_is_better is None and not unclear:
-            reason = (
-                f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
-                "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
-            )
-            answer = Answer(None, reason, note=note)
-        else:
-            answer = Answer(one.verdict is Verdict.BETTER, note=note)
-    return replace(answer, step=step, n=one.shared)
+        value = one.verdict is Verdict.BETTER
+    return replace(question, value=value, reason=reason, note=note)
 
 
 def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool:
@@ -147,15 +127,18 @@ def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool
     return low is None or high is None or low <= value <= high
 
 
-def _test_equivalence(one: Comparison, margin: float, scale: Scale, behind: str, untested: str) -> Answer:
+def _test_equivalence(
+    question: Fact, one: Comparison, margin: float, scale: Scale, behind: str
+) -> Fact | None:
     """Two one-sided t tests at 5 % each (Schuirmann 1987): the 90 % interval lies inside the margin.
 
-    An interval that was widened for what the standard error does not show stays as much wider.
+    An interval that was widened for what the standard error does not show stays as much wider. None where
+    there is no interval.
     """
     if not margin > 0:
         raise FactError("The margin of equivalent is not above 0", "Give the largest difference that is none")
     if one.difference is None or not one.stderr or one.df is None or one.low is None or one.high is None:
-        return Answer(None, untested)
+        return None
     half = t_quantile(0.95, one.df) * one.stderr
     narrower = t_quantile(0.95, one.df) / t_quantile((1 + one.level) / 2, one.df)
     low = one.difference - max(half, (one.difference - one.low) * narrower)
@@ -164,4 +147,6 @@ def _test_equivalence(one: Comparison, margin: float, scale: Scale, behind: str,
     difference = format_quantity_interval(one.difference, low, high, Quantity.DIFFERENCE, scale)
     limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
     where = "inside" if inside else "not inside"
-    return Answer(inside, note=f"difference {difference} at 90 %, {where} ±{limit}, {behind}")
+    return replace(
+        question, value=inside, note=f"difference {difference} at 90 %, {where} ±{limit}, {behind}"
+    )
