@@ -12,9 +12,8 @@ import pytest
 from made_figures import curve, curve_set
 from scipy import stats
 
-from reportgen.claims.calls import drop_infinite, format_call
 from reportgen.claims.subjects import CurveSubject
-from reportgen.claims.vocabulary import FACTS, FactError, collect_facts
+from reportgen.claims.vocabulary import FACTS, FactError, collect_facts, drop_infinite, format_call
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Fact, Quantity, Scale

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from reportgen.claims.calls import (
-    TOO_LARGE,
-    VERDICT_FACTS,
-    drop_infinite,
-    evaluate_verdict,
-    make_question,
+from reportgen.claims.fact_words import (
+    describe_position,
+    describe_step,
+    format_quantity,
+    format_quantity_interval,
 )
-from reportgen.claims.fact_words import describe_position, describe_step
-from reportgen.claims.vocabulary import FactError
-from reportgen.core.words import format_count, format_number, join_names
+from reportgen.claims.vocabulary import TOO_LARGE, FactError, drop_infinite, make_question
+from reportgen.core.comparisons import Verdict
+from reportgen.core.statements import Quantity
+from reportgen.core.words import format_count, format_equation, format_number, format_p, join_names
 from reportgen.statistics.curves.mean_curves import compare_at_end, compare_curves, find_last_common_step
 from reportgen.statistics.curves.readings import (
     compute_differences,
@@ -32,6 +32,7 @@ from reportgen.statistics.curves.readings import (
     mean_between,
     volatility,
 )
+from reportgen.statistics.distributions import t_quantile
 from reportgen.statistics.verdicts import rank_ranges, swap_sides
 
 if TYPE_CHECKING:
@@ -74,6 +75,90 @@ def compare_pairs(curves: Sequence[Curve], scale: Scale, level: float) -> dict[t
     return _index_pairs(compare_at_end(curves, level=level, higher_is_better=higher))
 
 
+# The facts that are answered here.
+VERDICT_FACTS = frozenset({"p_value", "better", "unclear", "equivalent", "tied"})
+
+
+def evaluate_verdict(
+    question: Fact,
+    one: Comparison,
+    scale: Scale,
+    numbers: tuple[float, ...] = (),
+    *,
+    behind: str,
+    few: str,
+    step: float | None = None,
+) -> Fact:
+    """What a comparison, a minus b, adjusted together with all pairs of the subject, says to a question.
+
+    A pair that was not tested is neither better nor unclear: equal runs on both sides leave nothing to test
+    with, and a difference between them may still be real. Of two that differ none is known to be better where
+    it is not known which way is. ``numbers`` holds the margin, for ``equivalent``; ``behind`` is what the
+    test rests on, such as ``30 problems``; ``few`` is why it could not be tested where that is for too few
+    runs or problems; ``step`` is where two curves were compared. Raises ``FactError`` for a margin of 0.
+    """
+    question, name = replace(question, step=step, n=one.shared), question.name
+    untested = few if one.verdict is Verdict.TOO_FEW else one.reason or few
+    if name == "equivalent":
+        tested = _test_equivalence(question, one, numbers[0], scale, behind)
+        return tested or replace(question, reason=untested)
+    if one.adjusted_p is None:
+        return replace(question, reason=untested)
+    unclear = one.verdict is Verdict.UNCLEAR
+    difference = format_quantity_interval(
+        one.difference or 0.0, one.low, one.high, Quantity.DIFFERENCE, scale
+    )
+    p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
+    note = f"difference {difference}, {p}, {behind}"
+    value: float | bool | None = None
+    reason = ""
+    if name == "p_value":
+        value, note = one.adjusted_p, f"difference {difference}, {behind}"
+    elif name == "tied" and unclear and not is_within(one.low, one.high):
+        reason = f"the interval of the difference excludes 0, and the test does not decide: {note}"
+        note = ""
+    elif name in {"unclear", "tied"}:
+        value, note = unclear, f"{note}; {one.reason}" if one.reason else note
+    elif scale.higher_is_better is None and not unclear:
+        reason = (
+            f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
+            "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
+        )
+    else:
+        value = one.verdict is Verdict.BETTER
+    return replace(question, value=value, reason=reason, note=note)
+
+
+def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool:
+    """Whether an interval holds a value; one that is not known may hold any."""
+    return low is None or high is None or low <= value <= high
+
+
+def _test_equivalence(
+    question: Fact, one: Comparison, margin: float, scale: Scale, behind: str
+) -> Fact | None:
+    """Two one-sided t tests at 5 % each (Schuirmann 1987): the 90 % interval lies inside the margin.
+
+    An interval that was widened for what the standard error does not show stays as much wider. None where
+    there is no interval.
+    """
+    if not margin > 0:
+        raise FactError("The margin of equivalent is not above 0", "Give the largest difference that is none")
+    if one.difference is None or not one.stderr or one.df is None or one.low is None or one.high is None:
+        return None
+    half = t_quantile(0.95, one.df) * one.stderr
+    narrower = t_quantile(0.95, one.df) / t_quantile((1 + one.level) / 2, one.df)
+    low = one.difference - max(half, (one.difference - one.low) * narrower)
+    high = one.difference + max(half, (one.high - one.difference) * narrower)
+    inside = -margin < low and high < margin
+    difference = format_quantity_interval(one.difference, low, high, Quantity.DIFFERENCE, scale)
+    limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
+    where = "inside" if inside else "not inside"
+    return replace(
+        question, value=inside, note=f"difference {difference} at 90 %, {where} ±{limit}, {behind}"
+    )
+
+
 # A mean of runs and the same mean computed at every step agree up to rounding.
 _SAME = 1e-9
 _FEWEST_RUNS = 2
@@ -113,11 +198,15 @@ class CurveSubject:
         missing = [series for series in question.series if series not in self._curves]
         if missing:
             return replace(question, reason=f"no finite value of {join_names(missing)}")
-        curves = [self._curves[series] for series in question.series]
-        is_verdict, is_single = name in VERDICT_FACTS, len(curves) == 1
-        read = self._evaluate_verdict if is_verdict else self._read_one if is_single else self._read_two
+        a, b = self._curves[question.series[0]], self._curves[question.series[-1]]
         try:
-            return drop_infinite(read(question, *curves, *numbers))
+            if name in VERDICT_FACTS:
+                fact = self._evaluate_verdict(question, a, b, *numbers)
+            elif a is b:
+                fact = self._read_one(question, a, *numbers)
+            else:
+                fact = self._read_two(question, a, b, *numbers)
+            return drop_infinite(fact)
         except OverflowError:
             return replace(question, reason=TOO_LARGE)
 
