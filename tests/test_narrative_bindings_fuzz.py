@@ -9,6 +9,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_narrative_bindings import PEAK, drafted, rendered
 
+from reportgen.narrative.binding_syntax import find_candidates
+from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks, put_placeholders
+from reportgen.narrative.markup import find_surely_shown
+from reportgen.narrative.superfences import walk
+
 CONTENT = sorted((Path(__file__).parents[1] / "content").rglob("*.md"))
 BOUND = st.sampled_from(
     [
@@ -44,9 +49,6 @@ PAGES = st.lists(st.one_of(BOUND, BOUND, MARKS, STARTS, WORDS), min_size=1, max_
 @example(f"x `[a]{PEAK} [b]{PEAK}` y")
 @example(f"[a [b]{PEAK} c](x.md) <!-- [b]{PEAK} -->")
 @example(f"| a |\n|---|\n| `[a]{PEAK}` | [b]{PEAK} |")
-@example('[a\nb]{claim="x"}\n\n: meaning')
-@example("- > \tx [a]{claim='x'}")
-@example("> - #x [a\n> b]{claim='x'}")
 def test_what_is_drafted_is_what_the_site_marks(text: str) -> None:
     """Every binding that is shown as checked was drafted, and every drafted one is shown."""
     found, problems = drafted(text)
@@ -54,6 +56,30 @@ def test_what_is_drafted_is_what_the_site_marks(text: str) -> None:
     assert [(one.kind, one.words, one.expression) for one in found] == shown
     assert all(problem.message and problem.location.line for problem in problems)
     assert len({one.start for one in found}) == len(found)
+
+
+SIMPLE = "` `` * ** _ ( ) [a](b) [a] [^1] ![x](y) < > {.a} $ : &lt; ' = - # + 1. w é"
+PLAIN_MARKS = st.sampled_from(SIMPLE.split())
+PLAIN_STARTS = st.sampled_from(
+    [
+        *("\n", "\n\n", "\n> ", "\n- ", "\n1. ", "\n# ", "\n===\n", "\n---\n", "\n- [ ] ", "\n  ", "  \n"),
+        *("\n\n> ", "\n   - ", "\n* * *\n", "\n- - ", "\n> - ", "\n- > ", "\n```\n", "\n{: .a}\n", "\n: "),
+    ]
+)
+PLAIN = st.lists(st.one_of(BOUND, BOUND, PLAIN_MARKS, PLAIN_STARTS, WORDS), max_size=12).map("".join)
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(PLAIN)
+@example('[a\nb]{claim="x"}\n\n: meaning')
+@example("- > \tx [a]{claim='x'}")
+@example("> - #x [a\n> b]{claim='x'}")
+def test_plain_prose_is_shown(text: str) -> None:
+    """What needs no conversion to be known to be shown is shown by one."""
+    walked = walk(text)
+    left = "\n".join(walked.left)
+    sure = find_surely_shown(put_placeholders(left, find_candidates(left)).text)
+    assert sure <= {mark.number for mark in find_marks(walked.render(BindingsExtension(restoring=False)))}
 
 
 CUTS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 12), st.one_of(BOUND, MARKS, STARTS)), max_size=5)

@@ -45,6 +45,14 @@ _PIECE: Final = re.compile(
 _NUMBER: Final = re.compile(r'\bn="([0-9a-f]{16})-(\d+)"')
 
 
+class Placeholders(NamedTuple):
+    """A text with signs for its candidates, and what each sign stands for."""
+
+    text: str
+    salt: str
+    stand_for: dict[str, str]
+
+
 class Mark(NamedTuple):
     """Marked words on a page: offsets of the mark's begin tag, who it is, and whether it is within a link."""
 
@@ -53,6 +61,24 @@ class Mark(NamedTuple):
     salt: str
     number: int
     in_link: bool
+
+
+def put_placeholders(text: str, found: tuple[Candidate, ...]) -> Placeholders:
+    """Put signs into a text; lines stay lines."""
+    salt = make_salt(text)
+    stand_for: dict[str, str] = {}
+    parts: list[str] = []
+    offset = 0
+    for number, candidate in enumerate(found):
+        spans = [(f"c{number}p{part}", *span) for part, span in enumerate(candidate.closing)]
+        if not candidate.faults:
+            spans.insert(0, (f"o{number}", candidate.start, candidate.start + 1))
+        for name, start, end in spans:
+            sign = f"rgb{salt}{name}z"
+            stand_for[sign] = text[start:end]
+            parts += [text[offset:start], sign]
+            offset = end
+    return Placeholders("".join([*parts, text[offset:]]), salt, stand_for)
 
 
 def find_marks(html: str) -> Iterator[Mark]:
@@ -109,26 +135,14 @@ class _Signs:
         self.stand_for: dict[str, str] = {}
 
     def put(self, lines: list[str]) -> list[str]:
-        """Put signs in place of opening brackets and of braces; lines stay lines."""
         self.stand_for = {}
         text = "\n".join(lines)
         found = find_candidates(text) if has_binding_marks(text) else ()
         if not found:
             return lines
-        salt = make_salt(text)
+        text, salt, self.stand_for = put_placeholders(text, found)
         self.seen[salt] = found
-        parts: list[str] = []
-        offset = 0
-        for number, candidate in enumerate(found):
-            spans = [(f"c{number}p{part}", *span) for part, span in enumerate(candidate.closing)]
-            if not candidate.faults:
-                spans.insert(0, (f"o{number}", candidate.start, candidate.start + 1))
-            for name, start, end in spans:
-                sign = f"rgb{salt}{name}z"
-                self.stand_for[sign] = text[start:end]
-                parts += [text[offset:start], sign]
-                offset = end
-        return "".join([*parts, text[offset:]]).split("\n")
+        return text.split("\n")
 
     def restore(self, text: str, convert: Callable[[str], str] = str) -> str:
         """The text with what its signs stand for, converted."""

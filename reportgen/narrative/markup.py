@@ -191,6 +191,20 @@ def _list_languages() -> frozenset[str]:
 
 # ---- bound values and claims
 
+_OPENING: Final = re.compile(r"rgb[0-9a-f]{16}o(\d+)z")
+_CLOSING: Final = re.compile(r"rgb[0-9a-f]{16}c(\d+)p\d+z")
+# A definition makes terms of the lines of the block in front of it.
+_BLOCKS: Final = re.compile(r"\n(?:[> ]*\n)++(?![> ]*:)")
+# Comments and raw HTML may hide whatever follows them.
+_HTML: Final = re.compile(r"<[A-Za-z!?/]")
+# Indented text, definitions, titles of admonitions and tabs; tables, escapes, targets of links and notes.
+_HARD: Final = re.compile(r"^(?:[-+*>]|\d+[.)]| )*?(?:    |:|!!!|\?\?\?|===|///)|[\\|]|\]:", re.MULTILINE)
+_CODE: Final = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
+_LINK: Final = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)| ?\[[^\[\]]*\])?")
+_BRACKETS: Final = re.compile(r"[\[\]]|\x00 ?\(")
+_HEADING: Final = re.compile(r"(?:[-+*> ]|\d+[.)])*#")
+# What begins another block, so that words do not go on there.
+_BEGINS: Final = re.compile(r"[> ]*(?:[-+*#=_:~{\[]|\d+[.)] )")
 _SHIFTING: Final = re.compile("[\t\x02\x03]")
 _NOT_READ: Final = "Markdown does not read this as a bound {kind}, so its braces would stand on the page"
 _MEND: Final = "Keep its words and braces in one paragraph, cell or item, outside raw HTML and links' targets"
@@ -295,16 +309,55 @@ def _scan_bindings(text: str) -> _FoundBindings:
         BindingsExtension,
         find_left_placeholders,
         find_marks,
+        put_placeholders,
     )
     from reportgen.narrative.superfences import walk  # noqa: PLC0415 - as above
 
     walked = walk(text)
     left = "\n".join(walked.left)
     candidates = find_candidates(left)
-    page = walked.render(BindingsExtension(restoring=False)) if candidates else ""
-    shown = frozenset(mark.number for mark in find_marks(page))
+    shown, broken = frozenset[int](), frozenset[int]()
+    if candidates and not any(candidate.faults for candidate in candidates):
+        shown = find_surely_shown(put_placeholders(left, candidates).text)
+    if len(shown) < len(candidates):
+        page = walked.render(BindingsExtension(restoring=False))
+        shown = frozenset(mark.number for mark in find_marks(page))
+        broken = find_left_placeholders(page)
     left_starts, starts = (
         (0, *(match.end() for match in re.finditer("\n", content))) for content in (left, text)
     )
     lines = tuple(walked.get_original_lines())
-    return _FoundBindings(text, lines, left_starts, starts, candidates, shown, find_left_placeholders(page))
+    return _FoundBindings(text, lines, left_starts, starts, candidates, shown, broken)
+
+
+def find_surely_shown(signed: str) -> frozenset[int]:
+    """The numbers of the candidates that stand in plain prose.
+
+    ``signed`` is the page after superfences, with signs for its candidates (see ``put_placeholders``).
+    """
+    shown: set[int] = set()
+    for block in [] if _HTML.search(signed) else _BLOCKS.split(signed):
+        if _OPENING.search(block) and not _HARD.search(block):
+            without_code = "\n".join(_CODE.sub("\x01", line) for line in block.split("\n"))
+            prose = _LINK.sub("\x00", without_code)
+            if "`" not in prose and not _BRACKETS.search(prose):
+                whole = set(_OPENING.findall(prose)) & set(_CLOSING.findall(prose))
+                shown.update(map(int, whole - _find_broken(block.split("\n"))))
+    return frozenset(shown)
+
+
+def _find_broken(lines: list[str]) -> set[str]:
+    """Candidates on several lines of which one may begin another block, or a quote of another depth."""
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for index, line in enumerate(lines):
+        first |= dict.fromkeys(_OPENING.findall(line), index)
+        last |= dict.fromkeys(_CLOSING.findall(line), index)
+    broken = set()
+    for number, start in first.items():
+        inside = lines[start : last.get(number, start) + 1]
+        depths = {line[: len(line) - len(line.lstrip("> "))].count(">") for line in inside}
+        heading = len(inside) > 1 and _HEADING.match(lines[start]) is not None
+        if heading or len(depths) > 1 or any(_BEGINS.match(line) for line in inside[1:]):
+            broken.add(number)
+    return broken
