@@ -10,10 +10,9 @@ from markdown import Markdown
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation
 from reportgen.core.statements import Binding
 from reportgen.narrative import markup as module
-from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks
+from reportgen.narrative.markdown_extensions import BindingsExtension, Walk, find_marks
 from reportgen.narrative.markup import find_bindings, strip_bindings
 from reportgen.narrative.pages import find_headings, read_page
-from reportgen.narrative.superfences import Walk
 
 EXTENSIONS = [
     "abbr",

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from test_narrative_bindings import PEAK, drafted, rendered
 
 from reportgen.narrative.binding_syntax import find_candidates
-from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks, put_placeholders
+from reportgen.narrative.markdown_extensions import BindingsExtension, find_marks, put_placeholders, walk
 from reportgen.narrative.markup import find_surely_shown
-from reportgen.narrative.superfences import walk
 
 CONTENT = sorted((Path(__file__).parents[1] / "content").rglob("*.md"))
 BOUND = st.sampled_from(

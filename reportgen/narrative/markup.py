@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.errors import Diagnostics
     from reportgen.narrative.binding_syntax import Candidate
-    from reportgen.narrative.superfences import Walk
+    from reportgen.narrative.markdown_extensions import Walk
 
 
 _KINDS: Final = "|".join(map(re.escape, BLOCKS))
@@ -60,7 +60,7 @@ def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
     marked = [line for line, content in enumerate(text.split("\n")) if _CONFLICT.fullmatch(content)]
     if not marked:
         return ()
-    from reportgen.narrative.superfences import walk  # noqa: PLC0415  # nearly no page holds one
+    from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # nearly no page holds one
 
     code = [call for call in walk(text).calls if not call.ours]
     message, step = "a merge left its mark here", "Keep one of the two versions, without the marks"
@@ -113,7 +113,7 @@ _Refused: TypeAlias = tuple[int, int, str, str]
 @lru_cache(maxsize=1024)  # the draft needs a page's fences, and later its formatter
 def _scan_fences(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
     """Fences with their 1-based lines in the text; what is refused."""
-    from reportgen.narrative.superfences import walk  # noqa: PLC0415  # most pages of a site hold no fence
+    from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # most pages of a site hold no fence
 
     walked = walk(text)
     suspects = tuple(_find_suspects(walked))
@@ -310,8 +310,8 @@ def _scan_bindings(text: str) -> _FoundBindings:
         find_left_placeholders,
         find_marks,
         put_placeholders,
+        walk,
     )
-    from reportgen.narrative.superfences import walk  # noqa: PLC0415 - as above
 
     walked = walk(text)
     left = "\n".join(walked.left)

@@ -84,7 +84,7 @@ def split_specification(spec: Node) -> Node:
         problems.append(make_settings_problem(schema.place, message, step))
     problems += (
         make_settings_problem(scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null")
-        for scalar in spec.walk()
+        for scalar in spec.iterate()
         if isinstance(scalar.value, float) and not math.isfinite(scalar.value)
     )
     problems += [*_check_data(spec), *_check_addresses(spec.remove_keys("$schema"))]
@@ -105,7 +105,7 @@ def split_specification(spec: Node) -> Node:
 
 
 def _check_data(spec: Node) -> Iterator[Diagnostic]:
-    for mapping in spec.walk(without=_ROWS):
+    for mapping in spec.iterate(without=_ROWS):
         datasets, data = mapping.entries.get("datasets"), mapping.entries.get("data")
         rows = list(datasets.entries.values()) if datasets else []
         if data and "values" in data.entries:
@@ -143,7 +143,7 @@ def _check_addresses(spec: Node) -> Iterator[Diagnostic]:
     refused: set[SourceLocation] = set()
     for key, place, node in _iterate_entries(spec):
         if key.lower() in _LOADING_KEYS:
-            refused.update((place, *(inner.place for inner in node.walk() if inner.kind == "scalar")))
+            refused.update((place, *(inner.place for inner in node.iterate() if inner.kind == "scalar")))
             message = f'"{key}" would load something from outside the report'
             yield make_settings_problem(place, message, "Data come by data: {source: NAME}")
     for text, place in _iterate_texts(spec):
@@ -224,7 +224,7 @@ def _check_parameters(node: Node) -> Iterator[Diagnostic]:
 
 def _iterate_entries(spec: Node) -> Iterator[tuple[str, SourceLocation, Node]]:
     """Key, place of the key and value in every mapping of the specification."""
-    for mapping in spec.walk(without=_ROWS):
+    for mapping in spec.iterate(without=_ROWS):
         for key, node in mapping.entries.items():
             yield key, mapping.keys[key], node
 

@@ -40,12 +40,12 @@ class Node:
         """The same mapping without some of its keys."""
         return replace(self, entries={key: node for key, node in self.entries.items() if key not in names})
 
-    def walk(self, *, without: Collection[str] = ()) -> Iterator[Node]:
+    def iterate(self, *, without: Collection[str] = ()) -> Iterator[Node]:
         """The node and all below it in the order of writing, but for the values of some keys."""
         yield self
         inner = (node for key, node in self.entries.items() if key not in without)
         for child in (*self.items, *inner):
-            yield from child.walk(without=without)
+            yield from child.iterate(without=without)
 
 
 # The core schema of YAML 1.2: `no`, `on` and `y` are words, and a date is a text.
