@@ -6,11 +6,10 @@ from collections.abc import Mapping  # noqa: TC003 - a field of a dataclass
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reportgen.claims.calls import format_call
 from reportgen.claims.checking import Purpose, check_expression
 from reportgen.claims.evaluation import evaluate
 from reportgen.claims.language import ExpressionError
-from reportgen.claims.vocabulary import FACTS, FactError
+from reportgen.claims.vocabulary import FACTS, FactError, format_call
 from reportgen.core.statements import Fact, Scale
 
 if TYPE_CHECKING:

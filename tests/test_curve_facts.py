@@ -12,9 +12,8 @@ import pytest
 from made_figures import curve, curve_set
 from scipy import stats
 
-from reportgen.claims.calls import Answer, Call, format_call, make_fact
 from reportgen.claims.subjects import CurveSubject
-from reportgen.claims.vocabulary import FACTS, FactError, collect_facts
+from reportgen.claims.vocabulary import FACTS, FactError, collect_facts, drop_infinite, format_call
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Fact, Quantity, Scale
@@ -510,8 +509,7 @@ def test_numbers_too_large_are_said_to_be() -> None:
 
 def test_half_an_interval_is_none() -> None:
     """An end that does not fit into a float takes the other with it."""
-    call = Call("final", "final(A)", Quantity.VALUE, ("A",), ())
-    fact = make_fact(call, Answer(1.0, low=-math.inf, high=2.0))
+    fact = drop_infinite(Fact("final(A)", Quantity.VALUE, 1.0, low=-math.inf, high=2.0))
     assert (fact.value, fact.low, fact.high) == (1.0, None, None)
 
 

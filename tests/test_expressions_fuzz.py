@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from reportgen.claims.calls import format_call
 from reportgen.claims.checking import Purpose, check_expression
 from reportgen.claims.evaluation import evaluate
 from reportgen.claims.language import ExpressionError
-from reportgen.claims.vocabulary import FACTS, FactError, ParameterKind
+from reportgen.claims.vocabulary import FACTS, FactError, ParameterKind, format_call
 from reportgen.core.statements import Fact, Quantity, Scale
 
 if TYPE_CHECKING:

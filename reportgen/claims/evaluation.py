@@ -111,8 +111,6 @@ class Part:
     operator: str  # empty for a fact
     sides: tuple[Amount, ...]  # left and right of the operator, with their text; empty for a fact
     fact: Fact | None  # the fact that is true or false; None for a comparison
-    position: int
-    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +151,7 @@ def evaluate(expression: CheckedExpression, subject: Subject) -> Result:
         return Result(expression.quantity, outcome.value, outcome.reason, facts)
     truth, deciding = outcome
     reason = join_reasons(tuple(part.reason for part in deciding)) if truth is None else ""
-    parts = tuple(sorted(evaluator.parts, key=lambda part: part.position))
-    return Result(expression.quantity, truth, reason, facts, parts, deciding)
+    return Result(expression.quantity, truth, reason, facts, tuple(evaluator.parts), deciding)
 
 
 # A truth, None where it is undecided, and the parts that make it so.
@@ -185,22 +182,20 @@ class _Evaluator:
                 ]
                 decisions: list[_Decision] = []
                 for at, operator in enumerate(tree.operators):
-                    (first, last), pair = tree.parts[at : at + 2], tuple(sides[at : at + 2])
+                    pair = (sides[at], sides[at + 1])
                     # Cut from a chain, the words of two sides could miss a parenthesis.
-                    text = f"{pair[0].text} {operator} {pair[1].text}"
-                    place = first.position, last.position + last.length - first.position
-                    if len(tree.operators) == 1:
-                        text, place = get_text(self._text, tree), (tree.position, tree.length)
+                    cut = f"{pair[0].text} {operator} {pair[1].text}"
+                    text = cut if len(tree.operators) > 1 else get_text(self._text, tree)
                     truth = compare_amounts(operator, *pair)
                     reason = join_reasons(tuple(side.reason for side in pair))
-                    part = Part(text, to_truth(truth), reason, operator, pair, None, *place)
+                    part = Part(text, to_truth(truth), reason, operator, pair, None)
                     decisions.append((truth, (part,)))
                     self.parts.append(part)
                 return _join_decisions("and", decisions)
             case Call():
                 fact, text = self._get_fact(tree), get_text(self._text, tree)
                 truth = None if fact.value is None else bool(fact.value)
-                part = Part(text, to_truth(truth), fact.reason, "", (), fact, tree.position, tree.length)
+                part = Part(text, to_truth(truth), fact.reason, "", (), fact)
                 self.parts.append(part)
                 return truth, (part,)
         raise TypeError(f"not a truth: {tree}")  # checked before

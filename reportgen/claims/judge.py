@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from reportgen.claims.agreement import agrees, check_unit, get_typed_value, repair
-from reportgen.claims.calls import is_within
 from reportgen.claims.checking import check_expression
 from reportgen.claims.evaluation import evaluate, to_truth
 from reportgen.claims.fact_words import (
@@ -18,6 +17,7 @@ from reportgen.claims.fact_words import (
     format_quantity_interval,
 )
 from reportgen.claims.language import Call, ExpressionError
+from reportgen.claims.subjects import is_within
 from reportgen.claims.typed import read_typed
 from reportgen.claims.vocabulary import FactError
 from reportgen.core.statements import Judgement, Quantity, Truth

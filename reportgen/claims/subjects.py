@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from reportgen.claims.calls import (
-    TOO_LARGE,
-    VERDICT_FACTS,
-    Answer,
-    evaluate_verdict,
-    make_call,
-    make_fact,
+from reportgen.claims.fact_words import (
+    describe_position,
+    describe_step,
+    format_quantity,
+    format_quantity_interval,
 )
-from reportgen.claims.fact_words import describe_position, describe_step
-from reportgen.claims.vocabulary import FactError
-from reportgen.core.words import format_count, format_number, join_names
+from reportgen.claims.vocabulary import TOO_LARGE, FactError, drop_infinite, make_question
+from reportgen.core.comparisons import Verdict
+from reportgen.core.statements import Quantity
+from reportgen.core.words import format_count, format_equation, format_number, format_p, join_names
 from reportgen.statistics.curves.mean_curves import compare_at_end, compare_curves, find_last_common_step
 from reportgen.statistics.curves.readings import (
     compute_differences,
@@ -33,6 +32,7 @@ from reportgen.statistics.curves.readings import (
     mean_between,
     volatility,
 )
+from reportgen.statistics.distributions import t_quantile
 from reportgen.statistics.verdicts import rank_ranges, swap_sides
 
 if TYPE_CHECKING:
@@ -75,6 +75,90 @@ def compare_pairs(curves: Sequence[Curve], scale: Scale, level: float) -> dict[t
     return _index_pairs(compare_at_end(curves, level=level, higher_is_better=higher))
 
 
+# The facts that are answered here.
+VERDICT_FACTS = frozenset({"p_value", "better", "unclear", "equivalent", "tied"})
+
+
+def evaluate_verdict(
+    question: Fact,
+    one: Comparison,
+    scale: Scale,
+    numbers: tuple[float, ...] = (),
+    *,
+    behind: str,
+    few: str,
+    step: float | None = None,
+) -> Fact:
+    """What a comparison, a minus b, adjusted together with all pairs of the subject, says to a question.
+
+    A pair that was not tested is neither better nor unclear: equal runs on both sides leave nothing to test
+    with, and a difference between them may still be real. Of two that differ none is known to be better where
+    it is not known which way is. ``numbers`` holds the margin, for ``equivalent``; ``behind`` is what the
+    test rests on, such as ``30 problems``; ``few`` is why it could not be tested where that is for too few
+    runs or problems; ``step`` is where two curves were compared. Raises ``FactError`` for a margin of 0.
+    """
+    question, name = replace(question, step=step, n=one.shared), question.name
+    untested = few if one.verdict is Verdict.TOO_FEW else one.reason or few
+    if name == "equivalent":
+        tested = _test_equivalence(question, one, numbers[0], scale, behind)
+        return tested or replace(question, reason=untested)
+    if one.adjusted_p is None:
+        return replace(question, reason=untested)
+    unclear = one.verdict is Verdict.UNCLEAR
+    difference = format_quantity_interval(
+        one.difference or 0.0, one.low, one.high, Quantity.DIFFERENCE, scale
+    )
+    p = format_equation("adjusted p" if one.tested_together > 1 else "p", format_p(one.adjusted_p))
+    note = f"difference {difference}, {p}, {behind}"
+    value: float | bool | None = None
+    reason = ""
+    if name == "p_value":
+        value, note = one.adjusted_p, f"difference {difference}, {behind}"
+    elif name == "tied" and unclear and not is_within(one.low, one.high):
+        reason = f"the interval of the difference excludes 0, and the test does not decide: {note}"
+        note = ""
+    elif name in {"unclear", "tied"}:
+        value, note = unclear, f"{note}; {one.reason}" if one.reason else note
+    elif scale.higher_is_better is None and not unclear:
+        reason = (
+            f"the two differ, and it is not said whether a higher or a lower {scale.metric} is better: "
+            "say higher_is_better: true or false in the block, or in a benchmark ranked by it"
+        )
+    else:
+        value = one.verdict is Verdict.BETTER
+    return replace(question, value=value, reason=reason, note=note)
+
+
+def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool:
+    """Whether an interval holds a value; one that is not known may hold any."""
+    return low is None or high is None or low <= value <= high
+
+
+def _test_equivalence(
+    question: Fact, one: Comparison, margin: float, scale: Scale, behind: str
+) -> Fact | None:
+    """Two one-sided t tests at 5 % each (Schuirmann 1987): the 90 % interval lies inside the margin.
+
+    An interval that was widened for what the standard error does not show stays as much wider. None where
+    there is no interval.
+    """
+    if not margin > 0:
+        raise FactError("The margin of equivalent is not above 0", "Give the largest difference that is none")
+    if one.difference is None or not one.stderr or one.df is None or one.low is None or one.high is None:
+        return None
+    half = t_quantile(0.95, one.df) * one.stderr
+    narrower = t_quantile(0.95, one.df) / t_quantile((1 + one.level) / 2, one.df)
+    low = one.difference - max(half, (one.difference - one.low) * narrower)
+    high = one.difference + max(half, (one.high - one.difference) * narrower)
+    inside = -margin < low and high < margin
+    difference = format_quantity_interval(one.difference, low, high, Quantity.DIFFERENCE, scale)
+    limit = format_quantity(margin, Quantity.DIFFERENCE, scale, signed=False)
+    where = "inside" if inside else "not inside"
+    return replace(
+        question, value=inside, note=f"difference {difference} at 90 %, {where} ±{limit}, {behind}"
+    )
+
+
 # A mean of runs and the same mean computed at every step agree up to rounding.
 _SAME = 1e-9
 _FEWEST_RUNS = 2
@@ -110,50 +194,52 @@ class CurveSubject:
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """A fact of the vocabulary; see ``Subject``."""
-        call = make_call(name, arguments, self)
-        missing = [series for series in call.series if series not in self._curves]
+        question, numbers = make_question(name, arguments, self)
+        missing = [series for series in question.series if series not in self._curves]
         if missing:
-            return make_fact(call, Answer(None, f"no finite value of {join_names(missing)}"))
-        a, b = self._curves[call.series[0]], self._curves[call.series[-1]]
+            return replace(question, reason=f"no finite value of {join_names(missing)}")
+        a, b = self._curves[question.series[0]], self._curves[question.series[-1]]
         try:
             if name in VERDICT_FACTS:
-                answer = self._evaluate_verdict(name, a, b, *call.numbers)
-            elif len(call.series) == 1:
-                answer = self._read_one(name, a, *call.numbers)
+                fact = self._evaluate_verdict(question, a, b, *numbers)
+            elif a is b:
+                fact = self._read_one(question, a, *numbers)
             else:
-                answer = self._read_two(name, a, b, *call.numbers)
+                fact = self._read_two(question, a, b, *numbers)
+            return drop_infinite(fact)
         except OverflowError:
-            answer = Answer(None, TOO_LARGE)
-        return make_fact(call, answer)
+            return replace(question, reason=TOO_LARGE)
 
-    def _read_one(self, name: str, curve: Curve, *numbers: float) -> Answer:
+    def _read_one(self, question: Fact, curve: Curve, *numbers: float) -> Fact:
         steps, scale, series = get_points(curve).steps, self.scale, curve.series
-        match name:
+        match name := question.name:
             case "start" | "final" | "at":
                 step = float(steps[0 if name == "start" else -1])
                 step = check_step(curve, numbers[0], scale) if name == "at" else step
                 low, high, n = interpolate_band(curve, step)
                 if self.curve_set.band not in INTERVALS and not curve.given:
                     low = high = None
-                return Answer(interpolate_value(curve, step), step=step, low=low, high=high, n=n)
+                return replace(
+                    question, value=interpolate_value(curve, step), step=step, low=low, high=high, n=n
+                )
             case "mean":
-                return self._average(curve, *numbers)
+                return self._average(question, curve, *numbers)
             case "steps_to":
                 reached = find_step_reaching(curve, numbers[0], higher_is_better=scale.higher_is_better)
                 reason = f"{series} never reaches {format_number(numbers[0])}" if reached is None else ""
                 n = 0 if reached is None else interpolate_band(curve, reached).n
-                return Answer(reached, reason, step=reached, n=n)
+                return replace(question, value=reached, reason=reason, step=reached, n=n)
             case "volatility":
                 value = volatility(curve)
                 reason = f"3 steps are needed, {series} has {steps.size}" if value is None else ""
                 first, last = (None, None) if value is None else (float(steps[0]), float(steps[-1]))
                 n = 0 if value is None else int(curve.n.min())
-                return Answer(value, reason, from_step=first, to_step=last, n=n)
+                return replace(question, value=value, reason=reason, from_step=first, to_step=last, n=n)
             case "band_width":
-                return self._measure_band(curve, check_step(curve, numbers[0], scale))
-        return self._find_extreme(name, curve)
+                return self._measure_band(question, curve, check_step(curve, numbers[0], scale))
+        return self._find_extreme(question, curve)
 
-    def _average(self, curve: Curve, first: float, last: float) -> Answer:
+    def _average(self, question: Fact, curve: Curve, first: float, last: float) -> Fact:
         where = f"from {describe_step(first, self.scale)} to {describe_step(last, self.scale)}"
         if first > last:
             raise FactError(f"There is no range {where}", "Write the earlier step first")
@@ -161,12 +247,12 @@ class CurveSubject:
         value = mean_between(curve, first, last)
         if value is None:
             raise FactError(f"{curve.series} has no step {where}", _describe_range(curve, self.scale))
-        return Answer(value, from_step=first, to_step=last)
+        return replace(question, value=value, from_step=first, to_step=last)
 
-    def _measure_band(self, curve: Curve, step: float) -> Answer:
+    def _measure_band(self, question: Fact, curve: Curve, step: float) -> Fact:
         low, high, n = interpolate_band(curve, step)
         if low is not None and high is not None:
-            return Answer(high - low, step=step, n=n)
+            return replace(question, value=high - low, step=step, n=n)
         if curve.raw is not None:
             reason = f"the band of {curve.series} is that of the smoothed curve"
         elif curve.given:
@@ -175,23 +261,23 @@ class CurveSubject:
             reason = "no band is asked for"
         else:
             reason = f"1 run of {curve.series}" if n == 1 else f"all runs of {curve.series} are equal there"
-        return Answer(None, reason, step=step, n=n)
+        return replace(question, reason=reason, step=step, n=n)
 
-    def _find_extreme(self, name: str, curve: Curve) -> Answer:
+    def _find_extreme(self, question: Fact, curve: Curve) -> Fact:
         """The best or worst value, highest or lowest where neither is better, or the first step with it."""
         steps, values = get_points(curve)
-        best, higher = name.startswith("peak"), self.scale.higher_is_better
+        best, higher = question.name.startswith("peak"), self.scale.higher_is_better
         step = float(steps[int((np.argmax if best is (higher is not False) else np.argmin)(values))])
         n = interpolate_band(curve, step).n
-        if name.endswith("_step"):
-            return Answer(step, step=step, n=n)
+        if question.name.endswith("_step"):
+            return replace(question, value=step, step=step, n=n)
         most = ("best" if best else "worst") if higher is not None else "highest" if best else "lowest"
         noun = "reading" if self.scale.step_is_time else "checkpoint"
         note = f"{most} of {format_count(steps.size, noun)}" if steps.size > 1 else ""
-        return Answer(interpolate_value(curve, step), step=step, n=n, note=note)
+        return replace(question, value=interpolate_value(curve, step), step=step, n=n, note=note)
 
-    def _read_two(self, name: str, a: Curve, b: Curve, *numbers: float) -> Answer:
-        if name == "gap":
+    def _read_two(self, question: Fact, a: Curve, b: Curve, *numbers: float) -> Fact:
+        if question.name == "gap":
             step = check_step(b, check_step(a, numbers[0], self.scale), self.scale)
             value, slack = compute_gap(a, b, step) or 0.0, _SAME * abs(interpolate_value(a, step) or 0.0)
             one = compare_curves(a, b, at=step, level=self.curve_set.level)
@@ -199,24 +285,25 @@ class CurveSubject:
             apart = value if one.difference is None else one.difference
             same = one.difference is not None and math.isclose(apart, value, rel_tol=_SAME, abs_tol=slack)
             low, high = (one.low, one.high) if self.curve_set.band in INTERVALS and same else (None, None)
-            return Answer(value, step=step, low=low, high=high, n=one.shared)
+            return replace(question, value=value, step=step, low=low, high=high, n=one.shared)
         steps, difference = compute_differences(a, b)
         if not steps.size:
-            return Answer(None, f"{a.series} and {b.series} share no step")
-        if name == "crossings":
+            return replace(question, reason=f"{a.series} and {b.series} share no step")
+        if question.name == "crossings":
             crossed = find_crossings(a, b).tolist()
             if len(crossed) == 1:
-                return Answer(1.0, step=crossed[0])
+                return replace(question, value=1.0, step=crossed[0])
             ends = crossed or steps.tolist()
-            return Answer(float(len(crossed)), from_step=ends[0], to_step=ends[-1])
+            return replace(question, value=float(len(crossed)), from_step=ends[0], to_step=ends[-1])
         place = int(np.argmax(np.abs(difference)))
         step = float(steps[place])
-        return Answer(step if name == "widest_gap_step" else abs(float(difference[place])), step=step)
+        value = step if question.name == "widest_gap_step" else abs(float(difference[place]))
+        return replace(question, value=value, step=step)
 
-    def _evaluate_verdict(self, name: str, a: Curve, b: Curve, *numbers: float) -> Answer:
+    def _evaluate_verdict(self, question: Fact, a: Curve, b: Curve, *numbers: float) -> Fact:
         one, step = self._compared.get((a.series, b.series)), find_last_common_step(a, b)
         if one is None or step is None:
-            return Answer(None, f"{a.series} and {b.series} share no step")
+            return replace(question, reason=f"{a.series} and {b.series} share no step")
         counts, few = [], []
         for curve in (a, b):
             count = sum(bool(run.steps.size) and run.steps[0] <= step <= run.steps[-1] for run in curve.runs)
@@ -226,7 +313,8 @@ class CurveSubject:
                 few.append(f"{format_count(count, 'run')} of {curve.series}{where}")
         whose = "a side" if counts[0] == counts[1] else f"of {a.series} and {counts[1]} of {b.series}"
         behind = f"{format_count(counts[0], 'run')} {whose}"
-        return evaluate_verdict(name, one, self.scale, numbers, behind=behind, few=join_names(few), step=step)
+        few_words = join_names(few)
+        return evaluate_verdict(question, one, self.scale, numbers, behind=behind, few=few_words, step=step)
 
 
 # Scores that differ by less than this share of their size are one score, computed in two ways.
@@ -261,35 +349,37 @@ class ScoreSubject:
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """A fact of the vocabulary; see ``Subject``."""
-        call = make_call(name, arguments, self)
+        question, numbers = make_question(name, arguments, self)
         by_series = {score.series: score for score in self.scores}
-        scores = [by_series[series] for series in call.series]
+        scores = [by_series[series] for series in question.series]
         reasons = [one.reason or f"no score of {one.series}" for one in scores if one.estimate is None]
         if len(scores) == 1:
-            missing = Answer(None, reasons[0], n=scores[0].problems) if reasons else None
-            return make_fact(call, missing or self._rate(name, scores[0]))
-        a, b = call.series
+            missing = replace(question, reason=reasons[0], n=scores[0].problems) if reasons else None
+            return missing or drop_infinite(self._rate(question, scores[0]))
+        a, b = question.series
         one = self._compared.get((a, b))
         if one is None:
             reasons.append(f"no problems are known on which {a} and {b} could be compared")
-            return make_fact(call, Answer(None, reasons[0]))
+            return replace(question, reason=reasons[0])
         shared = format_count(one.shared, "shared problem") if one.shared else "no shared problem"
         if name in VERDICT_FACTS:
-            answer = evaluate_verdict(name, one, self.scale, call.numbers, behind=shared, few=shared)
+            fact = evaluate_verdict(question, one, self.scale, numbers, behind=shared, few=shared)
         elif one.difference is None:
-            answer = Answer(None, one.reason or shared)
+            fact = replace(question, reason=one.reason or shared)
         else:
-            answer = Answer(one.difference, low=one.low, high=one.high, n=one.shared)
-        return make_fact(call, answer)
+            fact = replace(question, value=one.difference, low=one.low, high=one.high, n=one.shared)
+        return drop_infinite(fact)
 
-    def _rate(self, name: str, score: Score) -> Answer:
-        match name:
+    def _rate(self, question: Fact, score: Score) -> Fact:
+        match name := question.name:
             case "score":
-                return Answer(score.estimate, low=score.low, high=score.high, n=score.problems)
+                return replace(
+                    question, value=score.estimate, low=score.low, high=score.high, n=score.problems
+                )
             case "low" | "high":
                 end = score.low if name == "low" else score.high
                 reason = "" if end is not None else score.reason or f"no interval of {score.series}"
-                return Answer(end, reason, n=score.problems)
+                return replace(question, value=end, reason=reason, n=score.problems)
             case "rank":
                 # 1 and the number of series with a better score; equal scores share a rank.
                 sign, own = (1 if self.scale.higher_is_better else -1), score.estimate or 0.0
@@ -298,13 +388,21 @@ class ScoreSubject:
                     sign * other > sign * own and not math.isclose(other, own, rel_tol=_SAME_SCORE)
                     for other in others
                 )
-                return Answer(float(better + 1))
+                return replace(question, value=float(better + 1))
             case "group" | "tier":
                 own_ranks = (float(group.rank) for group in self.groups if score.series in group.series)
                 rank = next(own_ranks, None)
-                return Answer(rank, "" if rank is not None else f"{score.series} is in no group")
+                return replace(
+                    question, value=rank, reason="" if rank is not None else f"{score.series} is in no group"
+                )
         one = self.ranges.get(score.series)
         if one is None:
-            return Answer(None, f"no problems are known on which {score.series} could be compared")
+            return replace(
+                question, reason=f"no problems are known on which {score.series} could be compared"
+            )
         ranks = f"rank {one.best}" if one.best == one.worst else f"rank {one.best} to {one.worst}"
-        return Answer(float(one.best if name == "best_rank" else one.worst), note=f"{ranks} of {one.count}")
+        return replace(
+            question,
+            value=float(one.best if name == "best_rank" else one.worst),
+            note=f"{ranks} of {one.count}",
+        )

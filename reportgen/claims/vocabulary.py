@@ -1,17 +1,19 @@
-"""The facts there are, how their names are written, and the subject that answers them."""
+"""The facts there are, how they are written in an expression, and the subject that answers them."""
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from reportgen.core.statements import Quantity
+from reportgen.core.statements import Fact, Quantity
+from reportgen.core.words import format_moment, join_names
 
 if TYPE_CHECKING:
-    from reportgen.core.statements import Fact, Scale
+    from reportgen.core.statements import Scale
 
 
 KEYWORDS = ("and", "or", "not")  # words of the language that are no names
@@ -62,6 +64,10 @@ class FactKind:
         """How it is written: ``at(s, x)``."""
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
+
+# Beyond this a whole number is written with its exponent, as 1e16 and not as digits nobody can count.
+_PLAIN_BELOW = 1e15
+TOO_LARGE = "the numbers are too large to compute with"
 
 _KINDS = dict.fromkeys(("x", "from", "to"), ParameterKind.STEP)
 _KINDS |= {"level": ParameterKind.LEVEL, "margin": ParameterKind.MARGIN}
@@ -173,6 +179,50 @@ class Subject(Protocol):
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
         """A fact that there is for what it holds; ``FactError`` where the results have no answer."""
+
+
+def make_question(
+    name: str, arguments: tuple[Argument, ...], subject: Subject
+) -> tuple[Fact, tuple[float, ...]]:
+    """A fact that has no value yet, from its name and arguments, and those of the arguments that are numbers.
+
+    Raises ``FactError``: there is no such series, one is held against itself, or a number is not finite.
+    """
+    series = tuple(one for one in arguments if isinstance(one, str))
+    for one in series:
+        if one not in subject.series:
+            raise FactError(f"There is no series {one}", f"The series are {join_names(subject.series)}")
+    numbers = tuple(float(one) for one in arguments if not isinstance(one, str))
+    if len(set(series)) < len(series):
+        raise FactError(f"{name} holds {series[0]} against itself", "Name two different series")
+    if not all(math.isfinite(one) for one in numbers):
+        raise FactError(f"{name} is asked for a number that is not finite", "Give a finite number")
+    text = format_call(name, arguments, subject.scale)
+    return Fact(text, FACTS[name].quantity, None, series=series), numbers
+
+
+def format_call(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str:
+    """A call as an expression has it: ``peak(MEL)``, ``at('Series A', 15)``, ``at(A, '2024-05-01')``."""
+    texts = []
+    for one, parameter in zip(arguments, FACTS[name].parameters, strict=True):
+        if isinstance(one, str):
+            texts.append(quote_name(one))
+            continue
+        number = float(one)
+        dated = scale.step_is_time and parameter.kind is ParameterKind.STEP
+        moment = format_moment(number) if dated else None
+        whole = number == round(number) and abs(number) < _PLAIN_BELOW
+        texts.append(f"'{moment}'" if moment is not None else str(int(number)) if whole else repr(number))
+    return f"{name}({', '.join(texts)})"
+
+
+def drop_infinite(fact: Fact) -> Fact:
+    """The fact; a number that is too large for a float is none."""
+    if any(one is not None and not math.isfinite(one) for one in (fact.value, fact.step)):
+        return Fact(fact.call, fact.quantity, None, TOO_LARGE, fact.series)
+    if any(end is None or not math.isfinite(end) for end in (fact.low, fact.high)):
+        return replace(fact, low=None, high=None)
+    return fact
 
 
 def collect_facts(subject: Subject) -> tuple[Fact, ...]:

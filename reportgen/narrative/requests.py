@@ -66,13 +66,7 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     metrics = settings.list_metrics()
     if not metrics and benchmark and benchmark.source == source.name and benchmark.metric:
         metrics = (benchmark.metric,)
-    if not metrics:
-        metrics = source.metrics
-        if len(metrics) != 1:
-            message = f'this {block.kind} block names no metric and "{source.name}" has {len(metrics)}'
-            raise ReportError(Diagnostic(block.location, message, _list_metrics(source)))
-    if unknown := [metric for metric in metrics if metric not in source.metrics]:
-        raise ReportError(*(_explain_metric(block.location, source, metric) for metric in unknown))
+    metrics = _choose_metrics(metrics, source, block.location, f"this {block.kind} block")
     return tuple(_make_curve_request(source.name, metric, settings) for metric in metrics)
 
 
@@ -85,15 +79,9 @@ def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> 
     """
     place = SourceLocation(page.file, benchmark.line)
     if source.kind == "measurements":
-        metric = benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else "")
-        if metric in source.metrics:
-            return _make_curve_request(benchmark.source, metric, CurveSettings())
-        if metric:
-            raise ReportError(_explain_metric(place, source, metric))
-        message = (
-            f'benchmark "{benchmark.name}" names no metric and "{source.name}" has {len(source.metrics)}'
-        )
-        raise ReportError(Diagnostic(place, message, _list_metrics(source)))
+        own = (benchmark.metric,) if benchmark.metric else ()
+        (metric,) = _choose_metrics(own, source, place, f'benchmark "{benchmark.name}"')
+        return _make_curve_request(benchmark.source, metric, CurveSettings())
     metric = benchmark.metric or "mean"
     if not is_score_metric(metric):
         message = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
@@ -107,6 +95,30 @@ def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> 
         raise ReportError(Diagnostic(place, message, f"{near}Add benchmark: with one of {names}"))
     settings, better = MetricSettings(metric=metric), benchmark.higher_is_better
     return _make_score_request(source, part, settings, better=better)
+
+
+def _choose_metrics(
+    named: tuple[str, ...], source: Source, place: SourceLocation, whose: str
+) -> tuple[str, ...]:
+    """The metrics that a block or benchmark names; of a source that has one metric it need not."""
+    there = "It has none: look at it with reportgen describe"
+    if source.metrics:
+        there = f"Its metrics are {quote_names(source.metrics)}"
+    problems = [
+        Diagnostic(
+            place,
+            f'"{metric}" is not a metric of source "{source.name}"',
+            suggest_name(metric, source.metrics) + there,
+        )
+        for metric in named
+        if metric not in source.metrics
+    ]
+    if not named and len(source.metrics) != 1:
+        message = f'{whose} names no metric and "{source.name}" has {len(source.metrics)}'
+        problems = [Diagnostic(place, message, there)]
+    if problems:
+        raise ReportError(*problems)
+    return named or source.metrics
 
 
 def _make_curve_request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
@@ -132,18 +144,6 @@ def _list_conditions(
 ) -> tuple[tuple[str, tuple[CellValue, ...]], ...]:
     values = settings.filter.items()
     return tuple((column, value if isinstance(value, tuple) else (value,)) for column, value in values)
-
-
-def _explain_metric(place: SourceLocation, source: Source, metric: str) -> Diagnostic:
-    message = f'"{metric}" is not a metric of source "{source.name}"'
-    return Diagnostic(place, message, f"{suggest_name(metric, source.metrics)}{_list_metrics(source)}")
-
-
-def _list_metrics(source: Source) -> str:
-    """A next step: which metrics a source has."""
-    if not source.metrics:
-        return "It has none: look at it with reportgen describe"
-    return f"Its metrics are {quote_names(source.metrics)}"
 
 
 def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:

@@ -14,7 +14,7 @@ from reportgen.settings.source import SourceSettings
 from reportgen.settings.text import make_settings_problem, normalise_text, read_text
 from reportgen.settings.validation_errors import validate_tree
 from reportgen.settings.vega_lite import split_specification
-from reportgen.settings.yaml_tree import MappingNode, Origin, ScalarNode, SequenceNode, from_value, parse
+from reportgen.settings.yaml_tree import Node, Origin, from_value, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
     from reportgen.settings.blocks import BlockSettings
-    from reportgen.settings.yaml_tree import Node
 
 
 _Declaring = TypeVar("_Declaring", FrontMatter, ProjectSettings)
@@ -43,11 +42,11 @@ def load_block(kind: str, body: str, place: SourceLocation) -> BlockSettings:
         ReportError: everything that is wrong with the body.
     """
     origin = Origin(place.file, (place.line or 0) + 1, (place.column or 1) - 1)
-    node = parse(normalise_text(body), origin) or MappingNode(place)
+    node = parse(normalise_text(body), origin) or Node(place, "mapping")
     if kind == "vega-lite":
         node = split_specification(node)
-    elif kind == "altair" and isinstance(node, ScalarNode):
-        node = MappingNode(node.place, {"function": node}, {"function": node.place})
+    elif kind == "altair" and node.kind == "scalar":
+        node = Node(node.place, "mapping", entries={"function": node}, keys={"function": node.place})
     return validate_tree(BLOCKS[kind], node, f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} block")
 
 
@@ -58,7 +57,7 @@ def load_source_settings(path: Path, name: str) -> SourceSettings:
         ReportError: the file cannot be read, or everything that is wrong with it.
     """
     node = parse(read_text(path, name, Stage.SETTINGS), Origin(name))
-    return validate_tree(SourceSettings, node or MappingNode(SourceLocation(name, 1)), path.name)
+    return validate_tree(SourceSettings, node or Node(SourceLocation(name, 1), "mapping"), path.name)
 
 
 def load_front_matter(text: str, file: str) -> FrontMatter:
@@ -67,9 +66,10 @@ def load_front_matter(text: str, file: str) -> FrontMatter:
     Raises:
         ReportError: everything that is wrong with these keys.
     """
-    node = parse(normalise_text(text), Origin(file, first_line=2)) or MappingNode(SourceLocation(file, 1))
+    empty = Node(SourceLocation(file, 1), "mapping")
+    node = parse(normalise_text(text), Origin(file, first_line=2)) or empty
     problems = Diagnostics()
-    for key, place in node.keys.items() if isinstance(node, MappingNode) else ():
+    for key, place in node.keys.items():
         guess = suggest_name(key, _OWN_PAGE_KEYS, cutoff=0.88).rstrip()
         if guess and key not in _OWN_PAGE_KEYS:
             message = f'"{key}" is not a key that reportgen or MkDocs reads'
@@ -104,10 +104,10 @@ def read_data_settings(path: Path, name: str) -> tuple[str, bool]:
         ReportError: the file cannot be read.
     """
     options = _find_plugin_options(read_text(path, name, Stage.SETTINGS), name)
-    entries = options.entries if isinstance(options, MappingNode) else {}
+    entries = options.entries if options else {}
     folder, follow = entries.get("data_dir"), entries.get("follow_links")
-    data_dir = folder.text if isinstance(folder, ScalarNode) else ProjectSettings().data_dir
-    return data_dir, isinstance(follow, ScalarNode) and follow.value is True
+    data_dir = folder.text if folder and folder.kind == "scalar" else ProjectSettings().data_dir
+    return data_dir, follow is not None and follow.value is True
 
 
 def _find_plugin_options(text: str, file: str) -> Node | None:
@@ -116,30 +116,26 @@ def _find_plugin_options(text: str, file: str) -> Node | None:
         root = parse(normalise_text(text), Origin(file), any_tag=True)
     except ReportError:
         return None
-    plugins = root.entries.get("plugins") if isinstance(root, MappingNode) else None
-    items = plugins.items if isinstance(plugins, SequenceNode) else (plugins,)
-    ours = (
-        item.entries[PLUGIN] for item in items if isinstance(item, MappingNode) and PLUGIN in item.entries
-    )
-    return next(ours, None)
+    plugins = root.entries.get("plugins") if root else None
+    listed = (plugins, *plugins.items) if plugins else ()
+    return next((item.entries[PLUGIN] for item in listed if PLUGIN in item.entries), None)
 
 
 def _add_lines(settings: _Declaring, node: Node) -> _Declaring:
     """The settings made of ``node``, in which benchmarks know the lines of their names."""
-    entries = node.entries if isinstance(node, MappingNode) else {}
     placed: dict[str, object] = {}
     for key in ("benchmark", "benchmarks"):
-        declared, written = getattr(settings, key, None), entries.get(key)
+        declared, written = getattr(settings, key, None), node.entries.get(key)
         if isinstance(declared, Benchmark):
             placed[key] = declared.place_at_line(_find_line(written))
-        elif declared and isinstance(written, SequenceNode):
+        elif declared and written and written.kind == "list":
             pairs = zip(declared, written.items, strict=True)
             placed[key] = tuple(benchmark.place_at_line(_find_line(item)) for benchmark, item in pairs)
     return settings.model_copy(update=placed) if placed else settings
 
 
 def _find_line(node: Node | None) -> int | None:
-    return node.keys.get("name", node.place).line if isinstance(node, MappingNode) else None
+    return node.keys.get("name", node.place).line if node and node.kind == "mapping" else None
 
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from reportgen.core.errors import ReportError
 from reportgen.core.words import join_names, suggest_name
 from reportgen.settings.text import make_settings_problem, shorten
-from reportgen.settings.yaml_tree import MappingNode, Node, ScalarNode, SequenceNode, to_values
+from reportgen.settings.yaml_tree import to_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from reportgen.core.errors import Diagnostic, SourceLocation
+    from reportgen.settings.yaml_tree import Node
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -61,37 +62,79 @@ _PATTERNS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class _Spot:
+    """A value's position in the text and among the models."""
+
+    owner: str  # what the key belongs to, such as "reference in a curve block"
+    node: Node
+    place: SourceLocation  # of the key, the item, or the text as a whole
+    path: _KeyPath = ()  # keys and 0-based items from the root to the value
+    holder: type[BaseModel] | None = None  # the model of the key; None below keys that are the user's own
+    inner: type[BaseModel] | None = None  # that of the value, if it is a mapping or a list of mappings
+    field: tuple[str, FieldInfo] | None = None  # the nearest field on the way here, with its key
+    key: str = ""  # the last key on the way, empty at the top
+    item: int | None = None  # the 1-based number of an item in the list under that key
+    named: bool = False  # whether the keys below are the user's own names, each with an ``inner`` of its own
+
+    def follow(self, step: str | int) -> _Spot | None:
+        """The position of a key or item in this value; None where the text has no such part."""
+        path, node = (*self.path, step), self.node
+        if isinstance(step, int):
+            item = node.items[step] if step < len(node.items) else None
+            return replace(self, node=item, place=item.place, path=path, item=step + 1) if item else None
+        if step not in node.entries:
+            return None
+        owner = f"{shorten(self.key)} in {self.owner}" if self.key else self.owner
+        here = (owner, node.entries[step], node.keys[step], path)
+        if self.named:
+            return _Spot(*here, None, self.inner, self.field, step)
+        field = self.inner.model_fields.get(step) if self.inner else None
+        inner = _find_model(field.annotation) if field else None
+        named = field is not None and get_origin(field.annotation) is dict
+        return _Spot(*here, self.inner, inner, (step, field) if field else self.field, step, named=named)
+
+    @property
+    def label(self) -> str:
+        """The value's name in a sentence."""
+        if not self.key:
+            return self.owner
+        name = f'"{shorten(self.key)}"'
+        return f"item {self.item} of {name}" if self.item else name
+
+    @property
+    def advice(self) -> str:
+        """What the key is for."""
+        return _describe_field(*self.field) if self.field else ""
+
+
+@dataclass(frozen=True, slots=True)
 class _Fault:
     """One thing wrong."""
 
     kind: str  # pydantic's name of the error, or no_branch where no branch of a union fits
-    path: _KeyPath  # keys and 0-based items from the root to the value
-    node: Node
-    place: SourceLocation  # of the key, the item, or the text as a whole
+    spot: _Spot
     name: str | int | None = None  # a missing key, or an item's number where an item is missing
     branches: tuple[tuple[_KeyPath, str], ...] = ()  # where unions on the way begin, and their branch
     context: Mapping[str, Any] = field(default_factory=dict)  # pydantic's details, such as a limit
 
-    def describe(self, root: _Spot) -> Diagnostic:
-        """A problem for the user; ``root`` is the position of the whole tree."""
-        spot, place = reduce(_Spot.follow, self.path, root), self.place
-        message, next_step = self.explain(spot)
-        if self.kind == "value_error" and isinstance(self.node, MappingNode):
+    def describe(self) -> Diagnostic:
+        """A problem for the user."""
+        message, next_step = self.explain()
+        place = self.spot.place
+        if self.kind == "value_error":
             # A rule about one key of several begins its sentence with that key.
-            place = self.node.keys.get(message.split(" ", 1)[0], place)
+            place = self.spot.node.keys.get(message.split(" ", 1)[0], place)
         return make_settings_problem(place, message, next_step)
 
-    def explain(self, spot: _Spot) -> tuple[str, str]:
+    def explain(self) -> tuple[str, str]:
         """What is wrong, and the next step."""
-        kind, label = self.kind, spot.label
-        if (
-            isinstance(self.node, ScalarNode)
-            and self.node.text == ""
-            and kind in {*_WRONG_SHAPES, "no_branch"}
-        ):
+        kind, spot = self.kind, self.spot
+        label = spot.label
+        is_empty = spot.node.kind == "scalar" and not spot.node.text
+        if is_empty and kind in {*_WRONG_SHAPES, "no_branch"}:
             return f"{label} has no value", "Write one, or leave the key out"
         if kind == "no_branch" or kind in _SHAPES:
-            return self.explain_shape(spot)
+            return self.explain_shape()
         if kind in _LENGTHS:
             sentence, step = _LENGTHS[kind]
             limit = self.context.get("max_length")
@@ -103,24 +146,24 @@ class _Fault:
             field = spot.inner.model_fields.get(name) if spot.inner else None
             owner = f"{label} in {spot.owner}" if spot.key else label
             return f'{owner} needs "{name}"', _describe_field(name, field)
-        return self.explain_value(spot)
+        return self.explain_value()
 
-    def explain_shape(self, spot: _Spot) -> tuple[str, str]:
+    def explain_shape(self) -> tuple[str, str]:
         """What is wrong with a value of another shape."""
-        node = self.node
+        spot, node = self.spot, self.spot.node
         accepted = self.context["accepted"] if self.kind == "no_branch" else (_SHAPES[self.kind],)
         *most, last = accepted
         message = f"{spot.label} takes {', '.join(most)}{' or ' if most else ''}{last}, not "
-        if not isinstance(node, ScalarNode):
-            return message + ("a list" if isinstance(node, SequenceNode) else "keys and values"), spot.advice
+        if node.kind != "scalar":
+            return message + ("a list" if node.kind == "list" else "keys and values"), spot.advice
         step = f"Write {shorten(spot.key)}: [{shorten(node.text)}]" if "a list" in accepted else spot.advice
         return f'{message}"{shorten(node.text)}"', step
 
-    def explain_value(self, spot: _Spot) -> tuple[str, str]:
+    def explain_value(self) -> tuple[str, str]:
         """What is wrong with a value of the right shape, written out where it is short, or with its key."""
-        text = self.node.text if isinstance(self.node, ScalarNode) else ""
-        written, step = spot.label, spot.advice
-        if isinstance(self.node, ScalarNode) and spot.key:
+        spot = self.spot
+        text, written, step = spot.node.text, spot.label, spot.advice
+        if spot.node.kind == "scalar" and spot.key:
             written = f'"{shorten(spot.key)}: {shorten(text)}"'
         match self.kind:
             case "extra_forbidden":
@@ -150,124 +193,80 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
     Raises:
         ReportError: everything that does not fit, in the order of the lines; of very much the first fifty.
     """
-    if not isinstance(node, MappingNode):
+    if node.kind != "mapping":
         raise ReportError(
             make_settings_problem(node.place, f"{owner} takes keys and values", "Write key: value")
         )
-    values = to_values(node)
+    values, root = to_values(node), _Spot(owner, node, node.place, inner=model)
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        faults = _locate_faults(error, node)
+        faults = _locate_faults(error, root)
     # A number, a boolean or null in place of a text is the text that was written.
-    meant_otherwise = {fault.path for fault in faults if fault.kind in _OTHER_SCALARS}
+    meant_otherwise = {fault.spot.path for fault in faults if fault.kind in _OTHER_SCALARS}
     for fault in faults:
-        is_text = fault.kind == "string_type" and fault.path not in meant_otherwise
-        if is_text and isinstance(fault.node, ScalarNode) and not isinstance(fault.node.value, str):
-            *path, last = fault.path
-            reduce(getitem, path, values)[last] = fault.node.text
+        spot = fault.spot
+        is_text = fault.kind == "string_type" and spot.path not in meant_otherwise
+        if is_text and spot.node.kind == "scalar" and not isinstance(spot.node.value, str):
+            *path, last = spot.path
+            reduce(getitem, path, values)[last] = spot.node.text
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        faults = _choose_branches(_locate_faults(error, node))
+        faults = _choose_branches(_locate_faults(error, root))
     # A list whose items are wrong is also "too short" to pydantic, which counts the good ones.
-    inner = {fault.path[:depth] for fault in faults for depth in range(len(fault.path))}
-    faults = [fault for fault in faults if not (fault.kind == "too_short" and fault.path in inner)]
-    faults.sort(key=lambda fault: (fault.place.line or 0, fault.place.column or 0))
-    problems = [fault.describe(_Spot(owner, inner=model)) for fault in faults[:MAX_PROBLEMS]]
+    inner = {fault.spot.path[:depth] for fault in faults for depth in range(len(fault.spot.path))}
+    faults = [fault for fault in faults if not (fault.kind == "too_short" and fault.spot.path in inner)]
+    faults.sort(key=lambda fault: (fault.spot.place.line or 0, fault.spot.place.column or 0))
+    problems = [fault.describe() for fault in faults[:MAX_PROBLEMS]]
     if len(faults) > MAX_PROBLEMS:
         message = f"there are {len(faults) - MAX_PROBLEMS} more problems like these in {owner}"
-        problems.append(make_settings_problem(faults[MAX_PROBLEMS].place, message, "Mend these first"))
+        problems.append(make_settings_problem(faults[MAX_PROBLEMS].spot.place, message, "Mend these first"))
     raise ReportError(*problems)
 
 
-def _locate_faults(error: ValidationError, root: Node) -> list[_Fault]:
-    """What pydantic reports, each with the node and the location."""
+def _locate_faults(error: ValidationError, root: _Spot) -> list[_Fault]:
+    """What pydantic reports, each at its spot."""
     faults = []
     for detail in error.errors(include_url=False, include_input=False):
         missing = detail["type"] == "missing"
         location, name = (detail["loc"][:-1], detail["loc"][-1]) if missing else (detail["loc"], None)
-        node, place = root, root.place
-        path: _KeyPath = ()
+        spot = root
         branches: list[tuple[_KeyPath, str]] = []
         for step in location:
-            if isinstance(node, MappingNode) and isinstance(step, str) and step in node.entries:
-                place, node, path = node.keys[step], node.entries[step], (*path, step)
-            elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
-                node, path = node.items[step], (*path, step)
-                place = node.place
+            if inner := spot.follow(step):
+                spot = inner
             elif step != "[key]":
-                branches.append((path, str(step)))
-        context = detail.get("ctx", {})
-        faults.append(_Fault(detail["type"], path, node, place, name, tuple(branches), context))
+                branches.append((spot.path, str(step)))
+        faults.append(_Fault(detail["type"], spot, name, tuple(branches), detail.get("ctx", {})))
     return faults
 
 
 def _choose_branches(found: Iterable[_Fault]) -> list[_Fault]:
     """Replace the faults of every branch of a union by those of the branch that was meant."""
-
-    def has_wrong_shape(fault: _Fault) -> bool:
-        at_start = bool(fault.branches) and fault.path == fault.branches[0][0]
-        return at_start and len(fault.branches) == 1 and fault.kind in _WRONG_SHAPES
-
     chosen: list[_Fault] = []
     for start, group in groupby(found, key=lambda fault: fault.branches[0][0] if fault.branches else None):
         faults = list(group)
         if start is None:
             chosen += faults
             continue
-        branches: dict[str, list[_Fault]] = {}
-        for fault in faults:
-            branches.setdefault(fault.branches[0][1], []).append(fault)
-        meant = next(
-            (members for members in branches.values() if not any(map(has_wrong_shape, members))), None
-        )
+        # The value itself, not a part of it, has another shape than the branch.
+        misshapen = [
+            fault
+            for fault in faults
+            if fault.spot.path == start and len(fault.branches) == 1 and fault.kind in _WRONG_SHAPES
+        ]
+        refused = {fault.branches[0][1] for fault in misshapen}
+        meant = next((fault.branches[0][1] for fault in faults if fault.branches[0][1] not in refused), None)
         if meant is not None:
-            chosen += _choose_branches(replace(fault, branches=fault.branches[1:]) for fault in meant)
+            inner = (fault for fault in faults if fault.branches[0][1] == meant)
+            chosen += _choose_branches(replace(fault, branches=fault.branches[1:]) for fault in inner)
         else:
-            at_start = next(fault for fault in faults if fault.path == start)
-            shapes = [_SHAPES[f.kind] for f in faults if has_wrong_shape(f) and f.kind != "int_type"]
+            at_start = next(fault for fault in faults if fault.spot.path == start)
+            shapes = [_SHAPES[fault.kind] for fault in misshapen if fault.kind != "int_type"]
             accepted = {"accepted": tuple(dict.fromkeys(shapes))}
             chosen.append(replace(at_start, kind="no_branch", branches=(), context=accepted))
     return chosen
-
-
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    """A value's position among the models."""
-
-    owner: str  # what the key belongs to, such as "reference in a curve block"
-    holder: type[BaseModel] | None = None  # the model of the key; None below keys that are the user's own
-    inner: type[BaseModel] | None = None  # that of the value, if it is a mapping or a list of mappings
-    field: tuple[str, FieldInfo] | None = None  # the nearest field on the way here, with its key
-    key: str = ""  # the last key on the way, empty at the top
-    item: int | None = None  # the 1-based number of an item in the list under that key
-    named: bool = False  # whether the keys below are the user's own names, each with an ``inner`` of its own
-
-    def follow(self, step: str | int) -> _Spot:
-        """The position of a key or item in this value."""
-        if isinstance(step, int):
-            return replace(self, item=step + 1)
-        owner = f"{shorten(self.key)} in {self.owner}" if self.key else self.owner
-        if self.named:
-            return _Spot(owner, None, self.inner, self.field, step)
-        field = self.inner.model_fields.get(step) if self.inner else None
-        inner = _find_model(field.annotation) if field else None
-        named = field is not None and get_origin(field.annotation) is dict
-        return _Spot(owner, self.inner, inner, (step, field) if field else self.field, step, named=named)
-
-    @property
-    def label(self) -> str:
-        """The value's name in a sentence."""
-        if not self.key:
-            return self.owner
-        name = f'"{shorten(self.key)}"'
-        return f"item {self.item} of {name}" if self.item else name
-
-    @property
-    def advice(self) -> str:
-        """What the key is for."""
-        return _describe_field(*self.field) if self.field else ""
 
 
 def _find_model(annotation: object) -> type[BaseModel] | None:

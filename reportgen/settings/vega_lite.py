@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import ReportError
@@ -20,13 +21,12 @@ from reportgen.settings.vega_expressions import (
     split_words,
     undo_escapes,
 )
-from reportgen.settings.yaml_tree import MappingNode, ScalarNode, SequenceNode
+from reportgen.settings.yaml_tree import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.core.errors import Diagnostic, SourceLocation
-    from reportgen.settings.yaml_tree import Node
 
 
 _OURS: Final = ("id", "caption", "summary", "source")
@@ -63,7 +63,7 @@ _ADDRESS: Final = re.compile(
 _CSS_ESCAPE: Final = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})[ \t\r\n\f]?|\r?\n|([^\n]))")
 
 
-def split_specification(spec: Node) -> MappingNode:
+def split_specification(spec: Node) -> Node:
     """The settings of a ``vega-lite`` block: ``spec`` and what was lifted out of it.
 
     ``id``, ``caption``, ``summary`` and the source at the top are taken out; a ``title`` that is a text
@@ -72,19 +72,19 @@ def split_specification(spec: Node) -> MappingNode:
     Raises:
         ReportError: outside addresses, files, code, numbers that JSON cannot write, all with their places.
     """
-    if not isinstance(spec, MappingNode) or not spec.entries:
+    if not spec.entries:
         message = "a vega-lite block takes a Vega-Lite specification, in YAML or JSON"
         step = "Write data: {source: NAME}, mark and encoding"
         raise ReportError(make_settings_problem(spec.place, message, step))
     problems: list[Diagnostic] = []
     schema = spec.entries.get("$schema")
-    if schema and not (isinstance(schema, ScalarNode) and _SCHEMA.fullmatch(schema.text)):
+    if schema and not _SCHEMA.fullmatch(schema.text):
         message = "$schema does not name a schema of Vega-Lite"
         step = "Leave it out, or write a Vega-Lite specification"
         problems.append(make_settings_problem(schema.place, message, step))
     problems += (
         make_settings_problem(scalar.place, f"{shorten(scalar.text)} is not a finite number", "Write null")
-        for scalar in _iterate_scalars(spec)
+        for scalar in spec.iterate()
         if isinstance(scalar.value, float) and not math.isfinite(scalar.value)
     )
     problems += [*_check_data(spec), *_check_addresses(spec.remove_keys("$schema"))]
@@ -96,32 +96,32 @@ def split_specification(spec: Node) -> MappingNode:
     entries = {key: node for key, node in spec.entries.items() if key in _OURS}
     keys = {**spec.keys, "spec": spec.place}
     data, title = spec.entries.get("data"), spec.entries.get("title")
-    if isinstance(data, MappingNode) and "source" in data.entries:
+    if data and "source" in data.entries:
         entries["source"], keys["source"] = data.entries["source"], data.keys["source"]
         rest = rest.remove_keys("data")
-    if isinstance(title, ScalarNode) and isinstance(title.value, str):
+    if title and isinstance(title.value, str):
         entries["title"] = title
-    return MappingNode(spec.place, {**entries, "spec": _name_sources(rest)}, keys)
+    return Node(spec.place, "mapping", entries={**entries, "spec": _name_sources(rest)}, keys=keys)
 
 
-def _check_data(spec: MappingNode) -> Iterator[Diagnostic]:
-    for mapping in _iterate_mappings(spec):
+def _check_data(spec: Node) -> Iterator[Diagnostic]:
+    for mapping in spec.iterate(without=_ROWS):
         datasets, data = mapping.entries.get("datasets"), mapping.entries.get("data")
-        rows = list(datasets.entries.values()) if isinstance(datasets, MappingNode) else []
-        if isinstance(data, MappingNode) and "values" in data.entries:
+        rows = list(datasets.entries.values()) if datasets else []
+        if data and "values" in data.entries:
             rows.append(data.entries["values"])
         for node in rows:
             # Rows as one text, such as CSV: Vega makes code to parse it, which the policy of a page refuses.
-            if isinstance(node, ScalarNode) and isinstance(node.value, str):
+            if isinstance(node.value, str):
                 message = f'"{shorten(node.text, 40)}" would be parsed as a table in the browser'
                 step = "Put it into a file below data/ and write data: {source: NAME}, or list rows in values"
                 yield make_settings_problem(node.place, message, step)
-        if isinstance(data, MappingNode) and "source" in data.entries:
+        if data and "source" in data.entries:
             place = data.keys["source"]
             if len(data.entries) > 1:
                 message, step = "beside source, data takes nothing else", "Remove the other keys of data"
                 yield make_settings_problem(place, message, step)
-            elif not isinstance(data.entries["source"], ScalarNode):
+            elif data.entries["source"].kind != "scalar":
                 yield make_settings_problem(place, '"source" takes text', "Write data: {source: NAME}")
             elif mapping is spec and "source" in spec.entries:
                 yield make_settings_problem(place, "the source is named twice", "Keep data: {source: NAME}")
@@ -129,24 +129,21 @@ def _check_data(spec: MappingNode) -> Iterator[Diagnostic]:
 
 def _name_sources(node: Node, key: str = "") -> Node:
     """The specification with the names of its sources as texts, however they look."""
-    if isinstance(node, SequenceNode):
-        return SequenceNode(node.place, tuple(_name_sources(child) for child in node.items))
-    if not isinstance(node, MappingNode):
-        return node
+    items = tuple(map(_name_sources, node.items))
     entries = {
         name: child if name in _ROWS else _name_sources(child, name) for name, child in node.entries.items()
     }
     source = entries.get("source")
-    if key == "data" and isinstance(source, ScalarNode):
-        entries["source"] = ScalarNode(source.place, source.text, source.text)
-    return MappingNode(node.place, entries, node.keys)
+    if key == "data" and source and source.kind == "scalar":
+        entries["source"] = replace(source, value=source.text)
+    return replace(node, items=items, entries=entries)
 
 
-def _check_addresses(spec: MappingNode) -> Iterator[Diagnostic]:
+def _check_addresses(spec: Node) -> Iterator[Diagnostic]:
     refused: set[SourceLocation] = set()
     for key, place, node in _iterate_entries(spec):
         if key.lower() in _LOADING_KEYS:
-            refused.update((place, *(scalar.place for scalar in _iterate_scalars(node))))
+            refused.update((place, *(inner.place for inner in node.iterate() if inner.kind == "scalar")))
             message = f'"{key}" would load something from outside the report'
             yield make_settings_problem(place, message, "Data come by data: {source: NAME}")
     for text, place in _iterate_texts(spec):
@@ -168,7 +165,7 @@ def _decode_readings(text: str) -> Iterator[str]:
             yield _CSS_ESCAPE.sub(decode, reading)
 
 
-def _check_code(spec: MappingNode) -> Iterator[Diagnostic]:
+def _check_code(spec: Node) -> Iterator[Diagnostic]:
     """Whatever reaches code or elements of the page: expressions, inputs, names that Vega takes for code."""
     for key, place, node in _iterate_entries(spec):
         name = key.lower()
@@ -183,7 +180,7 @@ def _check_code(spec: MappingNode) -> Iterator[Diagnostic]:
         elif name == "signals":
             message = '"signals" belongs to Vega and may hold code'
             yield make_settings_problem(place, message, "Write params, as Vega-Lite has them")
-        elif name == "formattype" and isinstance(node, ScalarNode) and node.text not in _FORMAT_TYPES:
+        elif name == "formattype" and node.text not in _FORMAT_TYPES:
             message = f'"{shorten(node.text)}" is no type of format'
             yield make_settings_problem(node.place, message, "Write number or time")
         elif name == "params":
@@ -201,79 +198,51 @@ def _check_name_in_data(path: str, place: SourceLocation) -> Iterator[Diagnostic
 
 def _check_bind(node: Node) -> Iterator[Diagnostic]:
     """Check an input of the reader's: Vega makes an attribute of every unknown key, handlers too."""
-    if not isinstance(node, MappingNode):
-        return
     for key, inner in node.entries.items():
         place = node.keys[key]
         if "input" in node.entries:
             if key not in _BIND_KEYS:
                 step = f"An input takes {', '.join(sorted(_BIND_KEYS))}"
                 yield make_settings_problem(place, f'"{shorten(key)}" is not a key of an input', step)
-            elif key == "input" and not (isinstance(inner, ScalarNode) and inner.text in _INPUTS):
+            elif key == "input" and inner.text not in _INPUTS:
                 step = f"There are {', '.join(sorted(_INPUTS))}"
                 yield make_settings_problem(inner.place, "this is no kind of input", step)
         # Inputs for several fields, or the events of a legend, which are read as selectors.
-        elif isinstance(inner, MappingNode):
+        elif inner.kind == "mapping":
             yield from _check_bind(inner)
         elif key != "legend":
             yield make_settings_problem(place, f'"{shorten(key)}" is no input', "Write bind: {input: range}")
 
 
 def _check_parameters(node: Node) -> Iterator[Diagnostic]:
-    for item in node.items if isinstance(node, SequenceNode) else ():
-        name = item.entries.get("name") if isinstance(item, MappingNode) else None
-        if isinstance(name, ScalarNode) and not _PARAMETER.fullmatch(name.text):
+    for item in node.items:
+        name = item.entries.get("name")
+        if name and name.kind == "scalar" and not _PARAMETER.fullmatch(name.text):
             message = f'"{shorten(name.text)}" cannot be the name of a parameter'
             yield make_settings_problem(name.place, message, "Use letters, digits and _, with a letter first")
 
 
-# ---- walks through a tree
-
-
-def _iterate_mappings(node: Node) -> Iterator[MappingNode]:
-    """Every mapping that is part of the specification, not of rows of data in it."""
-    children: list[Node] = []
-    if isinstance(node, MappingNode):
-        yield node
-        children += (child for key, child in node.entries.items() if key not in _ROWS)
-    elif isinstance(node, SequenceNode):
-        children += node.items
-    for child in children:
-        yield from _iterate_mappings(child)
-
-
-def _iterate_entries(spec: MappingNode) -> Iterator[tuple[str, SourceLocation, Node]]:
+def _iterate_entries(spec: Node) -> Iterator[tuple[str, SourceLocation, Node]]:
     """Key, place of the key and value in every mapping of the specification."""
-    for mapping in _iterate_mappings(spec):
+    for mapping in spec.iterate(without=_ROWS):
         for key, node in mapping.entries.items():
             yield key, mapping.keys[key], node
 
 
-def _iterate_scalars(node: Node) -> Iterator[ScalarNode]:
-    """Every single value, in the order of writing."""
-    if isinstance(node, ScalarNode):
-        yield node
-        return
-    for child in node.items if isinstance(node, SequenceNode) else node.entries.values():
-        yield from _iterate_scalars(child)
-
-
-def _iterate_listed(node: Node) -> Iterator[ScalarNode]:
+def _iterate_listed(node: Node) -> Iterator[Node]:
     """The texts of a node that is one, or a list of them, however deep; not of mappings."""
-    if isinstance(node, ScalarNode) and isinstance(node.value, str):
+    if isinstance(node.value, str):
         yield node
-    for child in node.items if isinstance(node, SequenceNode) else ():
+    for child in node.items:
         yield from _iterate_listed(child)
 
 
 def _iterate_texts(node: Node) -> Iterator[tuple[str, SourceLocation]]:
     """Every text of a tree, keys too."""
-    if isinstance(node, ScalarNode):
+    if node.kind == "scalar":
         yield node.text, node.place
-    elif isinstance(node, SequenceNode):
-        for child in node.items:
-            yield from _iterate_texts(child)
-    else:
-        for key, child in node.entries.items():
-            yield key, node.keys[key]
-            yield from _iterate_texts(child)
+    for child in node.items:
+        yield from _iterate_texts(child)
+    for key, child in node.entries.items():
+        yield key, node.keys[key]
+        yield from _iterate_texts(child)

@@ -10,9 +10,9 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import yaml
 
@@ -20,41 +20,33 @@ from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
 from reportgen.settings.text import MAX_CHARACTERS, make_settings_problem, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 
 @dataclass(frozen=True, slots=True)
-class ScalarNode:
-    """A single value as YAML 1.2 understands it, and the text as it was written."""
+class Node:
+    """A part of a text in YAML, and where it begins."""
 
     place: SourceLocation
-    value: str | int | float | bool | None
-    text: str
+    kind: Literal["scalar", "list", "mapping"]
+    value: str | int | float | bool | None = None  # of a scalar, as YAML 1.2 understands it
+    text: str = ""  # of a scalar, as it was written
+    items: tuple[Node, ...] = ()  # of a list
+    entries: dict[str, Node] = field(default_factory=dict)  # of a mapping, by the written text of their keys
+    keys: dict[str, SourceLocation] = field(default_factory=dict)  # where each key stands
+    size: int = 1  # how many values were read for it, its own and those below
 
-
-@dataclass(frozen=True, slots=True)
-class SequenceNode:
-    """A list."""
-
-    place: SourceLocation
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MappingNode:
-    """Values by the written text of their keys, and the location of each key."""
-
-    place: SourceLocation
-    entries: dict[str, Node] = field(default_factory=dict)
-    keys: dict[str, SourceLocation] = field(default_factory=dict)
-
-    def remove_keys(self, *names: str) -> MappingNode:
+    def remove_keys(self, *names: str) -> Node:
         """The same mapping without some of its keys."""
-        entries = {key: node for key, node in self.entries.items() if key not in names}
-        return MappingNode(self.place, entries, self.keys)
+        return replace(self, entries={key: node for key, node in self.entries.items() if key not in names})
 
+    def iterate(self, *, without: Collection[str] = ()) -> Iterator[Node]:
+        """The node and all below it in the order of writing, but for the values of some keys."""
+        yield self
+        inner = (node for key, node in self.entries.items() if key not in without)
+        for child in (*self.items, *inner):
+            yield from child.iterate(without=without)
 
-Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 
 # The core schema of YAML 1.2: `no`, `on` and `y` are words, and a date is a text.
 _CONSTANTS: Final[Mapping[str, float | bool | None]] = {
@@ -81,11 +73,9 @@ def parse_scalar(text: str) -> str | int | float | bool | None:
 
 def to_values(node: Node) -> Any:  # noqa: ANN401  # a tree of unknown values for pydantic to judge
     """The node as dicts, lists and scalars."""
-    if isinstance(node, MappingNode):
+    if node.kind == "mapping":
         return {key: to_values(child) for key, child in node.entries.items()}
-    if isinstance(node, SequenceNode):
-        return [to_values(child) for child in node.items]
-    return node.value
+    return [to_values(child) for child in node.items] if node.kind == "list" else node.value
 
 
 def from_value(value: object, place: SourceLocation, written: Node | None = None) -> Node:
@@ -94,24 +84,21 @@ def from_value(value: object, place: SourceLocation, written: Node | None = None
     ``place`` is that of a node without a counterpart in ``written``, which is the same part of the file as
     read by us, if it was found.
     """
-    here = written.place if written else place
+    old = written or Node(place, "mapping")
     if isinstance(value, dict):
-        whole = written if isinstance(written, MappingNode) else MappingNode(here)
-        keys = {str(key): whole.keys.get(str(key), here) for key in value}
+        keys = {str(key): old.keys.get(str(key), old.place) for key in value}
         entries = {
-            str(key): from_value(item, keys[str(key)], whole.entries.get(str(key)))
+            str(key): from_value(item, keys[str(key)], old.entries.get(str(key)))
             for key, item in value.items()
         }
-        return MappingNode(here, entries, keys)
+        return Node(old.place, "mapping", entries=entries, keys=keys)
     if isinstance(value, list | tuple):
-        parts = written.items[: len(value)] if isinstance(written, SequenceNode) else ()
-        return SequenceNode(
-            here, tuple(from_value(item, here, part) for item, part in zip_longest(value, parts))
-        )
+        pairs = zip_longest(value, old.items[: len(value)])
+        return Node(old.place, "list", items=tuple(from_value(item, old.place, part) for item, part in pairs))
     # MkDocs reads YAML 1.1, where a date is a date; here it is the text that was written.
     scalar = value if value is None or isinstance(value, str | int | float | bool) else str(value)
     text = "" if value is None else str(value)
-    return ScalarNode(here, scalar, written.text if isinstance(written, ScalarNode) else text)
+    return Node(old.place, "scalar", scalar, old.text if old.kind == "scalar" else text)
 
 
 MAX_DEPTH: Final = 50
@@ -183,7 +170,7 @@ def parse(text: str, origin: Origin, *, any_tag: bool = False) -> Node | None:
     except yaml.MarkedYAMLError as error:
         reader.report_syntax(error, len(text))
     reader.problems.raise_errors()
-    return None if isinstance(root, ScalarNode) and root.value is None else root
+    return None if root and root.kind == "scalar" and root.value is None else root
 
 
 class _TreeReader:
@@ -193,8 +180,7 @@ class _TreeReader:
         self.origin, self.any_tag = origin, any_tag
         self.breaks = [match.start() for match in re.finditer("\n", text)]
         self.events: Iterator[Any] = yaml.parse(text, _LOADER)
-        # The finished node of each anchor, and how many values it holds.
-        self.anchors: dict[str, tuple[Node, int]] = {}
+        self.anchors: dict[str, Node] = {}
         self.problems = Diagnostics()
 
     def read_document(self) -> Node | None:
@@ -207,11 +193,11 @@ class _TreeReader:
                 if documents > 1:
                     self._stop(index, "a second document begins here", "Remove the line with ---")
             elif isinstance(event, yaml.NodeEvent):
-                root, _ = self._read_node(event, 0)
+                root = self._read_node(event, 0)
         return root
 
-    def _read_node(self, event: Any, depth: int) -> tuple[Node, int]:  # noqa: ANN401 - of the parser
-        """The node that an event begins, and how many values it holds."""
+    def _read_node(self, event: Any, depth: int) -> Node:  # noqa: ANN401 - of the parser
+        """The node that an event begins."""
         index = event.start_mark.index
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
@@ -221,53 +207,54 @@ class _TreeReader:
             self.report(index, "a tag (a word that begins with !) is not read here", "Remove the tag")
         if depth >= MAX_DEPTH and not isinstance(event, yaml.ScalarEvent):
             self._stop(index, f"this is nested more than {MAX_DEPTH} deep", "Write it flatter")
-        place, size = self._locate(index), 1
-        node: Node
+        place = self._locate(index)
         if isinstance(event, yaml.ScalarEvent):
             if _UNPRINTABLE.search(event.value):
                 self.report(index, "a control character or half a character is written here", "Remove it")
             is_plain = event.implicit[0] and event.tag is None
-            node = ScalarNode(place, parse_scalar(event.value) if is_plain else event.value, event.value)
+            value = parse_scalar(event.value) if is_plain else event.value
+            node = Node(place, "scalar", value, event.value)
         elif isinstance(event, yaml.SequenceStartEvent):
-            children = list(self._read_children(place, depth))
-            node = SequenceNode(place, tuple(child for child, _ in children))
-            size = children[-1][1] if children else 1
+            items = tuple(self._read_children(place, depth))
+            node = Node(place, "list", items=items, size=1 + sum(item.size for item in items))
         else:
-            node, size = self._read_mapping(place, depth)
+            node = self._read_mapping(place, depth)
         if event.anchor:
-            self.anchors[event.anchor] = node, size
-        return node, size
+            self.anchors[event.anchor] = node
+        return node
 
-    def _read_children(self, place: SourceLocation, depth: int) -> Iterator[tuple[Node, int]]:
-        """The nodes up to the end of a collection, each with the number of values read so far."""
+    def _read_children(self, place: SourceLocation, depth: int) -> Iterator[Node]:
+        """The nodes up to the end of a collection."""
         size = 1
         for event in self.events:
             if isinstance(event, yaml.CollectionEndEvent):
                 return
-            child, inner_size = self._read_node(event, depth + 1)
-            size += inner_size
+            child = self._read_node(event, depth + 1)
+            size += child.size
             if size > MAX_NODES:
                 # Aliases of aliases grow without end in a few lines.
                 message = f"this holds more than {MAX_NODES} values"
                 problem = make_settings_problem(place, message, "Keep data in files")
                 raise ReportError(*self.problems.found, problem)
-            yield child, size
+            yield child
 
-    def _read_mapping(self, place: SourceLocation, depth: int) -> tuple[MappingNode, int]:
-        node, size = MappingNode(place), 1
-        children = self._read_children(place, depth)
-        for written, _ in children:
-            key = written.text if isinstance(written, ScalarNode) else f"?{len(node.keys)}"
-            if not isinstance(written, ScalarNode):
+    def _read_mapping(self, place: SourceLocation, depth: int) -> Node:
+        entries: dict[str, Node] = {}
+        keys: dict[str, SourceLocation] = {}
+        size, children = 1, self._read_children(place, depth)
+        for written in children:
+            key = written.text if written.kind == "scalar" else f"?{len(keys)}"
+            if written.kind != "scalar":
                 message = "a key has to be a single word or text"
                 self.problems.add([make_settings_problem(written.place, message, "Write key: value")])
-            value, size = next(children)
-            if key in node.entries:
-                message = f'"{shorten(key)}" is written twice; the first is in line {node.keys[key].line}'
+            value = next(children)
+            size += written.size + value.size
+            if key in entries:
+                message = f'"{shorten(key)}" is written twice; the first is in line {keys[key].line}'
                 self.problems.add([make_settings_problem(written.place, message, "Remove one of the two")])
             else:
-                node.entries[key], node.keys[key] = value, written.place
-        return node, size
+                entries[key], keys[key] = value, written.place
+        return Node(place, "mapping", entries=entries, keys=keys, size=size)
 
     def report(self, index: int, message: str, next_step: str = "") -> None:
         self.problems.add([make_settings_problem(self._locate(index), message, next_step)])

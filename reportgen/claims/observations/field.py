@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reportgen.claims.calls import format_call
 from reportgen.claims.fact_words import describe_position, describe_step, format_few
 from reportgen.claims.observations.course import MOST_READINGS, fit_course
 from reportgen.claims.observations.noise import FEWEST_READINGS, estimate_noise
@@ -22,6 +21,7 @@ from reportgen.claims.observations.thresholds import (
     describe_share,
 )
 from reportgen.claims.subjects import compare_pairs
+from reportgen.claims.vocabulary import format_call
 from reportgen.core.statements import Observation, Quantity
 from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.statistics.curves.mean_curves import interpolate

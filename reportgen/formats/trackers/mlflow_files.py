@@ -28,7 +28,6 @@ from reportgen.core.words import format_count, join_names
 from reportgen.formats.run_data import MOST_POINTS, parse_number_text, parse_yaml
 from reportgen.formats.runs import Finding, LoggedRun, Points, Unit, UnreadableError
 from reportgen.formats.text_files import Count, Decoder, is_pointer, read_head, read_lines, report_left_out
-from reportgen.settings.yaml_tree import MappingNode, ScalarNode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -129,8 +128,8 @@ def _read_meta(path: Path, *ids: str) -> tuple[dict[str, str], list[Finding]]:
     entries: dict[str, str] = {}
     tree, fault = parse_yaml(path, text)
     problem, line = (fault.message, fault.location.line) if fault else ("", None)
-    if isinstance(tree, MappingNode):
-        scalars = {name: node for name, node in tree.entries.items() if isinstance(node, ScalarNode)}
+    if tree and tree.kind == "mapping":
+        scalars = {name: node for name, node in tree.entries.items() if node.kind == "scalar"}
         entries = {name: node.text for name, node in scalars.items() if node.value is not None}
         if not any(name in entries for name in ids):
             problem = f"the file has no {ids[0]}, as where it was cut off"
