@@ -80,12 +80,7 @@ def pick_fields(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
 
 
 # What a record may have for each of its samples.
-_PARTS: Final[Mapping[str, Sequence[str]]] = {
-    "score": SCORES,
-    "answer": ANSWERS,
-    "tokens": TOKENS,
-    "seconds": SECONDS,
-}
+_PARTS: Final = {"score": SCORES, "answer": ANSWERS, "tokens": TOKENS, "seconds": SECONDS}
 _LONGEST_TEXT: Final = 160
 _LETTER: Final = re.compile(r"\s*[A-Za-z]\s*")
 
@@ -124,36 +119,18 @@ class GradedAnswer:
     index: int  # in the lists of its record
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Record:
     """What a record says, under whatever names; ``responses`` is their number, where they are a list."""
 
     problem: str
     gold: str | None
     sample: str
-    responses: int | None = None
-    lists: dict[str, list[Any]] = field(default_factory=dict)
-    cells: dict[str, Any] = field(default_factory=dict)
-    scored_by: list[str] = field(default_factory=list)
-    rest: dict[str, Any] = field(default_factory=dict)
-
-    def unpack_responses(self, record: Mapping[str, Any]) -> None:
-        """Responses that are objects hold the score and the answer themselves."""
-        if "score" in self.lists:
-            return
-        inner = {"answer": (*ANSWERS, "answer"), "tokens": TOKENS, "seconds": SECONDS}
-        for value in pick_fields(record, RESPONSES).values():
-            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-                continue
-            scores = [_find_first(one, SCORES) for one in value]
-            if all(score is None for score in scores):
-                continue
-            self.lists["score"] = scores
-            for part, names in inner.items():
-                column = [_find_first(one, names) for one in value]
-                if any(cell is not None for cell in column):
-                    self.lists[part] = column
-            return
+    responses: int | None
+    lists: Mapping[str, list[Any]]  # for each part that has one, an entry a sample
+    cells: Mapping[str, Any]
+    scored_by: Sequence[str]  # all lists of scores
+    rest: Mapping[str, Any]
 
 
 def parse_record(record: Mapping[str, Any], index: int) -> Record:
@@ -163,24 +140,41 @@ def parse_record(record: Mapping[str, Any], index: int) -> Record:
     text = next((as_word(value) for _, value in _iterate_scalars(record, TEXT)), "")
     if len(text) > _LONGEST_TEXT:
         text = f"{text[:_LONGEST_TEXT]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    parsed = Record(as_word(problem) or text or str(index), as_answer(gold), as_word(sample))
-    used = {gold_key}
+    lists, cells, scored_by, used = dict[str, list[Any]](), dict[str, Any](), list[str](), {gold_key}
     for part, names in _PARTS.items():
         for key, value in pick_fields(record, names).items():
             column = isinstance(value, list) and _is_column(part, value)
             if column and part == "score":
-                parsed.scored_by.append(key)
-            if column and part not in parsed.lists:
-                parsed.lists[part] = value
+                scored_by.append(key)
+            if column and part not in lists:
+                lists[part] = value
                 used.add(key)
-            elif part not in parsed.cells and key != gold_key and _is_cell(part, value):
-                parsed.cells[part] = value
+            elif part not in cells and key != gold_key and _is_cell(part, value):
+                cells[part] = value
                 used.add(key)
-    parsed.unpack_responses(record)
     responses = pick_fields(record, RESPONSES).values()
-    parsed.responses = next((len(value) for value in responses if isinstance(value, list)), None)
-    parsed.rest = {key: value for key, value in record.items() if key not in used}
-    return parsed
+    return Record(
+        problem=as_word(problem) or text or str(index),
+        gold=as_answer(gold),
+        sample=as_word(sample),
+        responses=next((len(value) for value in responses if isinstance(value, list)), None),
+        lists=lists if "score" in lists else lists | _unpack_responses(responses),
+        cells=cells,
+        scored_by=scored_by,
+        rest={key: value for key, value in record.items() if key not in used},
+    )
+
+
+def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
+    """The lists of a record whose responses are objects that hold the score and the answer themselves."""
+    parts = _PARTS | {"answer": (*ANSWERS, "answer")}
+    for objects in responses:
+        if isinstance(objects, list) and all(isinstance(one, dict) for one in objects):
+            columns = {part: [_find_first(one, names) for one in objects] for part, names in parts.items()}
+            lists = {part: cells for part, cells in columns.items() if any(c is not None for c in cells)}
+            if "score" in lists:
+                return lists
+    return {}
 
 
 def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]:
