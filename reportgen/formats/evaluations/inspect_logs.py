@@ -58,7 +58,6 @@ _USED: Final = frozenset(
         *("total_time", "working_time"),
     )
 )
-_DAY: Final = 10
 # When, which task, and its id: a retry keeps the id.
 _NAMED: Final = re.compile(r"\d{4}-\d\d-\d\dT.*_(?P<task>[0-9A-Za-z]{22})")
 _LONGEST_ERROR: Final = 120
@@ -179,7 +178,7 @@ class _Log:
                 "harness": "Inspect",
                 "version": get_inner(setup, "packages", "inspect_ai"),
                 "grader": ", ".join(graders),
-                "date": as_word(setup.get("created"))[:_DAY],
+                "date": setup.get("created"),
                 "task version": setup.get("task_version"),
                 "task arguments": as_answer(", ".join(f"{as_word(key)}={json.dumps(v)}" for key, v in given)),
                 "dataset": get_inner(setup, "dataset", "name"),

@@ -50,7 +50,6 @@ _GENERAL: Final = re.compile(r'\s*\{\s*"config_general"\s*:\s*\{')
 _KEYS: Final = re.compile(r'"(?:lighteval_sha|num_fewshot_seeds|model_name|max_samples)"\s*:')
 _STDERR: Final = "_stderr"
 _ALL, _AVERAGE = "all", ":_average"
-_DAY: Final = 10
 _SCORES: Final = ("metric", "metrics")
 _ABOUT: Final = ("doc", "gold")
 _ROWS_AT_ONCE: Final = 500
@@ -152,7 +151,7 @@ class _Task:
                 "prompt": f"{self.shots}-shot" if self.shots else None,
                 "harness": "lighteval",
                 "version": general.get("lighteval_version") or general.get("lighteval_sha"),
-                "date": scores.find_date(self.path)[:_DAY],
+                "date": scores.find_date(self.path),
                 "task version": get_inner(self.document, "versions", self.key),
                 "limit": general.get("max_samples"),
                 SUBTASKS: self.subtasks if self.is_mean else None,

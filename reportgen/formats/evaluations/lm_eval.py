@@ -57,7 +57,6 @@ _MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
 _MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_length")
 _ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
 _MAIN: Final = "main"
-_DAY: Final = 10
 _LAST_SECOND: Final = 253_402_300_799
 _RESULTS: Final = re.compile(r'\s*\{\s*"results"\s*:\s*\{')
 _MARKS: Final = re.compile(r'_stderr[",]|,none"|"alias"\s*:')
@@ -220,7 +219,7 @@ class _Task:
         prompt += [
             key.replace("_", " ") for key in ("chat_template", "system_instruction") if document.get(key)
         ]
-        day, seconds = self.date[:_DAY], parse_number(document.get("date"))
+        day, seconds = self.date, parse_number(document.get("date"))
         if not day and seconds is not None and 0 < seconds <= _LAST_SECOND:
             day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
         return scores.build_protocol(

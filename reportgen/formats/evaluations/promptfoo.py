@@ -42,7 +42,6 @@ _LINE: Final = re.compile(
     r'\{(?=[^\n]*"(?:gradingResult|promptIdx)"\s*:)(?=[^\n]*"(?:prompt|promptId|latencyMs)"\s*:)'
 )
 _ERROR: Final = 2
-_DAY: Final = 10
 _LONGEST_LABEL: Final = 40
 _MILLISECONDS: Final = 1000
 PASSED: Final = "success"
@@ -100,8 +99,8 @@ def _build_evaluations(
     prompts = list(dict.fromkeys(prompt for _, prompt in by_prompt))
     # Whether a test passed, and its score where that says more.
     graded = [[scores.parse_score(row.get(key)) for key in _METRICS] for row in every if not _is_error(row)]
-    metrics = _METRICS if any(score not in {None, passed} for passed, score in graded) else _METRICS[:1]
-    metrics = tuple(name for name in metrics if selected is None or name in selected)
+    there = _METRICS if any(score not in {None, passed} for passed, score in graded) else _METRICS[:1]
+    metrics = [name for name in there if selected is None or name in selected]
     date = as_word(get_inner(document, "results", "timestamp"))
     protocol = {"harness": "promptfoo", "version": get_inner(document, "metadata", "promptfooVersion")}
     for (provider, prompt), rows in by_prompt.items():
@@ -120,7 +119,7 @@ def _build_evaluations(
             benchmark=as_word(get_inner(document, "config", "description")),
             run=date,
             seed=None,
-            protocol=scores.build_protocol(protocol | {"prompt": label, "date": date[:_DAY]}),
+            protocol=scores.build_protocol(protocol | {"prompt": label, "date": date}),
             answers=answers,
             totals=totals,
             findings=tuple(scores.make_findings(path, messages)),

@@ -37,6 +37,7 @@ _MARKS: Final[Mapping[str, float]] = {
 }
 _LONGEST_CELL: Final = 40
 _MOST: Final = 1e12
+_DAY: Final = len("2026-01-31")
 _PLUS_MINUS: Final = re.compile(
     r"\s*(?P<value>[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?)\s*(?:±|\+/-|\+-|\\pm)\s*(?P<half>\d+(?:\.\d+)?)\s*%?\s*"
 )
@@ -114,7 +115,7 @@ FEW: Final = 3
 
 
 def build_protocol(entries: Mapping[str, object]) -> dict[str, str]:
-    """A protocol as texts; what is missing, or not what its key allows, is left out."""
+    """A protocol as texts, times as days; what is missing, or not what its key allows, is left out."""
     texts: dict[str, str] = {}
     for key, value in entries.items():
         if key in {"samples", "max_tokens"}:
@@ -125,7 +126,7 @@ def build_protocol(entries: Mapping[str, object]) -> dict[str, str]:
             if number is not None and math.isfinite(number) and 0 <= number <= most and (number or most > 1):
                 texts[key] = f"{number:g}"
         else:
-            texts[key] = as_word(value)
+            texts[key] = as_word(value)[: _DAY if key == "date" else None]
     return {key: text for key, text in texts.items() if text}
 
 
@@ -195,16 +196,14 @@ _Problem = TypeVar("_Problem")
 
 def name_groups(fields: Mapping[str, Any]) -> dict[str, str | None]:
     """Fields of a problem as names of groups: empty where missing, None where no group is called so."""
-    return {key: _name_group(value) for key, value in fields.items()}
-
-
-def _name_group(value: object) -> str | None:
-    if value is None:
-        return ""
-    if not isinstance(value, str | int | float) or (isinstance(value, float) and not value.is_integer()):
-        return None
-    text = as_word(value)
-    return text if len(text) <= _LONGEST_GROUP else None
+    names: dict[str, str | None] = {}
+    for key, value in fields.items():
+        whole = (
+            value is None or isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
+        )
+        text = as_word(value)
+        names[key] = text if whole and len(text) <= _LONGEST_GROUP else None
+    return names
 
 
 def find_slices(
