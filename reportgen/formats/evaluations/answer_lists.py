@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import answer_records as keys
-from reportgen.formats.evaluations.answer_records import GradedAnswer, RecordCounts
+from reportgen.formats.evaluations.answer_records import RecordCounts
 from reportgen.formats.evaluations.scores import (
     add_to_first,
     build_protocol,
@@ -115,7 +115,8 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             model, benchmark = (keys.pick_fields(record, names) for names in (keys.MODEL, keys.BENCHMARK))
             names = find_word(*model.values()), find_word(*benchmark.values())
             file.fields[names].setdefault(parts.problem, name_groups(parts.rest))
-            file.graded[names] += keys.score_record(parts, counts)
+            answers = tuple(keys.score_record(parts, counts))
+            file.graded[names] += [answers] if answers else []
         if not any(file.graded.values()):
             message = "no record has a score, such as correct: [true, false]"
             advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
@@ -130,7 +131,7 @@ class _File:
     """The answers of a file by model and benchmark, and what its records say of their problems."""
 
     path: Path
-    graded: dict[tuple[str, str], list[GradedAnswer]] = field(default_factory=lambda: defaultdict(list))
+    graded: dict[tuple[str, str], keys.Graded] = field(default_factory=lambda: defaultdict(list))
     fields: dict[tuple[str, str], dict[str, dict[str, str | None]]] = field(
         default_factory=lambda: defaultdict(dict)
     )
@@ -138,7 +139,7 @@ class _File:
     findings: list[Finding] = field(default_factory=list)
 
 
-def _build_evaluation(file: _File, model: str, benchmark: str, graded: Sequence[GradedAnswer]) -> Evaluation:
+def _build_evaluation(file: _File, model: str, benchmark: str, graded: keys.Graded) -> Evaluation:
     answers, messages = keys.number_samples(graded)
     fields = file.fields[model, benchmark]
     hidden = {key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER}

@@ -10,7 +10,8 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.evaluations.scores import FEW, list_shortened, parse_score
@@ -110,13 +111,8 @@ class RecordCounts:
                 yield format_count(count, one, many)
 
 
-@dataclass(frozen=True, slots=True)
-class GradedAnswer:
-    """One answer before problems are separated."""
-
-    answered: ScoredAnswer
-    sample_name: str  # as written; empty where it has none
-    index: int  # in the lists of its record
+Graded: TypeAlias = "list[tuple[ScoredAnswer, ...]]"
+"""The answers of each record, before problems are separated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +173,8 @@ def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
     return {}
 
 
-def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]:
-    """The answers of a record."""
+def score_record(record: Record, counts: RecordCounts) -> Iterator[ScoredAnswer]:
+    """The answers of a record in its order; those of other records may have the same sample."""
     if "score" not in record.lists and "score" not in record.cells:
         counts.ungraded += 1
         return
@@ -193,15 +189,15 @@ def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]
         counts.strange += score is None and cell is not None and parse_number(cell) is None
         of: dict[str, Any] = dict(record.cells) if len(scores) == 1 else {}
         of |= {part: cells[index] for part, cells in columns.items()}
-        answered = ScoredAnswer(
+        yield ScoredAnswer(
             problem=record.problem,
             score=score,
+            sample=record.sample,
             answer=as_answer(of.get("answer")),
             gold=record.gold,
             tokens=parse_number(of.get("tokens")),
             seconds=parse_number(of.get("seconds")),
         )
-        yield GradedAnswer(answered, record.sample, index)
 
 
 def _find_first(record: Mapping[str, Any], names: Sequence[str]) -> object:
@@ -236,7 +232,7 @@ _NUMBER: Final = re.compile(r"(?P<problem>\d+)(?:\.(?P<sample>\d+))?")
 _SEVERAL: Final = 2
 
 
-def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
+def number_samples(records: Graded) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
     """Answers each with a problem and sample of its own, and what had to be assumed for it.
 
     A list's samples are numbered by place. Where a problem stands in several records, these are its samples,
@@ -245,29 +241,29 @@ def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, 
     point, most numbers before it stand at least twice, and the gold answer is the same for all of one:
     sections of a book are numbered so, too, and are different problems.
     """
-    decimal = _is_decimal(graded)
+    decimal = _is_decimal(records)
     times: Counter[tuple[str, str]] = Counter()
     answers = []
-    for one in graded:
-        problem, sample = one.answered.problem, one.sample_name
+    for index, answer in chain.from_iterable(map(enumerate, records)):
+        problem, sample = answer.problem, answer.sample
         if decimal and (match := _NUMBER.fullmatch(problem)):
             problem, sample = match["problem"], match["sample"] or "0"
         elif not sample:
-            sample = str(one.index)
-        elif one.index:
-            sample = f"{sample}.{one.index}"
+            sample = str(index)
+        elif index:
+            sample = f"{sample}.{index}"
         times[problem, sample] += 1
         if times[problem, sample] > 1:
             # 1.10 is written as 1.1 by a program that takes it for a number.
             sample = f"{sample} ({times[problem, sample]})"
-        answers.append(replace(one.answered, problem=problem, sample=sample))
+        answers.append(replace(answer, problem=problem, sample=sample))
     repeated = sorted({problem for (problem, _), count in times.items() if count > 1})
     messages = []
     if decimal:
         sizes = Counter(answer.problem for answer in answers)
         fewest, most = min(sizes.values()), max(sizes.values())
         samples = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        names = join_names(list(dict.fromkeys(one.answered.problem for one in graded))[:FEW])
+        names = join_names(list(dict.fromkeys(answer.problem for answer, *_ in records))[:FEW])
         problems = f"{format_count(len(sizes), 'problem')} with {samples} samples"
         message = f"the number behind the point in {names} is read as the sample's: {problems}"
         messages = [f"{message}, not {format_count(len(answers), 'problem')}"]
@@ -278,17 +274,17 @@ def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, 
     return tuple(answers), messages
 
 
-def _is_decimal(graded: Sequence[GradedAnswer]) -> bool:
+def _is_decimal(records: Graded) -> bool:
     counts: Counter[str] = Counter()
     golds: dict[str, set[str]] = defaultdict(set)
     points = False
-    for one in graded:
-        match = _NUMBER.fullmatch(one.answered.problem)
-        if match is None or one.index:
+    for first, *others in records:
+        match = _NUMBER.fullmatch(first.problem)
+        if match is None or others:
             return False
         points = points or match["sample"] is not None
         counts[match["problem"]] += 1
-        if one.answered.gold is not None:
-            golds[match["problem"]].add(one.answered.gold)
+        if first.gold is not None:
+            golds[match["problem"]].add(first.gold)
     several = sum(count >= _SEVERAL for count in counts.values())
     return points and several * 2 > len(counts) and all(len(every) == 1 for every in golds.values())

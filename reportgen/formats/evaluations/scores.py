@@ -198,9 +198,7 @@ def name_groups(fields: Mapping[str, Any]) -> dict[str, str | None]:
     """Fields of a problem as names of groups: empty where missing, None where no group is called so."""
     names: dict[str, str | None] = {}
     for key, value in fields.items():
-        whole = (
-            value is None or isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
-        )
+        whole = isinstance(value, str | int | None) or (isinstance(value, float) and value.is_integer())
         text = as_word(value)
         names[key] = text if whole and len(text) <= _LONGEST_GROUP else None
     return names
