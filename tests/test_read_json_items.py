@@ -9,7 +9,7 @@ import pytest
 from made_evaluations import messages, only, write
 
 from reportgen.formats.evaluations import helm
-from reportgen.formats.evaluations.scores import select_group_fields
+from reportgen.formats.evaluations.scores import name_groups
 from reportgen.formats.json_files import read_json_items
 from reportgen.formats.runs import UnreadableError
 
@@ -72,10 +72,10 @@ def test_an_entry_that_is_no_object_is_counted(tmp_path: Path) -> None:
 def test_long_texts_and_lists_are_not_kept_for_grouping() -> None:
     """Responses are long, and there are many of them."""
     said = {"level": 3, "subject": "algebra", "responses": ["x" * 1000], "text": "x" * 61, "none": None}
-    assert select_group_fields(said) == {
-        "level": 3,
+    assert name_groups(said) == {
+        "level": "3",
         "subject": "algebra",
-        "responses": (),
-        "text": (),
-        "none": None,
+        "responses": None,
+        "text": None,
+        "none": "",
     }

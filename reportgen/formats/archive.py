@@ -80,12 +80,11 @@ class Archive:
         if info.compress_type not in _METHODS:
             message = f"{name} in the archive is packed by method {info.compress_type}, which is not read"
             raise UnreadableError(self.path, message, "Pack it with deflate or Zstandard")
-        content, checksum = BytesIO(), 0
+        content = BytesIO()
         try:
             with self._open_member(info) as member:
                 while piece := member.read(_PIECE):
                     content.write(piece)
-                    checksum = zlib.crc32(piece, checksum)
                     self._unpacked += len(piece)
                     size, times = content.tell(), content.tell() / max(info.compress_size, 1)
                     if size > EXPANSION_COUNTS_FROM and times > MOST_EXPANSION:
@@ -94,7 +93,7 @@ class Archive:
                         self._refuse(name, f"more than {format_mebibytes(LARGEST_PART)}")
                     if self._unpacked > LARGEST_TOTAL:
                         self._refuse(name, f"more than {LARGEST_TOTAL >> 30} GiB, with what was read before")
-            if checksum != info.CRC:
+            if zlib.crc32(content.getvalue()) != info.CRC:
                 raise zipfile.BadZipFile("a member has another checksum")
         except _DAMAGE as error:
             message = f"{name} in the archive is damaged"

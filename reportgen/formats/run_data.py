@@ -164,13 +164,11 @@ class MetricsBuilder:
                     self.add_cell(name, step, cell, time)
             return
         for name, pieces in columns.items():
-            (_, steps, times), values = pieces[0]
-            if len(pieces) > 1:
-                places, steps, times = np.concatenate([positions for positions, _ in pieces], axis=1)
-                order = np.argsort(places, kind="stable")
-                steps, times = steps[order], times[order]
-                values = np.concatenate([column for _, column in pieces])[order]
-            self.extend(name, steps, values, times)
+            # In the order of the rows, of whichever keys.
+            places, steps, times = np.concatenate([positions for positions, _ in pieces], axis=1)
+            order = np.argsort(places, kind="stable")
+            values = np.concatenate([column for _, column in pieces])
+            self.extend(name, steps[order], values[order], times[order])
 
     def extend(
         self, name: str, steps: FloatArray, values: FloatArray, times: FloatArray | None = None

@@ -276,52 +276,44 @@ class TotalsTable:
         self, filters: Mapping[str, CellValue | tuple[CellValue, ...]]
     ) -> dict[str, list[ReportedScore]]:
         """The totals of the rows that filters leave, by their benchmark, in the order of writing."""
-        layout = get_layout(self._source)
+        layout, source = get_layout(self._source), self._source
+        if (roles := layout.totals) is None:
+            raise TypeError(f"the source {source.name!r} holds no totals")
         resolved_filters = resolve_filters(filters, tuple(layout.kinds))
         # As a text, since 1 and true are equal in Python.
         if (key := repr(resolved_filters)) in self._read:
             return self._read[key]
+
+        def list_cells(rows: Rows) -> dict[str, str]:
+            return {
+                "benchmark": rows.as_text(roles.benchmark),
+                **select_names(rows, layout, source.settings.rename),
+                "metric": rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score),
+                "value": rows.as_number(roles.score),
+                "stderr": rows.as_number(roles.stderr),
+                "problems": rows.as_number(roles.n),
+                "row": rows.get_position(),
+            }
+
+        def has_metric(rows: Rows) -> str:
+            return f"{rows.as_text(roles.metric)} IS NOT NULL" if roles.metric else ""
+
         found: dict[str, list[ReportedScore]] = defaultdict(list)
-        roles = layout.totals
-        numbers = [name for name in (roles.score, roles.stderr, roles.n) if name] if roles else []
-        with explain_faults(self._root, self._source.location, layout.files, numbers):
-            select = _select_totals(self._root, self._source, resolved_filters)
+        numbers = [name for name in (roles.score, roles.stderr, roles.n) if name]
+        with explain_faults(self._root, source.location, layout.files, numbers):
+            select = select_files(self._root, layout, list_cells, resolved_filters, has_metric)
             for row in get_engine().fetch_rows(f"SELECT * FROM ({select}) ORDER BY row"):  # noqa: S608
-                benchmark, series, run, seed, metric, *numbers_of_row, _ = row
-                # What is not finite is not known.
-                value, stderr, count = (
-                    cell if isinstance(cell, float) and math.isfinite(cell) else None
-                    for cell in numbers_of_row
-                )
-                problems = int(count) if count is not None and count >= 1 else None
-                name = None if seed is None else str(seed)
-                score = ReportedScore(str(series), str(run), name, str(metric), value, stderr, problems)
-                found[benchmark or ""].append(score)
+                found[row[0] or ""].append(_parse_reported(*row[1:-1]))
         return self._read.setdefault(key, found)
 
 
-def _select_totals(root: Path, source: Source, filters: Filters) -> str:
-    """The rows of a source: benchmark, fields of ``ReportedScore`` and position."""
-    layout = get_layout(source)
-    roles = layout.totals
-    if roles is None:
-        raise TypeError(f"the source {source.name!r} holds no totals")
-
-    def list_cells(rows: Rows) -> dict[str, str]:
-        return {
-            "benchmark": rows.as_text(roles.benchmark),
-            **select_names(rows, layout, source.settings.rename),
-            "metric": rows.as_text(roles.metric) if roles.metric else sql.quote(roles.score),
-            "value": rows.as_number(roles.score),
-            "stderr": rows.as_number(roles.stderr),
-            "problems": rows.as_number(roles.n),
-            "row": rows.get_position(),
-        }
-
-    def has_metric(rows: Rows) -> str:
-        return f"{rows.as_text(roles.metric)} IS NOT NULL" if roles.metric else ""
-
-    return select_files(root, layout, list_cells, filters, has_metric)
+def _parse_reported(series: str, run: str, seed: str | None, metric: str, *numbers: object) -> ReportedScore:
+    # What is not finite is not known.
+    value, stderr, count = (
+        cell if isinstance(cell, float) and math.isfinite(cell) else None for cell in numbers
+    )
+    problems = int(count) if count is not None and count >= 1 else None
+    return ReportedScore(series, run, seed, metric, value, stderr, problems)
 
 
 def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:

@@ -29,17 +29,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import answer_records as keys
-from reportgen.formats.evaluations.answer_records import GradedAnswer, RecordCounts
+from reportgen.formats.evaluations.answer_records import RecordCounts
 from reportgen.formats.evaluations.scores import (
     add_to_first,
     build_protocol,
     compare_means,
     find_slices,
+    find_word,
+    get_inner,
     make_findings,
+    name_groups,
     parse_count,
     parse_score,
     parse_total,
-    select_group_fields,
     warn_equal_answers,
 )
 from reportgen.formats.json_files import (
@@ -110,9 +112,11 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         file, counts = _File(path), RecordCounts()
         for index, record in enumerate(_read_records(file)):
             parts = keys.parse_record(record, index)
-            names = _get_name(record, keys.MODEL), _get_name(record, keys.BENCHMARK)
-            file.fields[names].setdefault(parts.problem, select_group_fields(parts.rest))
-            file.graded[names] += keys.score_record(parts, counts)
+            model, benchmark = (keys.pick_fields(record, names) for names in (keys.MODEL, keys.BENCHMARK))
+            names = find_word(*model.values()), find_word(*benchmark.values())
+            file.fields[names].setdefault(parts.problem, name_groups(parts.rest))
+            answers = tuple(keys.score_record(parts, counts))
+            file.graded[names] += [answers] if answers else []
         if not any(file.graded.values()):
             message = "no record has a score, such as correct: [true, false]"
             advice = "Say where it is with format: mapped, rows: and columns: in source.yml"
@@ -127,17 +131,19 @@ class _File:
     """The answers of a file by model and benchmark, and what its records say of their problems."""
 
     path: Path
-    graded: dict[tuple[str, str], list[GradedAnswer]] = field(default_factory=lambda: defaultdict(list))
-    fields: dict[tuple[str, str], dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
+    graded: dict[tuple[str, str], keys.Graded] = field(default_factory=lambda: defaultdict(list))
+    fields: dict[tuple[str, str], dict[str, dict[str, str | None]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
     totals: dict[str, Total] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
 
-def _build_evaluation(file: _File, model: str, benchmark: str, graded: Sequence[GradedAnswer]) -> Evaluation:
+def _build_evaluation(file: _File, model: str, benchmark: str, graded: keys.Graded) -> Evaluation:
     answers, messages = keys.number_samples(graded)
     fields = file.fields[model, benchmark]
-    hidden = frozenset(key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER)
-    slices = dict(zip(fields, find_slices([*fields.values()], hidden), strict=True))
+    hidden = {key for own in fields.values() for key in own if keys.normalize_key(key) in _NEVER}
+    slices = find_slices(fields, hidden)
     answers = tuple(replace(answer, slices=slices.get(answer.problem, {})) for answer in answers)
     sizes = Counter(answer.problem for answer in answers).values()
     if len(set(sizes)) > 1:
@@ -173,9 +179,8 @@ def _read_records(file: _File) -> Iterator[dict[str, Any]]:
         value, strange = read_json(path)
         file.findings += strange
     around: dict[str, Any] = {}
-    if report := _parse_report(value):
-        file.totals, value = report.totals, report.records
-        file.findings += make_findings(path, report.messages)
+    if (records := _parse_report(file, value)) is not None:
+        value = records
     elif isinstance(value, dict):
         lists = map(as_list, keys.pick_fields(value, keys.RECORDS).values())
         inner = next((one for one in lists if one and isinstance(one[0], dict)), None)
@@ -195,34 +200,27 @@ def _read_records(file: _File) -> Iterator[dict[str, Any]]:
         file.findings.append(Finding(path, f"{format_count(lost, 'entry', 'entries')} left out: no object"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
-    """The records of a report, what it says of each benchmark as a whole, and what was irregular."""
+def _parse_report(file: _File, value: object) -> list[dict[str, Any]] | None:
+    """The records of one of these reports, or of lists of scores; None where it is neither.
 
-    records: list[dict[str, Any]]
-    totals: dict[str, Total] = field(default_factory=dict)
-    messages: tuple[str, ...] = ()
-
-
-def _parse_report(value: object) -> _Report | None:
-    """What a file holds, if it is one of these reports, or lists of scores."""
+    What is said of each benchmark as a whole, and what was irregular, is added to the file.
+    """
     if isinstance(value, dict):
         if isinstance(value.get("resolved_ids"), list):
-            return _parse_resolved(value)
+            return _parse_resolved(file, value)
         tested = as_mapping(value.get("eval"))
         if tested and all(isinstance(samples, list) for samples in tested.values()):
-            return _parse_tests(value, tested)
-        columns = any(keys.normalize_key(key) in _COLUMNS for key in value)
-        if value and not columns and all(_is_scores(scores) for scores in value.values()):
-            return _Report([{"problem_id": key, "scores": scores} for key, scores in value.items()])
-    elif isinstance(value, list) and value and all(_is_scores(scores) for scores in value):
-        return _Report([{"problem_id": index, "scores": scores} for index, scores in enumerate(value)])
-    return None
+            return list(_parse_tests(file, tested, as_mapping(value.get("pass_at_k"))))
+    columns = isinstance(value, dict) and any(keys.normalize_key(key) in _COLUMNS for key in value)
+    several = value if isinstance(value, dict) else dict(enumerate(as_list(value)))
+    if not several or columns or not all(map(_is_scores, several.values())):
+        return None
+    return [{"problem_id": key, "scores": scores} for key, scores in several.items()]
 
 
-def _parse_tests(document: Mapping[str, Any], tested: Mapping[str, list[Any]]) -> _Report:
-    report = _Report([])
-    rates = as_mapping(document.get("pass_at_k"))
+def _parse_tests(
+    file: _File, tested: Mapping[str, list[Any]], rates: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     for problem, listed in tested.items():
         samples = [as_mapping(sample) for sample in listed]
         has_base = all("base_status" in sample for sample in samples)
@@ -233,29 +231,26 @@ def _parse_tests(document: Mapping[str, Any], tested: Mapping[str, list[Any]]) -
             tests.append(("+", "plus", [one * other for one, other in zip(base, plus, strict=True)]))
         for mark, part, scores in tests:
             benchmark = f"{as_word(problem.rpartition('/')[0])}{mark}"
-            report.records.append({"problem_id": problem, "benchmark": benchmark, "scores": scores})
-            total, _ = parse_total("pass@1", as_mapping(rates.get(part)).get("pass@1"))
+            total, _ = parse_total("pass@1", get_inner(rates, part, "pass@1"))
             if total:
-                report.totals.setdefault(benchmark, total)
-    return report
+                file.totals.setdefault(benchmark, total)
+            yield {"problem_id": problem, "benchmark": benchmark, "scores": scores}
 
 
-def _parse_resolved(document: Mapping[str, Any]) -> _Report:
+def _parse_resolved(file: _File, document: Mapping[str, Any]) -> list[dict[str, Any]]:
     scores: dict[str, float | None] = {}
     for key, score in _ENDS.items():
         for name in map(as_word, as_list(document.get(key))):
             # An instance in several lists is what the first of them says.
             scores.setdefault(name, score)
     benchmark = "SWE-bench"
-    records = [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in scores.items()]
-    totals, messages = {}, []
     if missing := sum(score is None for score in scores.values()):
         count = format_count(missing, "instance was", "instances were")
-        messages = [f"{count} not submitted: without a score"]
+        file.findings.append(Finding(file.path, f"{count} not submitted: without a score"))
     n, right = (parse_count(document.get(f"{key}_instances")) for key in ("total", "resolved"))
     if n and (right or document.get("resolved_instances") == 0):
-        totals = {benchmark: Total("resolved", (right or 0) / n, n=n)}
-    return _Report(records, totals, tuple(messages))
+        file.totals[benchmark] = Total("resolved", (right or 0) / n, n=n)
+    return [{"problem_id": name, "benchmark": benchmark, "scores": [one]} for name, one in scores.items()]
 
 
 def _is_scores(scores: object) -> bool:
@@ -263,10 +258,6 @@ def _is_scores(scores: object) -> bool:
     if not isinstance(scores, list) or not scores:
         return False
     return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)
-
-
-def _get_name(record: dict[str, Any], names: Sequence[str]) -> str:
-    return next(filter(None, map(as_word, keys.pick_fields(record, names).values())), "")
 
 
 def _has_answers(path: Path) -> bool:

@@ -10,7 +10,8 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.evaluations.scores import FEW, list_shortened, parse_score
@@ -80,12 +81,7 @@ def pick_fields(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
 
 
 # What a record may have for each of its samples.
-_PARTS: Final[Mapping[str, Sequence[str]]] = {
-    "score": SCORES,
-    "answer": ANSWERS,
-    "tokens": TOKENS,
-    "seconds": SECONDS,
-}
+_PARTS: Final = {"score": SCORES, "answer": ANSWERS, "tokens": TOKENS, "seconds": SECONDS}
 _LONGEST_TEXT: Final = 160
 _LETTER: Final = re.compile(r"\s*[A-Za-z]\s*")
 
@@ -115,45 +111,22 @@ class RecordCounts:
                 yield format_count(count, one, many)
 
 
+Graded: TypeAlias = "list[tuple[ScoredAnswer, ...]]"
+"""The answers of each record, before problems are separated."""
+
+
 @dataclass(frozen=True, slots=True)
-class GradedAnswer:
-    """One answer before problems are separated."""
-
-    answered: ScoredAnswer
-    sample_name: str  # as written; empty where it has none
-    index: int  # in the lists of its record
-
-
-@dataclass(slots=True)
 class Record:
     """What a record says, under whatever names; ``responses`` is their number, where they are a list."""
 
     problem: str
     gold: str | None
     sample: str
-    responses: int | None = None
-    lists: dict[str, list[Any]] = field(default_factory=dict)
-    cells: dict[str, Any] = field(default_factory=dict)
-    scored_by: list[str] = field(default_factory=list)
-    rest: dict[str, Any] = field(default_factory=dict)
-
-    def unpack_responses(self, record: Mapping[str, Any]) -> None:
-        """Responses that are objects hold the score and the answer themselves."""
-        if "score" in self.lists:
-            return
-        inner = {"answer": (*ANSWERS, "answer"), "tokens": TOKENS, "seconds": SECONDS}
-        for value in pick_fields(record, RESPONSES).values():
-            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-                continue
-            scores = [_find_first(one, SCORES) for one in value]
-            if all(score is None for score in scores):
-                continue
-            self.lists["score"] = scores
-            for part, names in inner.items():
-                column = [_find_first(one, names) for one in value]
-                if any(cell is not None for cell in column):
-                    self.lists[part] = column
-            return
+    responses: int | None
+    lists: Mapping[str, list[Any]]  # for each part that has one, an entry a sample
+    cells: Mapping[str, Any]
+    scored_by: Sequence[str]  # all lists of scores
+    rest: Mapping[str, Any]
 
 
 def parse_record(record: Mapping[str, Any], index: int) -> Record:
@@ -163,28 +136,45 @@ def parse_record(record: Mapping[str, Any], index: int) -> Record:
     text = next((as_word(value) for _, value in _iterate_scalars(record, TEXT)), "")
     if len(text) > _LONGEST_TEXT:
         text = f"{text[:_LONGEST_TEXT]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    parsed = Record(as_word(problem) or text or str(index), as_answer(gold), as_word(sample))
-    used = {gold_key}
+    lists, cells, scored_by, used = dict[str, list[Any]](), dict[str, Any](), list[str](), {gold_key}
     for part, names in _PARTS.items():
         for key, value in pick_fields(record, names).items():
             column = isinstance(value, list) and _is_column(part, value)
             if column and part == "score":
-                parsed.scored_by.append(key)
-            if column and part not in parsed.lists:
-                parsed.lists[part] = value
+                scored_by.append(key)
+            if column and part not in lists:
+                lists[part] = value
                 used.add(key)
-            elif part not in parsed.cells and key != gold_key and _is_cell(part, value):
-                parsed.cells[part] = value
+            elif part not in cells and key != gold_key and _is_cell(part, value):
+                cells[part] = value
                 used.add(key)
-    parsed.unpack_responses(record)
     responses = pick_fields(record, RESPONSES).values()
-    parsed.responses = next((len(value) for value in responses if isinstance(value, list)), None)
-    parsed.rest = {key: value for key, value in record.items() if key not in used}
-    return parsed
+    return Record(
+        problem=as_word(problem) or text or str(index),
+        gold=as_answer(gold),
+        sample=as_word(sample),
+        responses=next((len(value) for value in responses if isinstance(value, list)), None),
+        lists=lists if "score" in lists else lists | _unpack_responses(responses),
+        cells=cells,
+        scored_by=scored_by,
+        rest={key: value for key, value in record.items() if key not in used},
+    )
 
 
-def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]:
-    """The answers of a record."""
+def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
+    """The lists of a record whose responses are objects that hold the score and the answer themselves."""
+    parts = _PARTS | {"answer": (*ANSWERS, "answer")}
+    for objects in responses:
+        if isinstance(objects, list) and all(isinstance(one, dict) for one in objects):
+            columns = {part: [_find_first(one, names) for one in objects] for part, names in parts.items()}
+            lists = {part: cells for part, cells in columns.items() if any(c is not None for c in cells)}
+            if "score" in lists:
+                return lists
+    return {}
+
+
+def score_record(record: Record, counts: RecordCounts) -> Iterator[ScoredAnswer]:
+    """The answers of a record in its order; those of other records may have the same sample."""
     if "score" not in record.lists and "score" not in record.cells:
         counts.ungraded += 1
         return
@@ -199,15 +189,15 @@ def score_record(record: Record, counts: RecordCounts) -> Iterator[GradedAnswer]
         counts.strange += score is None and cell is not None and parse_number(cell) is None
         of: dict[str, Any] = dict(record.cells) if len(scores) == 1 else {}
         of |= {part: cells[index] for part, cells in columns.items()}
-        answered = ScoredAnswer(
+        yield ScoredAnswer(
             problem=record.problem,
             score=score,
+            sample=record.sample,
             answer=as_answer(of.get("answer")),
             gold=record.gold,
             tokens=parse_number(of.get("tokens")),
             seconds=parse_number(of.get("seconds")),
         )
-        yield GradedAnswer(answered, record.sample, index)
 
 
 def _find_first(record: Mapping[str, Any], names: Sequence[str]) -> object:
@@ -242,7 +232,7 @@ _NUMBER: Final = re.compile(r"(?P<problem>\d+)(?:\.(?P<sample>\d+))?")
 _SEVERAL: Final = 2
 
 
-def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
+def number_samples(records: Graded) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
     """Answers each with a problem and sample of its own, and what had to be assumed for it.
 
     A list's samples are numbered by place. Where a problem stands in several records, these are its samples,
@@ -251,29 +241,29 @@ def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, 
     point, most numbers before it stand at least twice, and the gold answer is the same for all of one:
     sections of a book are numbered so, too, and are different problems.
     """
-    decimal = _is_decimal(graded)
+    decimal = _is_decimal(records)
     times: Counter[tuple[str, str]] = Counter()
     answers = []
-    for one in graded:
-        problem, sample = one.answered.problem, one.sample_name
+    for index, answer in chain.from_iterable(map(enumerate, records)):
+        problem, sample = answer.problem, answer.sample
         if decimal and (match := _NUMBER.fullmatch(problem)):
             problem, sample = match["problem"], match["sample"] or "0"
         elif not sample:
-            sample = str(one.index)
-        elif one.index:
-            sample = f"{sample}.{one.index}"
+            sample = str(index)
+        elif index:
+            sample = f"{sample}.{index}"
         times[problem, sample] += 1
         if times[problem, sample] > 1:
             # 1.10 is written as 1.1 by a program that takes it for a number.
             sample = f"{sample} ({times[problem, sample]})"
-        answers.append(replace(one.answered, problem=problem, sample=sample))
+        answers.append(replace(answer, problem=problem, sample=sample))
     repeated = sorted({problem for (problem, _), count in times.items() if count > 1})
     messages = []
     if decimal:
         sizes = Counter(answer.problem for answer in answers)
         fewest, most = min(sizes.values()), max(sizes.values())
         samples = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        names = join_names(list(dict.fromkeys(one.answered.problem for one in graded))[:FEW])
+        names = join_names(list(dict.fromkeys(answer.problem for answer, *_ in records))[:FEW])
         problems = f"{format_count(len(sizes), 'problem')} with {samples} samples"
         message = f"the number behind the point in {names} is read as the sample's: {problems}"
         messages = [f"{message}, not {format_count(len(answers), 'problem')}"]
@@ -284,17 +274,17 @@ def number_samples(graded: Sequence[GradedAnswer]) -> tuple[tuple[ScoredAnswer, 
     return tuple(answers), messages
 
 
-def _is_decimal(graded: Sequence[GradedAnswer]) -> bool:
+def _is_decimal(records: Graded) -> bool:
     counts: Counter[str] = Counter()
     golds: dict[str, set[str]] = defaultdict(set)
     points = False
-    for one in graded:
-        match = _NUMBER.fullmatch(one.answered.problem)
-        if match is None or one.index:
+    for first, *others in records:
+        match = _NUMBER.fullmatch(first.problem)
+        if match is None or others:
             return False
         points = points or match["sample"] is not None
         counts[match["problem"]] += 1
-        if one.answered.gold is not None:
-            golds[match["problem"]].add(one.answered.gold)
+        if first.gold is not None:
+            golds[match["problem"]].add(first.gold)
     several = sum(count >= _SEVERAL for count in counts.values())
     return points and several * 2 > len(counts) and all(len(every) == 1 for every in golds.values())

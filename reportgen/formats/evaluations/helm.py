@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import scores
+from reportgen.formats.evaluations.scores import get_inner, get_mapping, make_findings
 from reportgen.formats.json_files import (
     as_list,
     as_mapping,
@@ -98,87 +99,62 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
             for entry in read_json_items(parts[name], irregular):
                 stats.strange += not isinstance(entry, dict)
                 add(as_mapping(entry))
-    splits = [split for split in _SPLITS if stats.splits[split].has_scores] or _SPLITS[:1]
+    splits = [split for split in _SPLITS if stats.totals[split] or stats.answers[split]]
     yield from scores.add_to_first(
-        (_build_evaluation(unit.path, spec, split, stats) for split in splits),
-        (*findings, *irregular, *scores.make_findings(unit.path, stats.list_messages())),
+        (_build_evaluation(unit.path, spec, split, stats) for split in splits or _SPLITS[:1]),
+        (*findings, *irregular, *make_findings(unit.path, stats.list_messages())),
     )
 
 
 @dataclass(slots=True)
-class _Split:
-    """Means and answers on one split."""
-
-    seen: bool = False
-    totals: list[tuple[str, float]] = field(default_factory=list)
-    count: float | None = None
-    answers: list[ScoredAnswer] = field(default_factory=list)
-    problems: set[str] = field(default_factory=set)
-    trials: set[str] = field(default_factory=set)
-
-    @property
-    def has_scores(self) -> bool:
-        return bool(self.totals or self.answers)
-
-
-@dataclass(slots=True)
 class _RunStats:
-    """Stats and instances as they are taken in."""
+    """Stats and instances as they are taken in, by their split."""
 
     selected: Collection[str] | None
-    splits: dict[str, _Split] = field(default_factory=lambda: {split: _Split() for split in _SPLITS})
+    totals: dict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    counts: dict[str, float] = field(default_factory=dict)
+    answers: dict[str, list[ScoredAnswer]] = field(default_factory=lambda: defaultdict(list))
+    problems: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    trials: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    finished: bool = False  # whether there is a stat of any split
     perturbed: int = 0
     strange: int = 0
     without_value: int = 0
 
-    @property
-    def finished(self) -> bool:
-        """Whether there is a stat of any split."""
-        return any(split.seen for split in self.splits.values())
-
     def add_stat(self, stat: Mapping[str, Any]) -> None:
         """Add the mean of a stat over trials."""
-        named = as_mapping(stat.get("name"))
-        metric, split = as_word(named.get("name")), self.splits.get(as_word(named.get("split")))
+        named, mean = get_mapping(stat, "name"), parse_number(stat.get("mean"))
+        metric, split = as_word(named.get("name")), as_word(named.get("split"))
         if named.get("perturbation") or named.get("sub_split"):
             # The worst case stands there even where nothing was perturbed.
-            worst = as_mapping(named.get("perturbation")).get("computed_on") == "worst"
+            worst = get_inner(named, "perturbation", "computed_on") == "worst"
             self.perturbed += bool(named.get("perturbation")) and not worst
-            return
-        if split is None:
-            return
-        split.seen = True
-        mean = parse_number(stat.get("mean"))
-        if metric == _COUNT and mean is not None:
-            split.count = mean
-        if self._is_selected(metric):
-            if mean is None or parse_number(stat.get("count")) == 0:
-                self.without_value += 1
-            else:
-                split.totals.append((metric, mean))
+        elif split in _SPLITS:
+            self.finished = True
+            if metric == _COUNT and mean is not None:
+                self.counts[split] = mean
+            if self._is_selected(metric):
+                if mean is None or parse_number(stat.get("count")) == 0:
+                    self.without_value += 1
+                else:
+                    self.totals[split].append((metric, mean))
 
     def add_instance(self, instance: Mapping[str, Any]) -> None:
         """Add the scores of an instance in a trial."""
-        if instance.get("perturbation"):
-            return
-        by_split: dict[str, dict[str, float | None]] = defaultdict(dict)
-        for stat in map(as_mapping, as_list(instance.get("stats"))):
-            named = as_mapping(stat.get("name"))
-            split = as_word(named.get("split"))
-            if not named.get("perturbation") and split in _SPLITS:
-                empty = parse_number(stat.get("count")) == 0
-                by_split[split][as_word(named.get("name"))] = (
-                    None if empty else scores.parse_score(stat.get("mean"))
-                )
         problem, trial = as_word(instance.get("instance_id")), as_word(instance.get("train_trial_index"))
-        for name, cells in by_split.items():
-            own = self.splits[name]
-            own.seen = True
-            own.problems.add(problem)
-            own.trials.add(trial)
+        by_split: dict[str, dict[str, float | None]] = defaultdict(dict)
+        for stat in () if instance.get("perturbation") else map(as_mapping, as_list(instance.get("stats"))):
+            named, empty = get_mapping(stat, "name"), parse_number(stat.get("count")) == 0
+            if not named.get("perturbation") and as_word(named.get("split")) in _SPLITS:
+                score = None if empty else scores.parse_score(stat.get("mean"))
+                by_split[as_word(named.get("split"))][as_word(named.get("name"))] = score
+        for split, cells in by_split.items():
+            self.finished = True
+            self.problems[split].add(problem)
+            self.trials[split].add(trial)
             tokens = next((cells[key] for key in _TOKENS if cells.get(key) is not None), None)
             seconds = cells.get(_SECONDS)
-            own.answers += (
+            self.answers[split] += (
                 ScoredAnswer(problem, score, trial, metric, tokens=tokens, seconds=seconds)
                 for metric, score in cells.items()
                 if self._is_selected(metric)
@@ -199,15 +175,16 @@ class _RunStats:
         return metric not in _BOOKKEEPING if self.selected is None else metric in self.selected
 
 
-def _build_evaluation(path: Path, spec: Mapping[str, Any], name: str, stats: _RunStats) -> Evaluation:
-    split = stats.splits[name]
-    n, trials = len(split.problems) or scores.parse_count(split.count), len(split.trials)
-    parsed = [scores.parse_total(metric, mean, n=n) for metric, mean in split.totals]
+def _build_evaluation(path: Path, spec: Mapping[str, Any], split: str, stats: _RunStats) -> Evaluation:
+    answers = stats.answers[split]
+    n = len(stats.problems[split]) or scores.parse_count(stats.counts.get(split))
+    trials = len(stats.trials[split])
+    parsed = [scores.parse_total(metric, mean, n=n) for metric, mean in stats.totals[split]]
     totals = tuple(total for total, _ in parsed if total)
     messages = [message for _, irregular in parsed for message in irregular]
     means = [(total.metric, total) for total in totals]
-    messages += scores.check_totals(split.answers, means, repeats=trials or 1)
-    adapter = as_mapping(spec.get("adapter_spec"))
+    messages += scores.check_totals(answers, means, repeats=trials or 1)
+    adapter = get_mapping(spec, "adapter_spec")
     # ``mmlu:subject=anatomy`` of ``mmlu:subject=anatomy,model=openai_gpt2``: all but the model.
     scenario, _, arguments = (as_word(spec.get("name")) or path.name).partition(":")
     parts = [p for p in arguments.split(",") if p and not p.startswith(("model=", "model_deployment="))]
@@ -218,19 +195,19 @@ def _build_evaluation(path: Path, spec: Mapping[str, Any], name: str, stats: _Ru
         **{key: adapter.get(key) for key in ("temperature", "top_p", "max_tokens")},
         "prompt": ", ".join(filter(None, (f"{shots}-shot" if shots else "", method))),
         "harness": "HELM",
-        "split": name,
+        "split": split,
         "limit": adapter.get("max_eval_instances"),
         "backend": adapter.get("model_deployment"),
     }
     return Evaluation(
         path=path,
-        model=as_word(adapter.get("model")) or as_word(adapter.get("model_deployment")),
-        benchmark=benchmark + (f" ({name})" if name != _SPLITS[0] else ""),
+        model=scores.find_word(adapter.get("model"), adapter.get("model_deployment")),
+        benchmark=benchmark + (f" ({split})" if split != _SPLITS[0] else ""),
         run=as_word(path.parent.name) if path.parent.parent.name == "runs" else "",
         seed=None,
         protocol=scores.build_protocol(protocol),
-        answers=tuple(split.answers),
+        answers=tuple(answers),
         totals=totals,
         finished=stats.finished,
-        findings=tuple(scores.make_findings(path, messages)),
+        findings=tuple(make_findings(path, messages)),
     )

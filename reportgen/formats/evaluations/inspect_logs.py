@@ -13,19 +13,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reportgen.core.words import format_count
+from reportgen.core.words import format_count, join_names
+from reportgen.core.words import format_number as written
 from reportgen.formats.archive import Archive, open_archive
 from reportgen.formats.evaluations import scores
-from reportgen.formats.evaluations.inspect_samples import (
-    build_answers,
-    build_reduced_answers,
-    build_scores,
-    has_scores,
-)
+from reportgen.formats.evaluations.scores import find_seed, get_inner, get_mapping, parse_count, parse_score
 from reportgen.formats.json_files import (
     as_answer,
     as_list,
@@ -36,7 +33,8 @@ from reportgen.formats.json_files import (
     read_json_object,
     shorten_cell,
 )
-from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Unit, UnreadableError
+from reportgen.formats.run_data import parse_number
+from reportgen.formats.runs import Evaluation, Finding, ScoredAnswer, Total, Unit, UnreadableError
 from reportgen.formats.text_files import Decoder
 
 if TYPE_CHECKING:
@@ -50,7 +48,7 @@ TITLE: Final = "logs of Inspect"
 _ARCHIVES: Final = ("PK\x03\x04", "PK\x05\x06", "version https://git-lfs")
 _STATUS: Final = re.compile(r'"status"\s*:\s*"(?:started|success|cancelled|error)"')
 _EVAL: Final = re.compile(r'"eval"\s*:\s*\{')
-_SUMMARIES: Final = re.compile(r"_journal/summaries/(\d{1,9})\.json")
+_SUMMARIES: Final = re.compile(r"_journal/summaries/\d{1,9}\.json")
 _SAMPLE: Final = re.compile(r"samples/[^/]+\.json")
 # What only a sample has.
 _SAMPLE_HAS: Final = frozenset(("id", "epoch", "input", "messages"))
@@ -60,10 +58,14 @@ _USED: Final = frozenset(
         *("total_time", "working_time"),
     )
 )
-_DAY: Final = 10
 # When, which task, and its id: a retry keeps the id.
 _NAMED: Final = re.compile(r"\d{4}-\d\d-\d\dT.*_(?P<task>[0-9A-Za-z]{22})")
 _LONGEST_ERROR: Final = 120
+# Metrics that say how sure or how wide another is.
+_ERRORS: Final = ("stderr", "bootstrap_stderr")
+_SPREADS: Final = frozenset((*_ERRORS, "std", "var"))
+# Metrics that a standard error in the same entry is of.
+_MEANS: Final = frozenset(("accuracy", "mean"))
 _OUTCOMES: Final = {
     "cancelled": "the evaluation was cancelled",
     "error": "the evaluation failed",
@@ -111,8 +113,16 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     )
 
 
+class _TaskScore(NamedTuple):
+    """A score of a whole task."""
+
+    label: str  # what answers call the scorer: match, judge/style
+    total: Total
+    is_mean: bool  # whether it is the mean of the answers' scores
+
+
 class _Rank(NamedTuple):
-    """What makes one of several attempts count."""
+    """What makes one of several attempts count: that it has scores, then its end, then its beginning."""
 
     scored: bool
     ended: bool
@@ -131,49 +141,34 @@ class _Log:
 
     @property
     def setup(self) -> dict[str, Any]:
-        return as_mapping(self.header.get("eval"))
-
-    @property
-    def results(self) -> dict[str, Any]:
-        return as_mapping(self.header.get("results"))
+        return get_mapping(self.header, "eval")
 
     @property
     def epochs(self) -> int:
         """How often each sample was answered."""
-        return scores.parse_count(as_mapping(self.setup.get("config")).get("epochs")) or 1
+        return parse_count(get_inner(self.setup, "config", "epochs")) or 1
 
     @property
     def generation(self) -> dict[str, Any]:
         """Settings of generation: the model's own, and over them those of the task and the command line."""
-        own = as_mapping(self.setup.get("model_generate_config"))
-        over = as_mapping(as_mapping(self.header.get("plan")).get("config"))
-        return {**own, **{key: value for key, value in over.items() if value is not None}}
+        over = get_mapping(self.header, "plan", "config").items()
+        return get_mapping(self.setup, "model_generate_config") | {k: v for k, v in over if v is not None}
 
     @property
     def rank(self) -> _Rank:
-        """Whether it has scores, then its end, then its beginning."""
-        scored = has_scores(self.samples) or bool(self.reductions)
+        scored = _has_scores(self.samples) or bool(self.reductions)
         return _Rank(scored, self.header.get("status") == "success", as_word(self.setup.get("created")))
 
     @property
     def protocol(self) -> dict[str, str]:
         setup, generation = self.setup, self.generation
-        config = as_mapping(setup.get("config"))
-        limit, reducer = config.get("limit"), config.get("epochs_reducer")
-        # A limit may be a range of samples.
-        limit = "-".join(map(as_word, limit[:2])) if isinstance(limit, list) else limit
-        given = as_mapping(setup.get("task_args")).items()
-        arguments = ", ".join(f"{as_word(key)}={json.dumps(value)}" for key, value in given)
-        steps = map(as_mapping, as_list(as_mapping(self.header.get("plan")).get("steps")))
+        config = get_mapping(setup, "config")
+        given = get_mapping(setup, "task_args").items()
         # Scorers, and the model of those that ask one: given to them, or to the role of the grader.
-        bound = as_mapping(setup.get("model_roles")).get("grader")
-        models = (
-            as_word(as_mapping(part).get("model")) for part in (bound if isinstance(bound, list) else [bound])
-        )
-        role = " and ".join(filter(None, models))
+        role = " and ".join(_list_words(get_inner(setup, "model_roles", "grader"), "model"))
         graders = []
-        for scorer in map(as_mapping, as_list(setup.get("scorers"))):
-            name, model = as_word(scorer.get("name")), as_word(as_mapping(scorer.get("options")).get("model"))
+        for scorer in as_list(setup.get("scorers")):
+            name, model = as_word(get_inner(scorer, "name")), as_word(get_inner(scorer, "options", "model"))
             model = model or (role if name.startswith("model_graded") else "")
             graders += [f"{name} by {model}" if model else name] if name else []
         return scores.build_protocol(
@@ -181,41 +176,109 @@ class _Log:
                 "samples": self.epochs,
                 **{key: generation.get(key) for key in ("temperature", "top_p", "max_tokens")},
                 "harness": "Inspect",
-                "version": as_mapping(setup.get("packages")).get("inspect_ai"),
+                "version": get_inner(setup, "packages", "inspect_ai"),
                 "grader": ", ".join(graders),
-                "date": as_word(setup.get("created"))[:_DAY],
+                "date": setup.get("created"),
                 "task version": setup.get("task_version"),
-                "task arguments": as_answer(arguments),
-                "dataset": as_mapping(setup.get("dataset")).get("name"),
-                "solver": ", ".join(filter(None, (as_word(step.get("solver")) for step in steps))),
-                "limit": limit,
-                "reducer": ", ".join(map(as_word, reducer)) if isinstance(reducer, list) else reducer,
+                "task arguments": as_answer(", ".join(f"{as_word(key)}={json.dumps(v)}" for key, v in given)),
+                "dataset": get_inner(setup, "dataset", "name"),
+                "solver": ", ".join(_list_words(get_inner(self.header, "plan", "steps"), "solver")),
+                # A limit may be a range of samples.
+                "limit": "-".join(_list_words(config.get("limit"))[:2]),
+                "reducer": ", ".join(_list_words(config.get("epochs_reducer"))),
             }
         )
 
     def report_outcome(self, answers: Sequence[ScoredAnswer]) -> Iterator[str]:
         """How the evaluation ended, and whether all samples are there."""
+        results = get_mapping(self.header, "results")
         if ended := _OUTCOMES.get(as_word(self.header.get("status"))):
-            error = shorten_cell(as_mapping(self.header.get("error")).get("message"), _LONGEST_ERROR)
-            nevertheless = ", and has scores nevertheless" if self.results.get("scores") else ""
+            error = shorten_cell(get_inner(self.header, "error", "message"), _LONGEST_ERROR)
+            nevertheless = ", and has scores nevertheless" if results.get("scores") else ""
             yield f"{ended}{nevertheless}{f': {error}' if error else ''}"
         if self.header.get("invalidated") is True:
             yield "the log is marked as invalid"
-        dataset = as_mapping(self.setup.get("dataset"))
-        limit = scores.parse_count(as_mapping(self.setup.get("config")).get("limit"))
+        dataset = get_mapping(self.setup, "dataset")
+        limit = parse_count(get_inner(self.setup, "config", "limit"))
         limited_to = len(as_list(dataset.get("sample_ids"))) or limit
-        for message in scores.warn_limit(
-            limited_to, scores.parse_count(dataset.get("samples")), what="sample"
-        ):
+        for message in scores.warn_limit(limited_to, parse_count(dataset.get("samples")), what="sample"):
             yield f"{message} of the dataset"
         problems = len({answer.problem for answer in answers})
         if limited_to and 0 < problems < limited_to:
             yield f"answers to {problems:,} of {format_count(limited_to, 'sample')} are there"
-        completed, total = (
-            scores.parse_count(self.results.get(key)) for key in ("completed_samples", "total_samples")
+        completed, total = (parse_count(results.get(f"{key}_samples")) or 0 for key in ("completed", "total"))
+        if completed < total and not answers:
+            yield f"{completed:,} of {format_count(total, 'sample')} count in the scores"
+
+    def report_retries(self, attempts: Sequence[tuple[_Rank, Path]]) -> Iterator[str]:
+        """A retry writes a new log with what was finished before; one that is not graded is no better."""
+        if others := [(rank, path) for rank, path in attempts if path != self.path]:
+            which = "newest that ended well" if self.rank.ended else "newest"
+            if any(self.rank[1:] < rank[1:] for rank, _ in others):
+                which = f"{which} of those with scores"
+            names = scores.list_shortened(path.name for _, path in others)
+            yield f"the task has {len(attempts)} logs: the {which} is read, and left out are {names}"
+
+    def build_scores(self, messages: list[str]) -> Iterator[_TaskScore]:
+        """Every metric of the results that is no spread, in the order of the log; adds what was irregular."""
+        results = get_mapping(self.header, "results")
+        entries = results.get("scores")
+        if not isinstance(entries, list):  # logs of 2024 have one scorer, and its metrics next to it
+            entries = [results] if "metrics" in results else []
+        completed = parse_count(results.get("completed_samples"))
+        problems = completed // self.epochs if completed and completed % self.epochs == 0 else None
+        for entry in map(as_mapping, entries):
+            yield from _build_entry(entry, problems, messages)
+
+    def build_answers(self, messages: list[str]) -> Iterator[ScoredAnswer]:
+        """Every answer by every scorer; one that failed has no score. Adds what was irregular."""
+        samples = [sample for sample in self.samples if isinstance(sample, dict)]
+        # An id is shared by the epochs of its own sample alone.
+        fields = {as_word(sample.get("id")): get_mapping(sample, "metadata") for sample in samples}
+        slices = scores.find_slices({problem: scores.name_groups(own) for problem, own in fields.items()})
+        scored = [dict(_iterate_scores(sample)) for sample in samples]
+        labels = list(dict.fromkeys(label for labelled in scored for label in labelled)) or [""]
+        strange: Counter[str] = Counter()
+        for sample, labelled in zip(samples, scored, strict=True):
+            problem = as_word(sample.get("id"))
+            # Time without waiting for others, where it is known.
+            times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
+            # Graders have an entry of their own.
+            usage = get_mapping(sample, "model_usage")
+            own = usage.get(as_word(self.setup.get("model")))
+            own = own or (next(iter(usage.values())) if len(usage) == 1 else None)
+            build = partial(
+                ScoredAnswer,
+                problem,
+                sample=as_word(sample.get("epoch")),
+                gold=as_answer(sample.get("target")),
+                tokens=parse_number(get_inner(own, "output_tokens")),
+                seconds=next((time for time in times if time is not None), None),
+                slices=slices[problem],
+            )
+            for label in labels:
+                value, answer = labelled.get(label, (None, None))
+                score = parse_score(value)
+                strange[label] += score is None and value is not None and parse_number(value) is None
+                yield build(score=score, metric=label, answer=as_answer(answer))
+        messages += _list_messages(samples, strange, len(self.samples) - len(samples))
+
+    def build_reduced_answers(self) -> Iterator[ScoredAnswer]:
+        """A score a problem, where the log has no samples: those of means, or of the only epoch."""
+        means = (
+            one for one in map(as_mapping, self.reductions) if as_word(one.get("reducer")) in {"", "mean"}
         )
-        if total and not answers and (completed or 0) < total:
-            yield f"{completed or 0:,} of {format_count(total, 'sample')} count in the scores"
+        for reduction in means:
+            for sample in map(as_mapping, as_list(reduction.get("samples"))):
+                for label, value in _iterate_values(as_word(reduction.get("scorer")), sample.get("value")):
+                    problem, answer = as_word(sample.get("sample_id")), as_answer(sample.get("answer"))
+                    yield ScoredAnswer(problem, parse_score(value), metric=label, answer=answer)
+
+
+def _list_words(cells: object, *keys: str) -> list[str]:
+    """The words of a cell or of a list of cells, or of what stands there at a path of keys."""
+    several = cells if isinstance(cells, list) else [cells]
+    return [word for cell in several if (word := as_word(get_inner(cell, *keys)))]
 
 
 def _read_json_log(path: Path) -> _Log:
@@ -225,14 +288,9 @@ def _read_json_log(path: Path) -> _Log:
     )
     if not isinstance(document.get("eval"), dict):
         raise UnreadableError(path, 'there is no object "eval" in the file', "Check that Inspect wrote it")
-    reduced = as_mapping(document.get("results")).get("sample_reductions")
-    return _Log(
-        path,
-        {key: value for key, value in document.items() if key != "samples"},
-        [_strip_sample(sample) for sample in as_list(document.get("samples"))],
-        as_list(document.get("reductions")) or as_list(reduced),
-        findings,
-    )
+    reductions = document.get("reductions"), get_inner(document, "results", "sample_reductions")
+    samples = [_strip_sample(sample) for sample in as_list(document.pop("samples", None))]
+    return _Log(path, document, samples, next(filter(None, map(as_list, reductions)), []), findings)
 
 
 def _read_archive(path: Path) -> _Log:
@@ -244,28 +302,24 @@ def _read_archive(path: Path) -> _Log:
             header = {**as_mapping(_read_member(archive, start)), "status": "started"}
         else:
             raise UnreadableError(path, "the archive has no header.json", "Check that Inspect wrote it")
-        if not isinstance(as_mapping(header).get("eval"), dict):
+        if not isinstance(get_inner(header, "eval"), dict):
             message = 'there is no object "eval" in the header of the log'
             raise UnreadableError(path, message, "Check that Inspect wrote it")
-        members = sorted(
-            (int(match[1]), name) for name in archive.names if (match := _SUMMARIES.fullmatch(name))
-        )
+        summaries = filter(_SUMMARIES.fullmatch, archive.names)
         if "summaries.json" in archive.names:
             samples = as_list(_read_member(archive, "summaries.json"))
-        elif members:
-            parts = [as_mapping(part) for _, name in members for part in as_list(_read_member(archive, name))]
+        elif members := sorted(summaries, key=lambda name: (len(name), name)):  # by their numbers
+            parts = [as_mapping(part) for name in members for part in as_list(_read_member(archive, name))]
             # A sample that was tried again stands there again, and counts as it was last.
             latest = {(as_word(part.get("id")), as_word(part.get("epoch"))): part for part in parts}
             samples = [*latest.values()]
         else:
-            names = sorted(name for name in archive.names if _SAMPLE.fullmatch(name))
-            samples = [_strip_sample(_read_member(archive, name)) for name in names]
+            members = sorted(filter(_SAMPLE.fullmatch, archive.names))
+            samples = [_strip_sample(_read_member(archive, name)) for name in members]
         reduced = as_list(_read_member(archive, reductions)) if reductions in archive.names else []
-        messages = []
-        if archive.torn:
-            whole = format_count(archive.torn, "whole member is", "whole members are")
-            messages = [f"the archive is torn or damaged, and its list of members lost: {whole} read"]
-        return _Log(path, header, samples, reduced, tuple(scores.make_findings(path, messages)))
+        whole = format_count(archive.torn, "whole member is", "whole members are")
+        torn = Finding(path, f"the archive is torn or damaged, and its list of members lost: {whole} read")
+        return _Log(path, header, samples, reduced, (torn,) if archive.torn else ())
 
 
 def _strip_sample(sample: object) -> dict[str, Any]:
@@ -280,45 +334,110 @@ def _read_member(archive: Archive, name: str) -> Any:  # noqa: ANN401 - JSON can
 def _build_evaluation(
     log: _Log, attempts: Sequence[tuple[_Rank, Path]], selected: Collection[str] | None
 ) -> Evaluation:
-    setup, messages = log.setup, _report_retries(log, attempts)
-    answers, irregular = build_answers(log.samples, as_word(setup.get("model")))
-    reduced = []
-    if not answers and log.reductions:
-        answers = build_reduced_answers(log.reductions)
-        if answers and log.epochs > 1:
-            reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
-    graded, strange = build_scores(log.results, log.epochs)
+    setup, irregular = log.setup, list[str]()
+    answers, reduced = tuple(log.build_answers(irregular)), list[str]()
+    if not answers and (answers := tuple(log.build_reduced_answers())) and log.epochs > 1:
+        reduced = ["the answers of each epoch are not kept; a score for each problem is read"]
+    graded = list(log.build_scores(irregular))
     if selected is not None:
         answers = tuple(answer for answer in answers if answer.metric in selected)
         graded = [score for score in graded if {score.label, score.total.metric} & set(selected)]
     means = {score.label: score.total for score in graded if score.is_mean}
     checks = scores.check_totals(answers, [*means.items()], repeats=log.epochs, partial=True, what="samples")
-    outcome = (*reduced, *log.report_outcome(answers), *irregular, *strange)
-    seed, created = log.generation.get("seed"), as_word(setup.get("created"))
+    outcome = (*reduced, *log.report_outcome(answers), *irregular)
     return Evaluation(
         path=log.path,
         model=as_word(setup.get("model")),
         benchmark=as_word(setup.get("task")) or log.path.stem,
         # Tasks that run side by side may begin in the same second.
-        run=f"{created} {as_word(setup.get('task_id'))[:6]}".strip(),
-        seed=None if isinstance(seed, bool) else as_word(seed) or None,
+        run=f"{log.rank.began} {as_word(setup.get('task_id'))[:6]}".strip(),
+        seed=find_seed(log.generation.get("seed")),
         protocol=log.protocol,
         answers=answers,
         totals=tuple(score.total for score in graded),
-        finished=log.header.get("status") == "success",
+        finished=log.rank.ended,
         findings=(
-            *scores.make_findings(log.path, messages),
+            *scores.make_findings(log.path, log.report_retries(attempts)),
             *log.findings,
             *scores.make_findings(log.path, (*outcome, *checks, *scores.warn_equal_answers(answers))),
         ),
     )
 
 
-def _report_retries(log: _Log, attempts: Sequence[tuple[_Rank, Path]]) -> Iterator[str]:
-    """A retry writes a new log, which has what was finished before; one that is not graded is no better."""
-    if others := [(rank, path) for rank, path in attempts if path != log.path]:
-        which = "newest that ended well" if log.rank.ended else "newest"
-        if any(log.rank[1:] < rank[1:] for rank, _ in others):
-            which = f"{which} of those with scores"
-        names = scores.list_shortened(path.name for _, path in others)
-        yield f"the task has {len(attempts)} logs: the {which} is read, and left out are {names}"
+def _label_score(name: str, scorer: str) -> str:
+    """A scorer, with the key of its value where that has several: ``match``, ``judge/style``."""
+    return name if name == scorer or not scorer else f"{scorer}/{name}"
+
+
+def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[str]) -> Iterator[_TaskScore]:
+    scorer = scores.find_word(get_inner(entry, "scorer", "name"), entry.get("scorer"))
+    label = _label_score(as_word(entry.get("name")) or scorer, scorer)
+    reducer = as_word(entry.get("reducer"))
+    where = f"{label}, {reducer}" if reducer else label
+    # ``inspect_ai/accuracy`` is accuracy.
+    metrics = [
+        (as_word(get_inner(metric, "name")).rpartition("/")[2] or key, key, metric)
+        for key, metric in get_mapping(entry, "metrics").items()
+    ]
+    errors: list[tuple[str, float]] = []  # how each standard error was made, and itself
+    for name, _, metric in metrics:
+        value = parse_number(get_inner(metric, "value"))
+        if name in _ERRORS and value is not None and value >= 0:
+            options = get_mapping(metric, "params") or get_mapping(metric, "options")
+            cluster = as_word(options.get("cluster"))
+            errors.append((f"clustered by {cluster}" if cluster else "", value))
+    errors.sort(key=lambda error: bool(error[0]))  # those over all samples first
+    if len(errors) > 1:
+        listed = ", ".join(f"{written(value, significant=3)} {how}".strip() for how, value in errors)
+        messages.append(
+            f"{shorten_cell(where)} has {len(errors)} standard errors ({listed}): the first is taken"
+        )
+    for name, key, metric in metrics:
+        if name not in _SPREADS:
+            total, irregular = scores.parse_total(
+                f"{as_word(key)} ({where})" if where else as_word(key),
+                metric.get("value") if isinstance(metric, dict) else metric,
+                errors[0][1] if name in _MEANS and errors else None,
+                n=parse_count(entry.get("scored_samples")) or problems,
+            )
+            messages += irregular
+            if total:
+                yield _TaskScore(label, total, name in _MEANS and reducer in {"", "mean"})
+
+
+def _has_scores(samples: Sequence[Any]) -> bool:
+    """Whether any sample has a score."""
+    return any(one.get("scores") or one.get("score") for one in map(as_mapping, samples))
+
+
+def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], lost: int) -> Iterator[str]:
+    if errors := [error for sample in samples if (error := sample.get("error"))]:
+        first = shorten_cell(get_inner(errors[0], "message") or errors[0])
+        yield f"{format_count(len(errors), 'sample')} failed, such as by {first}"
+    if samples and not _has_scores(samples):
+        yield f"{format_count(len(samples), 'sample has', 'samples have')} no score: not yet graded"
+    # The limit that stopped a sample is an object in samples, and a word in summaries.
+    stops = (get_inner(said, "type") or said for said in (sample.get("limit") for sample in samples))
+    if limits := [limit for limit in map(shorten_cell, stops) if limit]:
+        which = join_names(list(dict.fromkeys(limits)), most=scores.FEW)
+        stopped = format_count(len(limits), "sample was", "samples were")
+        count = "counts as it was scored" if len(limits) == 1 else "count as they were scored"
+        yield f"{stopped} stopped by a limit ({which}) and {count}"
+    yield from scores.warn_no_scores(+strange, "by")
+    if lost:
+        yield f"{format_count(lost, 'sample that is no object', 'samples that are no objects')}: left out"
+
+
+def _iterate_scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """The value and the answer of each score of a sample by its label."""
+    by_scorer = sample.get("scores")
+    if not isinstance(by_scorer, dict):  # logs of 2024 have one scorer, without a name here
+        by_scorer = {"": sample["score"]} if isinstance(sample.get("score"), dict) else {}
+    for scorer, score in by_scorer.items():
+        for label, value in _iterate_values(as_word(scorer), get_inner(score, "value")):
+            yield label, (value, get_inner(score, "answer"))
+
+
+def _iterate_values(scorer: str, value: object) -> Iterator[tuple[str, Any]]:
+    values = value.items() if isinstance(value, dict) else [(scorer, value)]
+    return ((_label_score(as_word(key), scorer), one) for key, one in values)

@@ -24,7 +24,7 @@ import duckdb
 from reportgen.core.words import format_count
 from reportgen.formats import sql
 from reportgen.formats.evaluations import scores
-from reportgen.formats.evaluations.scores import SUBTASKS
+from reportgen.formats.evaluations.scores import SUBTASKS, get_inner, get_mapping, make_findings, parse_count
 from reportgen.formats.json_files import (
     as_answer,
     as_list,
@@ -50,7 +50,6 @@ _GENERAL: Final = re.compile(r'\s*\{\s*"config_general"\s*:\s*\{')
 _KEYS: Final = re.compile(r'"(?:lighteval_sha|num_fewshot_seeds|model_name|max_samples)"\s*:')
 _STDERR: Final = "_stderr"
 _ALL, _AVERAGE = "all", ":_average"
-_DAY: Final = 10
 _SCORES: Final = ("metric", "metrics")
 _ABOUT: Final = ("doc", "gold")
 _ROWS_AT_ONCE: Final = 500
@@ -73,7 +72,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     """Each task of a results file, and the means over tasks behind them."""
     path = unit.files[0]
     document, findings = read_json_object(path)
-    results = [key for key, value in as_mapping(document.get("results")).items() if isinstance(value, dict)]
+    results = [key for key, value in get_mapping(document, "results").items() if isinstance(value, dict)]
     if not results:
         raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
     # Details are called details_TASK_DATE.parquet.
@@ -86,15 +85,12 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     single = [task for task in tasks if not task.is_mean]
     means = [task for task in tasks if task.is_mean and len(single) > 1]
     times = Counter(task.name for task in single)
-    mean_warnings = scores.make_findings(path, scores.warn_group_scores([task.name for task in means]))
-    for task in (*single, *means):
-        evaluation = _build_evaluation(task, selected, details.get(task.key))
-        if SUBTASKS in evaluation.protocol:
-            findings = (*findings, *mean_warnings)
-        several = times[task.name] > 1 and task.shots
-        benchmark = as_word(f"{task.name} ({task.shots}-shot)" if several else task.name)
-        yield replace(evaluation, benchmark=benchmark, findings=(*findings, *evaluation.findings))
-        findings = ()
+    evaluations = (
+        _build_evaluation(task, selected, details.get(task.key), several=times[task.name] > 1)
+        for task in (*single, *means)
+    )
+    warnings = scores.warn_group_scores(path, [task.name for task in means])
+    yield from scores.add_to_first(evaluations, findings, warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,30 +120,28 @@ class _Task:
     @property
     def config(self) -> dict[str, Any]:
         """What is said of it; its name there lacks the shots in files of 2024 and 2025."""
-        configs = as_mapping(self.document.get("config_tasks"))
-        return as_mapping(configs.get(self.key)) or as_mapping(configs.get(self.key.rpartition("|")[0]))
-
-    @property
-    def general(self) -> dict[str, Any]:
-        return as_mapping(self.document.get("config_general"))
+        names = (self.key, self.key.rpartition("|")[0])
+        return next(filter(None, (get_mapping(self.document, "config_tasks", name) for name in names)), {})
 
     @property
     def generation(self) -> dict[str, Any]:
-        own = as_mapping(as_mapping(self.general.get("model_config")).get("generation_parameters"))
-        return own or as_mapping(self.general.get("generation_parameters"))
+        general = get_mapping(self.document, "config_general")
+        own = get_mapping(general, "model_config", "generation_parameters")
+        return own or get_mapping(general, "generation_parameters")
 
     @property
     def subtasks(self) -> str:
         """The tasks that a mean is over."""
         group = self.name.removesuffix(_AVERAGE)
-        others = (replace(self, key=key) for key in as_mapping(self.document.get("results")))
+        others = (replace(self, key=key) for key in get_mapping(self.document, "results"))
         names = [other.name for other in others if not other.is_mean]
         names = [name for name in names if self.name == _ALL or name.startswith(f"{group}:")]
         return ", ".join(dict.fromkeys(map(as_word, names)))
 
     @property
     def protocol(self) -> dict[str, str]:
-        general, config, generation = self.general, self.config, self.generation
+        config, generation = self.config, self.generation
+        general = get_mapping(self.document, "config_general")
         return scores.build_protocol(
             {
                 "samples": config.get("num_samples"),
@@ -157,8 +151,8 @@ class _Task:
                 "prompt": f"{self.shots}-shot" if self.shots else None,
                 "harness": "lighteval",
                 "version": general.get("lighteval_version") or general.get("lighteval_sha"),
-                "date": scores.find_date(self.path)[:_DAY],
-                "task version": as_mapping(self.document.get("versions")).get(self.key),
+                "date": scores.find_date(self.path),
+                "task version": get_inner(self.document, "versions", self.key),
                 "limit": general.get("max_samples"),
                 SUBTASKS: self.subtasks if self.is_mean else None,
             }
@@ -166,14 +160,13 @@ class _Task:
 
     def build_totals(self, selected: Collection[str] | None, messages: list[str]) -> Iterator[Total]:
         """Its scores; what is irregular about them is added to the messages."""
-        entry = as_mapping(as_mapping(self.document.get("results")).get(self.key))
+        entry, config = get_mapping(self.document, "results", self.key), self.config
         better: dict[str, bool] = {}
-        for described in map(as_mapping, as_list(self.config.get("metrics") or self.config.get("metric"))):
+        for described in map(as_mapping, as_list(config.get("metrics") or config.get("metric"))):
             name, direction = described.get("metric_name"), described.get("higher_is_better")
-            if isinstance(name, str) and isinstance(direction, bool):
-                better[name] = direction
             # A metric of several names has a direction for each.
-            better |= {key: value for key, value in as_mapping(direction).items() if isinstance(value, bool)}
+            directions = direction if isinstance(direction, dict) else {as_word(name): direction}
+            better |= {key: value for key, value in directions.items() if isinstance(value, bool)}
         for metric, cell in entry.items():
             if metric.endswith(_STDERR) or (selected is not None and metric not in selected):
                 continue
@@ -181,7 +174,7 @@ class _Task:
                 as_word(metric),
                 cell,
                 None if self.is_mean else entry.get(f"{metric}{_STDERR}"),
-                n=scores.parse_count(self.config.get("effective_num_docs")),
+                n=parse_count(config.get("effective_num_docs")),
                 higher_is_better=better.get(metric),
             )
             messages += irregular
@@ -190,29 +183,29 @@ class _Task:
                 yield total
 
 
-def _build_evaluation(task: _Task, selected: Collection[str] | None, details: Path | None) -> Evaluation:
-    """One task; ``benchmark`` is filled in by who knows the other tasks."""
+def _build_evaluation(
+    task: _Task, selected: Collection[str] | None, details: Path | None, *, several: bool
+) -> Evaluation:
+    """One task, whose shots are in its name where ``several`` tasks have that."""
     messages: list[str] = []
     totals = tuple(task.build_totals(selected, messages))
-    limited_to, all_ = (
-        scores.parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original")
-    )
+    limited_to, all_ = (parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original"))
     messages += scores.warn_limit(limited_to, all_)
-    findings = [*scores.make_findings(task.path, messages, task.key)]
+    findings = [*make_findings(task.path, messages, task.key)]
     answers: tuple[ScoredAnswer, ...] = ()
     if details is not None:
         answers, irregular = _read_answers(details, selected)
-        findings += scores.make_findings(details, irregular)
+        findings += make_findings(details, irregular)
         means = {total.metric: total for total in totals}
-        findings += scores.make_findings(details, scores.compare_means(answers, means), task.key)
-    named, seed = as_mapping(task.general.get("model_config")), task.generation.get("seed")
-    model = as_word(task.general.get("model_name")) or as_word(named.get("model_name"))
+        findings += make_findings(details, scores.compare_means(answers, means), task.key)
+    general = get_mapping(task.document, "config_general")
+    names = (general.get("model_name"), get_inner(general, "model_config", "model_name"))
     return Evaluation(
         path=task.path,
-        model=model or as_word(task.path.absolute().parent.name),
-        benchmark="",
+        model=scores.find_word(*names, task.path.absolute().parent.name),
+        benchmark=as_word(f"{task.name} ({task.shots}-shot)" if several and task.shots else task.name),
         run=scores.find_date(task.path),
-        seed=None if isinstance(seed, bool) else as_word(seed) or None,
+        seed=scores.find_seed(task.generation.get("seed")),
         protocol=task.protocol,
         answers=answers,
         totals=totals,
@@ -232,14 +225,12 @@ def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[S
             index = indices[0] if isinstance(indices, list) and len(indices) == 1 else indices
             if "gold" not in about and isinstance(choices, list) and type(index) is int:
                 gold = choices[index] if 0 <= index < len(choices) else None
-            for metric, cell in cells.items():
-                if selected is not None and metric not in selected:
-                    continue
-                score = scores.parse_score(cell)
-                strange[as_word(metric)] += score is None and cell is not None
+            for metric in cells if selected is None else [name for name in cells if name in selected]:
+                score, label = scores.parse_score(cells[metric]), as_word(metric)
+                strange[label] += score is None and cells[metric] is not None
                 sample = str(rows[problem, metric])
                 rows[problem, metric] += 1
-                answers.append(ScoredAnswer(problem, score, sample, as_word(metric), gold=as_answer(gold)))
+                answers.append(ScoredAnswer(problem, score, sample, label, gold=as_answer(gold)))
     except (duckdb.Error, ValueError, RecursionError):
         return (), ["the answers cannot be read, since the file is damaged or of another shape: left out"]
     # What has no score anywhere is made of the whole task, such as a perplexity.

@@ -5,22 +5,35 @@ Schema: repository EleutherAI/lm-evaluation-harness, ``lm_eval/loggers/evaluatio
 results are put together in ``lm_eval/evaluator.py``. Files before 0.4 have keys without a filter (``acc``,
 ``acc_stderr``), any name, and no number of problems; it follows from a share p of right answers and its
 standard error s as n = p(1 - p)/s² + 1, since s² = p(1 - p)/(n - 1).
+
+A row of answers is a document and filter, with a column for each metric. In older files a row does not name
+its filter: all rows of the first stand before those of the second.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.core.words import format_number as written
 from reportgen.formats.evaluations import scores
-from reportgen.formats.evaluations.lm_eval_samples import label_metric, read_samples
-from reportgen.formats.evaluations.scores import SUBTASKS, make_findings, parse_count
+from reportgen.formats.evaluations.scores import (
+    SUBTASKS,
+    find_seed,
+    find_word,
+    get_inner,
+    get_mapping,
+    make_findings,
+    parse_count,
+)
 from reportgen.formats.json_files import (
+    JsonLines,
+    as_answer,
     as_list,
     as_mapping,
     as_word,
@@ -44,7 +57,6 @@ _MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
 _MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_length")
 _ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
 _MAIN: Final = "main"
-_DAY: Final = 10
 _LAST_SECOND: Final = 253_402_300_799
 _RESULTS: Final = re.compile(r'\s*\{\s*"results"\s*:\s*\{')
 _MARKS: Final = re.compile(r'_stderr[",]|,none"|"alias"\s*:')
@@ -55,6 +67,18 @@ _NO_SCORE: Final = frozenset(("alias", "name", "sample_len", "sample_count", "sa
 _STDERR: Final = "_stderr"
 _MEANS: Final = frozenset(("", "mean", "nanmean"))
 _MOST_PROBLEMS: Final = 1e9
+_NO_METRIC: Final = frozenset(
+    (
+        *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+        *("doc_hash", "prompt_hash", "target_hash"),
+    )
+)
+# The right answer groups problems too, but says nothing about them.
+_HIDDEN: Final = frozenset(
+    ("answer", "answerKey", "answer_key", "target", "label", "gold", "gold_label", "correct", "id", "idx")
+)
+# What a filter takes where its pattern fits nothing (lm_eval/filters/extraction.py).
+_NO_ANSWER: Final = "[invalid]"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
@@ -88,88 +112,78 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     Metrics are selected by their names with or without the filter.
     """
     paths = [path for path in unit.files if path.suffix != ".jsonl"]
-    document: dict[str, Any] = {}
-    findings: tuple[Finding, ...] = ()
+    path, date = (*paths, unit.path)[0], scores.find_date((*paths, *unit.files)[0])
     if paths:
-        document, findings = read_json_object(paths[0])
+        document, findings = read_json_object(path)
         if not isinstance(document.get("results"), dict):
             advice = "Check that lm-eval wrote it"
-            raise UnreadableError(paths[0], 'there is no object "results" in the file', advice)
+            raise UnreadableError(path, 'there is no object "results" in the file', advice)
     else:
         message = "there is no results file of this date: the model is named after the folder"
-        findings = (Finding(unit.path, message),)
-    run = _ResultsFile(paths[0] if paths else unit.path, document, scores.find_date((paths or unit.files)[0]))
-    results, groups = as_mapping(document.get("results")), as_mapping(document.get("groups"))
+        document, findings = {}, (Finding(unit.path, message),)
+    results, groups = (get_mapping(document, part) for part in ("results", "groups"))
     samples: dict[str, Path] = {}
-    for path in (path for path in unit.files if path.suffix == ".jsonl"):
+    for file in (file for file in unit.files if file.suffix == ".jsonl"):
         # samples_TASK_DATE.jsonl
-        stem = scores.strip_date(path)
+        stem = scores.strip_date(file)
         fitting = [task for task in results if stem in {f"samples_{task}", task} or stem.endswith(f"_{task}")]
         task = max(fitting, key=len) if fitting else stem.removeprefix("samples_")
         if task in samples:
             message = f"{shorten_cell(task)} has answers in several files: those in"
-            findings = (*findings, Finding(samples[task], f"{message} {shorten_cell(path.name)} are read"))
-        samples[task] = path
+            findings = (*findings, Finding(samples[task], f"{message} {shorten_cell(file.name)} are read"))
+        samples[task] = file
     entries = {**groups, **results}
-    tasks = dict.fromkeys((*results, *groups, *samples))
+    tasks = [
+        _Task(path, document, date, name, as_mapping(entries.get(name)), samples.get(name), selected)
+        for name in dict.fromkeys((*results, *groups, *samples))
+        if isinstance(entries.get(name, {}), dict)
+    ]
     # The heading of a group has no score.
-    scored = [task for task in tasks if as_mapping(entries.get(task)).keys() - _NO_SCORE]
-    over_others = [task for task in scored if run.list_subtasks(task) is not None]
-    group_warnings = make_findings(run.path, scores.warn_group_scores(over_others))
-    for task in tasks:
-        if task in entries and not isinstance(entries[task], dict):
-            continue
-        entry = as_mapping(entries.get(task))
-        evaluation = _build_evaluation(_Task(run, task, entry, samples.get(task), selected))
-        if evaluation is not None:
-            if SUBTASKS in evaluation.protocol:
-                findings = (*findings, *group_warnings)
-            yield replace(evaluation, findings=(*findings, *evaluation.findings))
-            findings = ()
+    scored = [task for task in tasks if task.entry.keys() - _NO_SCORE]
+    over_others = [task.name for task in scored if task.list_subtasks() is not None]
+    evaluations = filter(None, map(_build_evaluation, tasks))
+    yield from scores.add_to_first(evaluations, findings, scores.warn_group_scores(path, over_others))
 
 
 @dataclass(frozen=True, slots=True)
-class _ResultsFile:
-    """A results file: its parts, and the date in its name."""
+class _Task:
+    """A task, its scores, the file of its answers, and which metrics are selected."""
 
-    path: Path
+    path: Path  # the results file, or the folder of answers without one
     document: Mapping[str, Any]
     date: str
+    name: str
+    entry: Mapping[str, Any]
+    samples: Path | None
+    selected: Collection[str] | None
 
-    def get(self, part: str, task: str) -> Any:  # noqa: ANN401 - JSON can be anything
-        """What a part of the file, such as ``configs``, says of a task."""
-        return as_mapping(self.document.get(part)).get(task)
+    def get(self, *keys: str) -> Any:  # noqa: ANN401 - JSON can be anything
+        """What the configuration of the task says."""
+        return get_inner(self.document, "configs", self.name, *keys)
 
-    def count_problems(self, task: str, key: str) -> int | None:
-        """How many problems a task has (``original``), or was given (``effective``)."""
-        return parse_count(as_mapping(self.get("n-samples", task)).get(key))
-
-    def list_subtasks(self, task: str) -> list[str] | None:
-        """What a group is a score over, where that is said; None for a task with problems of its own."""
-        named = self.get("group_subtasks", task)
+    def list_subtasks(self, task: str | None = None) -> list[str] | None:
+        """What it or another group is a score over, if that is said; None for a task with own problems."""
+        task = self.name if task is None else task
+        named = get_inner(self.document, "group_subtasks", task)
         if isinstance(named, list) and named:
             return [as_word(name) for name in named]
-        return [] if named or task in as_mapping(self.document.get("groups")) else None
+        return [] if named or task in get_mapping(self.document, "groups") else None
 
-    def count_all_problems(self, task: str) -> int | None:
+    def count_problems(self) -> int | None:
         """How many problems a score is over: a group's are those of its tasks, if all of these are known."""
-        waiting, counts, seen = [task], list[int | None](), {task}
+        waiting, counts, seen = [self.name], list[int | None](), {self.name}
         while waiting:
             name = waiting.pop()
             subtasks = self.list_subtasks(name)
             if subtasks is None:
-                counts.append(self.count_problems(name, "effective"))
+                counts.append(parse_count(get_inner(self.document, "n-samples", name, "effective")))
             waiting += [subtask for subtask in subtasks or () if subtask not in seen]
             seen.update(subtasks or ())
         return sum(filter(None, counts)) if counts and all(counts) else None
 
     @property
-    def config(self) -> dict[str, Any]:
-        return as_mapping(self.document.get("config"))
-
-    @property
     def arguments(self) -> dict[str, Any]:
-        return _parse_arguments(self.config.get("model_args"))
+        return _parse_arguments(get_inner(self.document, "config", "model_args"))
 
     @property
     def model(self) -> str:
@@ -178,54 +192,40 @@ class _ResultsFile:
         ``HFLM.__init__`` joins a revision and a subfolder with a slash. Neither stands in ``model_name``.
         """
         arguments = self.arguments
-        names = (self.document.get("model_name"), *map(arguments.get, _MODEL_KEYS), self.config.get("model"))
-        model = next(filter(None, map(as_word, names)), "")
+        names = (self.document.get("model_name"), *map(arguments.get, _MODEL_KEYS))
+        model = find_word(*names, get_inner(self.document, "config", "model"))
         parts = [as_word(arguments.get(key)) for key in ("revision", "subfolder")]
         revision, subfolder = ("" if part == "None" else part for part in parts)
         if not model or (revision in {"", _MAIN} and not subfolder):
             return model
         return f"{model}@{revision or _MAIN}" + (f"/{subfolder}" if subfolder else "")
 
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """A task, its scores, the file of its answers, and which metrics are selected."""
-
-    run: _ResultsFile
-    name: str
-    entry: Mapping[str, Any]
-    samples: Path | None
-    selected: Collection[str] | None
-
-    @property
-    def config(self) -> dict[str, Any]:
-        return as_mapping(self.run.get("configs", self.name))
-
     @property
     def generation(self) -> dict[str, Any]:
         """Settings of generation: the task's own, and over them what the command line said."""
-        own = as_mapping(self.config.get("generation_kwargs"))
-        return {**own, **_parse_arguments(self.run.config.get("gen_kwargs"))}
+        over = _parse_arguments(get_inner(self.document, "config", "gen_kwargs"))
+        return {**as_mapping(self.get("generation_kwargs")), **over}
 
     @property
     def protocol(self) -> dict[str, str]:
-        document, own, generation, config = self.run.document, self.config, self.generation, self.run.config
+        document, generation = self.document, self.generation
+        config, repeats = get_mapping(document, "config"), self.get("repeats")
         greedy = str(generation.get("do_sample")).lower() == "false"
-        generated = own.get("output_type") == "generate_until"
-        repeats = own.get("repeats")
-        numbers = (self.run.get("n-shot", self.name), own.get("num_fewshot"), config.get("num_fewshot"))
-        shots = next((as_word(n) for n in numbers if n is not None and as_word(n).isdecimal()), "")
+        generated = self.get("output_type") == "generate_until"
+        numbers = (self.get("num_fewshot"), config.get("num_fewshot"))
+        counts = map(as_word, (get_inner(document, "n-shot", self.name), *numbers))
+        shots = next(filter(str.isdecimal, counts), "")
         prompt = [f"{shots}-shot"] if shots else []
         prompt += [
             key.replace("_", " ") for key in ("chat_template", "system_instruction") if document.get(key)
         ]
-        day, seconds = self.run.date[:_DAY], parse_number(document.get("date"))
+        day, seconds = self.date, parse_number(document.get("date"))
         if not day and seconds is not None and 0 < seconds <= _LAST_SECOND:
             day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
         return scores.build_protocol(
             {
                 # A filter makes one score of all repeats, which are no samples with scores of their own.
-                "samples": repeats if generated and repeats == 1 else None,
+                "samples": repeats if repeats == 1 and generated else None,
                 "repeats": None if repeats == 1 else repeats,
                 "temperature": 0 if greedy else generation.get("temperature"),
                 "top_p": None if greedy else generation.get("top_p"),
@@ -234,7 +234,7 @@ class _Task:
                 "harness": "lm-evaluation-harness",
                 "version": document.get("lm_eval_version") or document.get("git_hash"),
                 "date": day,
-                "task version": self.run.get("versions", self.name),
+                "task version": get_inner(document, "versions", self.name),
                 "limit": config.get("limit"),
                 "backend": document.get("model_source") or config.get("model"),
             }
@@ -242,21 +242,21 @@ class _Task:
 
     def build_totals(self, messages: list[str]) -> Iterator[Total]:
         """Its scores; what is irregular about them is added to the messages."""
-        run, entry = self.run, self.entry
-        better = as_mapping(run.get("higher_is_better", self.name))
-        n = run.count_all_problems(self.name) or parse_count(entry.get("sample_len"))
-        group = run.list_subtasks(self.name) is not None
+        entry = self.entry
+        n = self.count_problems() or parse_count(entry.get("sample_len"))
+        group = self.list_subtasks() is not None
         inferred = set()
         for key, cell in entry.items():
             metric, comma, chosen = key.partition(",")
-            label = label_metric(metric, chosen)
+            label = _label_metric(metric, chosen)
             if metric in _NO_SCORE or metric.endswith(_STDERR):
                 continue
             if self.selected is not None and not {label, metric, key} & set(self.selected):
                 continue
-            higher = better.get(metric) if isinstance(better.get(metric), bool) else None
+            better = get_inner(self.document, "higher_is_better", self.name, metric)
+            better = better if isinstance(better, bool) else None
             stderr = entry.get(f"{metric}{_STDERR}{comma}{chosen}")
-            total, irregular = scores.parse_total(label, cell, stderr, n=n, higher_is_better=higher)
+            total, irregular = scores.parse_total(label, cell, stderr, n=n, higher_is_better=better)
             messages += irregular
             # The error of a group is pooled, so that no number of problems follows from it.
             if total and n is None and not group and (own := _infer_problems(total)):
@@ -268,38 +268,44 @@ class _Task:
             count = f"{inferred.pop():,} follows from score and standard error"
             messages.append(f"the number of problems is not written; {count}")
 
+    def read_samples(self, path: Path) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
+        """All answers of a file by metric and filter, and what was irregular."""
+        # In the order of the results, for rows that name none.
+        filters = tuple(dict.fromkeys(key.partition(",")[2] for key in self.entry if "," in key))
+        lines, rows = JsonLines(path), _SampleRows(self.selected, filters)
+        for row in lines.read_objects():
+            rows.add(row)
+        irregular = (*lines.list_findings(), *make_findings(path, rows.list_messages()))
+        return tuple(rows.build_answers()), irregular
+
 
 def _build_evaluation(task: _Task) -> Evaluation | None:
     """One task; None where it has neither scores nor answers, as the heading of a group."""
-    run, samples = task.run, task.samples
-    messages: list[str] = []
+    samples, messages = task.samples, list[str]()
     totals = list(task.build_totals(messages))
     if not totals and samples is None and not messages:
         return None
-    answers: tuple[ScoredAnswer, ...] = ()
-    irregular: tuple[Finding, ...] = ()
-    if samples:
-        filters = tuple(dict.fromkeys(key.partition(",")[2] for key in task.entry if "," in key))
-        answers, irregular = read_samples(samples, task.selected, filters)
-    findings = [*make_findings(run.path, messages, task.name)]
+    answers, irregular = task.read_samples(samples) if samples else ((), ())
+    findings = [*make_findings(task.path, messages, task.name)]
     protocol = task.protocol
-    subtasks = None if samples else run.list_subtasks(task.name)
+    subtasks = None if samples else task.list_subtasks()
     if subtasks is not None:
         protocol[SUBTASKS] = ", ".join(subtasks) or "several"
     else:
-        answers, left_out = _exclude_aggregates(task, totals, answers)
-        findings += make_findings(samples or run.path, left_out, task.name)
+        left_out = _find_aggregates(task, totals, answers)
+        answers = tuple(answer for answer in answers if answer.metric not in left_out)
+        findings += make_findings(samples or task.path, left_out.values(), task.name)
         findings += _check_results(task, totals, answers)
-    seeds = (task.generation.get("seed"), run.arguments.get("seed"), run.config.get("random_seed"))
-    folder = (samples or run.path).absolute().parent.name
+    folder = (samples or task.path).absolute().parent.name
+    # The seed of sampling where it is given, otherwise the harness's own.
+    seeds = (task.generation.get("seed"), task.arguments.get("seed"))
     return Evaluation(
-        path=samples if samples and not task.entry else run.path,
+        path=samples if samples and not task.entry else task.path,
         # org__base is how lm-eval writes org/base.
-        model=run.model or as_word(folder.replace("__", "/")),
+        model=task.model or as_word(folder.replace("__", "/")),
         benchmark=as_word(task.name),
-        run=run.date,
-        # The seed of sampling where it is given, otherwise the harness's own.
-        seed=next((as_word(seed) for seed in seeds if as_word(seed) and not isinstance(seed, bool)), None),
+        run=task.date,
+        seed=find_seed(*seeds, get_inner(task.document, "config", "random_seed")),
         protocol=protocol,
         answers=answers,
         totals=tuple(totals),
@@ -327,48 +333,112 @@ def _parse_arguments(arguments: object) -> dict[str, Any]:
     return as_mapping(arguments)
 
 
-def _exclude_aggregates(
-    task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
-) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
-    """Answers without the values that are no scores of theirs, and what was left out.
+def _find_aggregates(task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]) -> dict[str, str]:
+    """Metrics whose values are no scores of the answers that they stand next to, and a message about each.
 
     A perplexity or BLEU is not the mean of what stands next to each document, which is a likelihood or a
     count: ``metric_list`` names another aggregation, and the mean is another number.
     """
-    metrics = map(as_mapping, as_list(task.config.get("metric_list")))
+    metrics = map(as_mapping, as_list(task.get("metric_list")))
     how = {as_word(metric.get("metric")): as_word(metric.get("aggregation")) for metric in metrics}
-    messages = []
-    dropped = set()
+    messages = {}
     for total in totals:
-        mean = scores.find_other_mean(answers, total)
-        if mean is None or how.get(total.metric.partition(" (")[0], "") in _MEANS:
-            continue
-        dropped.add(total.metric)
-        value, other = (written(number, significant=6) for number in (total.value, mean))
-        messages.append(
-            f"{shorten_cell(total.metric)} is {value}, and the mean of its values is {other}: "
-            "they are no scores, and left out"
-        )
-    return tuple(answer for answer in answers if answer.metric not in dropped), messages
+        mean = scores.find_other_mean(answers, total, total.metric)
+        if mean is not None and how.get(total.metric.partition(" (")[0], "") not in _MEANS:
+            value, other = (written(number, significant=6) for number in (total.value, mean))
+            differs = f"{shorten_cell(total.metric)} is {value}, and the mean of its values is {other}"
+            messages[total.metric] = f"{differs}: they are no scores, and left out"
+    return messages
 
 
 def _check_results(
     task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
 ) -> Iterator[Finding]:
     """What cannot be so, or does not fit together."""
-    path = task.samples or task.run.path
-    limited_to, all_ = (task.run.count_problems(task.name, key) for key in ("effective", "original"))
-    yield from make_findings(task.run.path, scores.warn_limit(limited_to, all_), task.name)
+    path, counts = task.samples or task.path, get_mapping(task.document, "n-samples", task.name)
+    limited_to, all_ = (parse_count(counts.get(key)) for key in ("effective", "original"))
+    yield from make_findings(task.path, scores.warn_limit(limited_to, all_), task.name)
     messages = []
     problems = len({answer.problem for answer in answers})
     if limited_to and problems and problems != limited_to:
         count = format_count(problems, "problem")
         messages.append(f"the answers are to {count}, the scores over {limited_to:,}")
-    repeats = parse_count(task.config.get("repeats")) or 1
+    repeats = parse_count(task.get("repeats")) or 1
     if repeats > 1 and answers:
         times = f"each problem was asked {repeats:,} times"
         messages.append(f"{times}, and each answer here is what a filter made of these")
     messages += scores.check_totals(answers, [(total.metric, total) for total in totals], repeats=repeats)
     # Without answers only scores are checked, which stand in the results.
-    yield from make_findings(path if answers else task.run.path, messages, task.name)
+    yield from make_findings(path if answers else task.path, messages, task.name)
     yield from make_findings(path, scores.warn_equal_answers(answers))
+
+
+@lru_cache(maxsize=1024)
+def _label_metric(metric: str, chosen: str) -> str:
+    """A metric with its filter: ``acc``, ``exact_match (strict-match)``."""
+    return as_word(f"{metric} ({chosen})" if chosen not in {"", "none"} else metric)
+
+
+@dataclass(slots=True)
+class _SampleRows:
+    """All rows of a file, and what was irregular in them."""
+
+    selected: Collection[str] | None
+    filters: Sequence[str]
+    # An answer without its score, and its scores by metric and filter.
+    rows: list[tuple[ScoredAnswer, dict[str, float | None]]] = field(default_factory=list)
+    fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    hashes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    unnamed: Counter[str] = field(default_factory=Counter)  # rows of a document without a filter
+    unnumbered: Counter[str] = field(default_factory=Counter)  # rows of a filter without a document
+    known: set[tuple[str, str]] = field(default_factory=set)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        problem = as_word(row.get("doc_id"))
+        if "filter" in row or not self.filters:
+            chosen = as_word(row.get("filter"))
+        else:
+            # The last filter where a document has more rows than there are filters.
+            self.unnamed[problem] += 1
+            chosen = self.filters[min(self.unnamed[problem], len(self.filters)) - 1]
+        if not problem:
+            problem = str(self.unnumbered[chosen])
+            self.unnumbered[chosen] += 1
+        self.known.add((problem, chosen))
+        self.hashes[problem] |= {as_word(row.get("doc_hash"))} - {""}
+        if problem not in self.fields:
+            self.fields[problem] = scores.name_groups(as_mapping(row.get("doc")))
+        # Choices by likelihood have no answer of their own.
+        taken = row.get("filtered_resps")
+        if isinstance(taken, list):
+            taken = taken[0] if len(taken) == 1 else None
+        answer = as_answer(taken) if isinstance(taken, str) and taken != _NO_ANSWER else None
+        names = row.get("metrics")
+        names = names if isinstance(names, list) else [name for name in row if name not in _NO_METRIC]
+        cells: dict[str, float | None] = {}
+        for name in names:
+            label = _label_metric(as_word(name), chosen)
+            if isinstance(name, str) and (self.selected is None or {label, name} & set(self.selected)):
+                cells[label] = scores.parse_score(row.get(name))
+                self.dropped[label] += cells[label] is None and row.get(name) is not None
+        answered = ScoredAnswer(problem, None, answer=answer, gold=as_answer(row.get("target")))
+        self.rows.append((answered, cells))
+
+    def build_answers(self) -> Iterator[ScoredAnswer]:
+        """One a row and metric that has a score somewhere."""
+        slices = scores.find_slices(self.fields, _HIDDEN)
+        scored = {label for _, cells in self.rows for label, score in cells.items() if score is not None}
+        for answered, cells in self.rows:
+            groups = slices[answered.problem]
+            for label, score in cells.items():
+                if label in scored:
+                    yield replace(answered, score=score, metric=label, slices=groups)
+
+    def list_messages(self) -> Iterator[str]:
+        if differing := sorted(problem for problem, hashes in self.hashes.items() if len(hashes) > 1):
+            count = format_count(len(differing), "document number stands", "document numbers stand")
+            yield f"{count} for different documents: {scores.list_shortened(differing)}"
+        if repeated := len(self.rows) - len(self.known):
+            yield f"{format_count(repeated, 'row repeats', 'rows repeat')} a document and filter"
+        yield from scores.warn_no_scores(+self.dropped)

@@ -12,18 +12,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
-from reportgen.formats.json_files import as_word, shorten_cell
+from reportgen.formats.json_files import as_mapping, as_word, shorten_cell
 from reportgen.formats.run_data import parse_number
 from reportgen.formats.runs import Finding, Total
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from reportgen.formats.runs import Evaluation, ScoredAnswer
@@ -37,6 +37,7 @@ _MARKS: Final[Mapping[str, float]] = {
 }
 _LONGEST_CELL: Final = 40
 _MOST: Final = 1e12
+_DAY: Final = len("2026-01-31")
 _PLUS_MINUS: Final = re.compile(
     r"\s*(?P<value>[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?)\s*(?:±|\+/-|\+-|\\pm)\s*(?P<half>\d+(?:\.\d+)?)\s*%?\s*"
 )
@@ -86,13 +87,35 @@ def parse_count(cell: object) -> int | None:
     return int(value) if value is not None and 1 <= value <= _MOST and value.is_integer() else None
 
 
+def get_inner(tree: object, *keys: str) -> Any:  # noqa: ANN401 - JSON can be anything
+    """What stands at a path of keys in a document; None where there is nothing, or no object on the way."""
+    for key in keys:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree
+
+
+def get_mapping(tree: object, *keys: str) -> dict[str, Any]:
+    """The object at a path of keys; an empty one where there is none."""
+    return as_mapping(get_inner(tree, *keys))
+
+
+def find_word(*cells: object) -> str:
+    """The first of several cells that is a word; empty where none is."""
+    return next(filter(None, map(as_word, cells)), "")
+
+
+def find_seed(*cells: object) -> str | None:
+    """The first of several cells that can be a seed, as written."""
+    return find_word(*(cell for cell in cells if not isinstance(cell, bool))) or None
+
+
 SUBTASKS: Final = "subtasks"
 FEW: Final = 3
 """How many names a message shows."""
 
 
 def build_protocol(entries: Mapping[str, object]) -> dict[str, str]:
-    """A protocol as texts; what is missing, or not what its key allows, is left out."""
+    """A protocol as texts, times as days; what is missing, or not what its key allows, is left out."""
     texts: dict[str, str] = {}
     for key, value in entries.items():
         if key in {"samples", "max_tokens"}:
@@ -103,7 +126,7 @@ def build_protocol(entries: Mapping[str, object]) -> dict[str, str]:
             if number is not None and math.isfinite(number) and 0 <= number <= most and (number or most > 1):
                 texts[key] = f"{number:g}"
         else:
-            texts[key] = as_word(value)
+            texts[key] = as_word(value)[: _DAY if key == "date" else None]
     return {key: text for key, text in texts.items() if text}
 
 
@@ -127,9 +150,13 @@ def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterat
     return (Finding(path, prefix + message) for message in messages)
 
 
-def add_to_first(evaluations: Iterable[Evaluation], findings: Iterable[Finding]) -> Iterator[Evaluation]:
-    """Evaluations of a file, the first of them with the findings that are about all of it."""
+def add_to_first(
+    evaluations: Iterable[Evaluation], findings: Iterable[Finding], of_groups: Iterable[Finding] = ()
+) -> Iterator[Evaluation]:
+    """Evaluations of a file, the first with the findings about all of it, the first group with its own."""
     for evaluation in evaluations:
+        if SUBTASKS in evaluation.protocol:
+            findings, of_groups = (*findings, *of_groups), ()
         yield replace(evaluation, findings=(*findings, *evaluation.findings))
         findings = ()
 
@@ -139,12 +166,12 @@ def list_shortened(names: Iterable[str]) -> str:
     return join_names([shorten_cell(name) for name in names], most=FEW)
 
 
-def warn_group_scores(groups: Sequence[str]) -> Iterator[str]:
+def warn_group_scores(path: Path, groups: Sequence[str]) -> Iterator[Finding]:
     """That some scores are means over others of the same file: together they count twice."""
     if groups:
         each = "is a score" if len(groups) == 1 else "are scores"
         which = f"{each} over other benchmarks of this file, which count twice in a mean of all"
-        yield f"{list_shortened(groups)} {which}"
+        yield Finding(path, f"{list_shortened(groups)} {which}")
 
 
 def warn_limit(limit: int | None, all_: int | None, *, what: str = "problem") -> Iterator[str]:
@@ -164,12 +191,23 @@ _LONGEST_GROUP: Final = 60
 _MOST_GROUPS: Final = 50
 _LEAST_GROUPS: Final = 2
 _MOST_KEYS: Final = 20
+_Problem = TypeVar("_Problem")
+
+
+def name_groups(fields: Mapping[str, Any]) -> dict[str, str | None]:
+    """Fields of a problem as names of groups: empty where missing, None where no group is called so."""
+    names: dict[str, str | None] = {}
+    for key, value in fields.items():
+        whole = isinstance(value, str | int | None) or (isinstance(value, float) and value.is_integer())
+        text = as_word(value)
+        names[key] = text if whole and len(text) <= _LONGEST_GROUP else None
+    return names
 
 
 def find_slices(
-    problems: Sequence[Mapping[str, Any]], hidden: frozenset[str] = frozenset()
-) -> list[dict[str, str]]:
-    """For each problem the keys that group it, such as ``subject`` and ``level``.
+    problems: Mapping[_Problem, Mapping[str, str | None]], hidden: Collection[str] = ()
+) -> dict[_Problem, dict[str, str]]:
+    """For each problem the keys that group it, such as ``subject`` and ``level``; see ``name_groups``.
 
     A key groups if its values are short words, whole numbers or truth values, if there are 2 to 50 of them,
     and if at least half of the problems share theirs with another: ids and questions do not, and neither does
@@ -177,11 +215,11 @@ def find_slices(
     """
     values: dict[str, Counter[str]] = defaultdict(Counter)
     excluded = set(hidden)
-    for problem in problems:
-        for key, value in problem.items():
+    for groups in problems.values():
+        for key, text in groups.items():
             if key in excluded:
                 continue
-            text, counts = _name_group(value), values[key]
+            counts = values[key]
             if text is None or (text not in counts and len(counts) == _MOST_GROUPS):
                 excluded.add(key)
             elif text:
@@ -189,33 +227,13 @@ def find_slices(
     names: dict[str, str] = {}
     for key, counts in values.items():
         alone = sum(count == 1 for count in counts.values())
-        groups = len(counts) >= _LEAST_GROUPS and alone * 2 <= sum(counts.values())
-        if groups and key not in excluded and len(names) < _MOST_KEYS:
+        shared = len(counts) >= _LEAST_GROUPS and alone * 2 <= sum(counts.values())
+        if shared and key not in excluded and len(names) < _MOST_KEYS:
             names[key] = as_word(key)
-    return [
-        {name: text for key, name in names.items() if (text := _name_group(problem.get(key)))}
-        for problem in problems
-    ]
-
-
-def select_group_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What something may be grouped by; a long text or a list stands as what never groups, and is gone."""
     return {
-        key: value
-        if value is None or (isinstance(value, str | int | float) and len(str(value)) <= _LONGEST_GROUP)
-        else ()
-        for key, value in fields.items()
+        problem: {name: text for key, name in names.items() if (text := groups.get(key))}
+        for problem, groups in problems.items()
     }
-
-
-def _name_group(value: object) -> str | None:
-    """A value as the name of a group: empty where it is missing, None where no such value groups."""
-    if value is None:
-        return ""
-    if not isinstance(value, str | int | float) or (isinstance(value, float) and not value.is_integer()):
-        return None
-    text = as_word(value)
-    return text if len(text) <= _LONGEST_GROUP else None
 
 
 # Metrics that count right answers; each answer is right or wrong, unless a standard error shows otherwise.
@@ -227,38 +245,6 @@ _ACCURACY_METRICS: Final = frozenset(
 )
 _HUNDRED: Final = 100.0
 _ROUNDING: Final = 1e-6
-
-
-@dataclass(slots=True)
-class _Sum:
-    """Scores of one metric: how many answers have none and how many one, their sum, and it by problem."""
-
-    unscored: int = 0
-    scored: int = 0
-    total: float = 0.0
-    problems: dict[str, tuple[float, int]] = field(default_factory=dict)
-
-    def add(self, problem: str, score: float | None) -> None:
-        """Count an answer."""
-        if score is None:
-            self.unscored += 1
-            return
-        self.scored += 1
-        self.total += score
-        total, count = self.problems.get(problem, (0.0, 0))
-        self.problems[problem] = (total + score, count + 1)
-
-    @property
-    def mean(self) -> float:
-        """The mean over all answers."""
-        return self.total / self.scored
-
-    def is_match(self, total: Total) -> bool:
-        """Whether a total is the mean over answers or over problems; harnesses take one or the other."""
-        by_problem = sum(total / count for total, count in self.problems.values()) / len(self.problems)
-        return any(
-            math.isclose(mean, total.value, rel_tol=1e-4, abs_tol=1e-4) for mean in (self.mean, by_problem)
-        )
 
 
 def is_accuracy(metric: str) -> bool:
@@ -323,28 +309,41 @@ def compare_means(
 
     The answers are of one benchmark, and called ``what``; totals have the metric of their answers as keys.
     """
-    sums = _sum_scores(answers)
+    by_metric: dict[str, list[ScoredAnswer]] = defaultdict(list)
+    for answer in answers:
+        by_metric[answer.metric].append(answer)
     for metric, total in totals.items():
-        own = sums.get(metric)
-        if own is None or not own.scored:
-            continue
-        name = shorten_cell(total.metric)
-        if not own.is_match(total):
-            value, mean = (written(one, significant=6) for one in (total.value, own.mean))
+        own = by_metric.get(metric, [])
+        scored = sum(answer.score is not None for answer in own)
+        name, mean = shorten_cell(total.metric), find_other_mean(own, total, metric)
+        if mean is not None:
+            said, actual = (written(one, significant=6) for one in (total.value, mean))
             verbs = ("give", "gives") if is_accuracy(total.metric) else ("have the mean", "has the mean")
-            by = format_count(own.scored, what.removesuffix("s"))
-            yield f"{name} is said to be {value}, and its {by} {verbs[own.scored == 1]} {mean}"
-        elif own.unscored:
-            over = f"{own.scored:,} of {own.scored + own.unscored:,} {what}"
-            counts = "counts" if own.unscored == 1 else "count"
-            failed = f"the {own.unscored:,} without a score {counts} neither as right nor as wrong"
-            yield f"{name} is over {over}: {failed}"
+            by = format_count(scored, what.removesuffix("s"))
+            yield f"{name} is said to be {said}, and its {by} {verbs[scored == 1]} {actual}"
+        elif scored and (unscored := len(own) - scored):
+            counts = "counts" if unscored == 1 else "count"
+            failed = f"the {unscored:,} without a score {counts} neither as right nor as wrong"
+            yield f"{name} is over {scored:,} of {len(own):,} {what}: {failed}"
 
 
-def find_other_mean(answers: Sequence[ScoredAnswer], total: Total) -> float | None:
-    """The mean of the answers by the metric of a total, if that is another number; None if there is none."""
-    own = _sum_scores(answers).get(total.metric)
-    return own.mean if own and own.scored and not own.is_match(total) else None
+def find_other_mean(answers: Iterable[ScoredAnswer], total: Total, metric: str) -> float | None:
+    """The mean of the answers by a metric, if a total is another number; None if there is none.
+
+    Harnesses take the mean over answers or over problems, so that a total may be either.
+    """
+    scores: list[float] = []
+    by_problem: dict[str, list[float]] = defaultdict(list)
+    for answer in answers:
+        if answer.metric == metric and answer.score is not None:
+            scores.append(answer.score)
+            by_problem[answer.problem].append(answer.score)
+    if not scores:
+        return None
+    mean = sum(scores) / len(scores)
+    over_problems = sum(sum(own) / len(own) for own in by_problem.values()) / len(by_problem)
+    is_mean = any(math.isclose(one, total.value, rel_tol=1e-4, abs_tol=1e-4) for one in (mean, over_problems))
+    return None if is_mean else mean
 
 
 def warn_equal_answers(answers: Sequence[ScoredAnswer]) -> Iterator[str]:
@@ -362,10 +361,3 @@ def warn_equal_answers(answers: Sequence[ScoredAnswer]) -> Iterator[str]:
             f"{count} as wrong though equal to the gold answer as numbers, such as "
             f'"{first}" and "{gold}" for problem {problem}; they are left as scored'
         )
-
-
-def _sum_scores(answers: Iterable[ScoredAnswer]) -> dict[str, _Sum]:
-    sums: dict[str, _Sum] = defaultdict(_Sum)
-    for answer in answers:
-        sums[answer.metric].add(answer.problem, answer.score)
-    return sums
