@@ -22,7 +22,7 @@ from reportgen.formats.files import hash_file, split_ending
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_unit_name, load_reader
 from reportgen.formats.runs import UnreadableError
-from reportgen.read.check_repeats import find_series, set_series
+from reportgen.read.check_repeats import find_series
 from reportgen.read.choose import choose_files, count_endings, refuse_outward_source, report_unread
 from reportgen.read.find import locate, locate_file, make_location
 from reportgen.read.runs.file_names import report_file_names
@@ -30,7 +30,7 @@ from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_i
 from reportgen.read.runs.problems import report_imports
 from reportgen.read.runs.stored import UnitWriter, dump_json, get_temporary_cache, load_unit, store_unit
 from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
-from reportgen.read.tables.layout import Survey, list_free_columns
+from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import hash_files, list_tables, survey
 from reportgen.settings.inputs import Source
@@ -306,7 +306,7 @@ def _open_tables(request: SourceRequest) -> Source:
             _check_names(location, settings)
     named = report_file_names(location, known, found)
     found = replace(found, warnings=(*found.warnings, *named))
-    return _make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
+    return _make_source(location, settings, _set_series(known, found.layout.roles.series), hashed, found)
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
@@ -325,12 +325,19 @@ def _survey_tables(location: Location, files: tuple[DataFile, ...], settings: So
     found = survey(root, files, settings, place)
     column, merged = find_series(root, found.layout, settings, place)
     if column:
-        settings = set_series(settings, column)
+        settings = _set_series(settings, column)
         found = survey(root, files, settings, place)
     if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
         found = survey(root, files, settings, place, whole=True)
     found = check_setting_names(found, settings, place)
     return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, place)))
+
+
+def _set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
+    """Settings that name the column of the series, where it was found by what it holds."""
+    if column is None or settings.columns.series or is_name_of("series", column):
+        return settings
+    return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
 
 
 def _make_source(

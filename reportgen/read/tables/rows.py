@@ -7,11 +7,13 @@ import math
 import sys
 from collections import defaultdict
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number
 from reportgen.formats.files import Content
+from reportgen.formats.layout import Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, FREE_COLUMNS
 
@@ -265,3 +267,23 @@ def _prepare_file(root: Path, file: FileLayout) -> Path:
                 left -= len(piece)
         unfinished.replace(copy)
     return copy
+
+
+def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:
+    """The path of a row's file, its line there, which is None in a binary file, and its number.
+
+    Of what a logger wrote neither is known: its rows were brought into another order.
+    """
+    index = position // FILE_ROWS if len(layout.files) > 1 else 0
+    file = layout.files[index]
+    if file.copy and file.given:
+        return file.path, None, None
+    positions = select_files(root, layout, lambda rows: {"row": rows.get_position()})
+    first_of_file = f'SELECT min("row") FROM ({positions}) WHERE "row" // {FILE_ROWS} = {index}'  # noqa: S608 - our own names
+    number = position - get_engine().fetch_rows(first_of_file)[0][0] + 1
+    if file.copy:
+        return file.path, None, number
+    content = Content(root / file.place, file.path, file.compression)
+    written = (row for row in FORMATS[file.format].read_rows(content, file, ()) if isinstance(row, Row))
+    found = next(islice(written, number - 1, None), None)
+    return file.path, found.line if found else None, number
