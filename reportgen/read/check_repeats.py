@@ -364,7 +364,7 @@ def _find_run_columns(keys: _RowKeys, columns: Sequence[str], *, shared: bool = 
     same = (
         f"count(DISTINCT c{n}) = 1 AND count(c{n}) = count(*) AS same{n}, min(c{n}) AS v{n}" for n in each
     )
-    varies = (f"bool_and(same{n}) AND count(DISTINCT v{n}) BETWEEN 2 AND {most}" for n in each)
+    varies = (f"bool_and(one{n}) AND count(DISTINCT v{n}) BETWEEN 2 AND {most}" for n in each)
     runs = f"SELECT series, run, {', '.join(same)} FROM {_join_cells(keys, columns)} GROUP BY series, run"  # noqa: S608
     (found,) = get_engine().fetch_rows(f"SELECT {', '.join(varies)} FROM ({runs})")  # noqa: S608 - our own names
     return list(compress(columns, found))
@@ -410,8 +410,8 @@ def _report_repeat(keys: _RowKeys, found: _Repeat, what: str, otherwise: str) ->
     there = f"line {above}" if above else f"row {earlier}" if earlier else "one place"
     there = there if before == path else f"{there} of {before}"
     here = "here" if line else f"in row {number}" if number else "in another"
-    run = f", run {shorten(found.run, _LONGEST)}" if found.run else ""
-    message = f"a second row for {what} of series {shorten(found.series, _LONGEST)}{run}"
+    message = f"a second row for {what} of series {shorten(found.series, _LONGEST)}"
+    message += f", run {shorten(found.run, _LONGEST)}" if found.run else ""
     one, other = (f"{value:.6g}" for value in found.values)
     rest = "problem" if keys.layout.outcomes else "step"
     if one != other and rest == "step":
@@ -426,10 +426,9 @@ def _report_repeat(keys: _RowKeys, found: _Repeat, what: str, otherwise: str) ->
 
 def _suggest_columns(keys: _RowKeys, metric: str) -> str:
     """The columns that tell the rows apart, and what to set; empty where there are none."""
-    own = keys.layout.metrics.get(metric, ())
-    texts = _list_free_columns(keys.layout, {Kind.TEXT})
-    numbers = [name for name in _list_free_columns(keys.layout, NUMERIC) if name not in own]
-    apart = _find_distinguishing_columns(keys, [*texts, *numbers], most=_MOST_SERIES)
+    texts, numbers = (_list_free_columns(keys.layout, kinds) for kinds in ({Kind.TEXT}, NUMERIC))
+    others = [name for name in numbers if name not in keys.layout.metrics.get(metric, ())]
+    apart = _find_distinguishing_columns(keys, [*texts, *others], most=_MOST_SERIES)
     if not apart:
         return ""
     first, *others = (shorten(name, _LONGEST) for name in apart[0])
@@ -439,14 +438,13 @@ def _suggest_columns(keys: _RowKeys, metric: str) -> str:
         reason = f'Columns "{first}" and "{others[0]}" together tell these rows apart'
         return f"{reason}: {series}, and {select.format(others[0])}"
     quoted = list_names(f'"{name}"' for (name,) in apart)
-    several = len(apart) > 1
-    reason = f"Each of {quoted} tells them apart" if several else f"Column {quoted} tells these rows apart"
+    reason = (
+        f"Column {quoted} tells these rows apart" if len(apart) == 1 else f"Each of {quoted} tells them apart"
+    )
     if is_name_of("step", first):
         step = f"columns: {{step: {first}}}"
         return f"Steps begin anew in each {first}: set {step} in source.yml, and repeat: mean"
     if apart[0][0] not in texts:
         run = f"set columns: {{run: {first}}} in source.yml if it counts runs"
         return f"{reason}: {run}, else {{series: {first}}}"
-    if keys.layout.roles.series is None:
-        return f"{reason}: {series}"
-    return f"{reason}: {series}, or {select.format(first)}"
+    return f"{reason}: {series}" + (f", or {select.format(first)}" if keys.layout.roles.series else "")
