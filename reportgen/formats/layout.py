@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Text  # noqa: TC001 - the schema of stored surveys needs it at run time
+from reportgen.formats.files import Content
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
 
@@ -47,6 +49,7 @@ class FileLayout:
     given: tuple[tuple[str, tuple[Text, ...]], ...] = ()
     # The column with the place in the values of ``given``; empty where one value holds for all rows.
     code: str = ""
+    label: str = ""  # the name that it gives its rows where no column does
 
     @property
     def place(self) -> str:
@@ -57,6 +60,10 @@ class FileLayout:
     def names(self) -> tuple[str, ...]:
         """All columns, with those that are given."""
         return tuple(dict.fromkeys((*self.columns, *(name for name, _ in self.given))))
+
+    def get_content(self, root: Path) -> Content:
+        """The bytes of the file, with the folder that places are relative to."""
+        return Content(root / self.place, self.path, self.compression)
 
     def get_given(self, name: str) -> tuple[Text, ...] | None:
         """The values of a column that the file does not have; None where it is one of its own."""

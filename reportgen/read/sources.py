@@ -6,7 +6,6 @@ What loggers and harnesses wrote is read once into Parquet, and from there like 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -37,15 +36,15 @@ from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from reportgen.core.cache import Cache
+    from reportgen.formats.layout import FileLayout
     from reportgen.formats.registry import FoundUnits
     from reportgen.formats.runs import Unit
     from reportgen.read.choose import ChosenFiles
     from reportgen.read.find import Location
     from reportgen.read.runs.imported import ImportedRuns
-    from reportgen.read.tables.layout import DataFile
 
 
 # A unit of these holds many runs.
@@ -282,7 +281,7 @@ def _open_tables(request: SourceRequest) -> Source:
     """The source of tables, or of JSON files whose rows and columns the settings map."""
     location, settings, cache = request.location, request.settings, request.cache
     files = list_tables(location, settings, request.chosen)
-    hashed = hash_files(files, request.hashes)
+    hashed = hash_files(location.root, files, request.hashes)
     known = settings
     if settings.format == "mapped":
         _check_names(location, settings)
@@ -292,11 +291,8 @@ def _open_tables(request: SourceRequest) -> Source:
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     else:
         # The files' content, how they are read, and what ``source.yml`` says decide a survey.
-        read = []
-        for table, file in zip(files, hashed, strict=True):
-            content = [table.content.name, file.sha256, table.format, table.content.compression]
-            read.append([*content, table.label, table.given, table.copy])
-        key = cache.make_key("survey", json.dumps(read), settings.model_dump_json()) if cache else ""
+        read = dump_json([*files, *(file.sha256 for file in hashed)]).decode()
+        key = cache.make_key("survey", read, settings.model_dump_json()) if cache else ""
         stored = cache.load(key, Survey) if cache else None
         found = stored or _survey_tables(location, files, settings)
         # Warnings are reported of what was really looked at.
@@ -319,7 +315,7 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
         raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS))
 
 
-def _survey_tables(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
+def _survey_tables(location: Location, files: Sequence[FileLayout], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
     root, place = location.root, location.place
     found = survey(root, files, settings, place)
@@ -363,7 +359,7 @@ def _make_source(
         settings=settings,
         files=files,
         metrics=tuple(layout.metrics),
-        columns=found.columns,
+        columns=tuple(layout.kinds),
         digest=hashlib.sha256(identity.encode()).hexdigest(),
         warnings=found.warnings,
         layout=layout,

@@ -244,13 +244,11 @@ def survey_runs(runs: ImportedRuns) -> Survey:
         raise ReportError(*problems)
     roles = Roles(series="series", run="run", seed="seed" if "seed" in kinds else None)
     roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__})
-    labels, gapless = tuple(file.path for file in files), frozenset(("series", "run", "metric"))
+    gapless = frozenset(("series", "run", "metric"))
     series = tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in names))
     # Loggers write steps again after a resume, harnesses answers after a retry; others write CSV logs.
     repeat = "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
-    layout = Layout(
-        files, labels, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat
-    )
+    layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
     return _survey_kind(layout, runs)
 
 
@@ -284,8 +282,13 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
             columns |= {"metric": metrics} if metrics else {}
             own = {name: kind for name, kind in zip(part.columns, part.types, strict=True) if name != CODE}
             names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
-            path, code = locate_file(unit.unit.path, runs.location.root), CODE if part.run is None else ""
-            yield FileLayout(path.file, "parquet", "", names, kinds, copy=copy, given=values, code=code)
+            path, code = (
+                locate_file(unit.unit.path, runs.location.root).file,
+                CODE if part.run is None else "",
+            )
+            yield FileLayout(
+                path, "parquet", "", names, kinds, copy=copy, given=values, code=code, label=path
+            )
 
 
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
@@ -301,7 +304,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
             metrics=select_metrics(metrics, settings),
             step_name=names.pop() if len(names) == 1 and not names & _NO_STEP_NAME else "",
         )
-        return Survey(layout, tuple(layout.kinds), metrics, ())
+        return Survey(layout, metrics, ())
     chosen = choose_metrics(runs.scored, settings)
     cell = settings.filter.get("benchmark")
     selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
@@ -316,7 +319,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         scores = {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}
         outcomes = OutcomeRoles("problem", "score", benchmark=column, **parts)
         layout = replace(layout, outcomes=outcomes, score_names=scores)
-        return Survey(layout, tuple(layout.kinds), metrics, ())
+        return Survey(layout, metrics, ())
     totals = TotalRoles("score", "stderr", "n", benchmark=column, metric="metric")
     lower = set()
     for run, total in ((one, total) for one in runs.scored for total in one.totals):
@@ -327,7 +330,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
             lower.add(benchmark)
     metrics = tuple(dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals))
     layout = replace(layout, totals=totals, lower_is_better=tuple(sorted(lower)))
-    return Survey(layout, tuple(layout.kinds), metrics, ())
+    return Survey(layout, metrics, ())
 
 
 def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:

@@ -13,7 +13,6 @@ import duckdb
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_time
-from reportgen.formats.files import Content
 from reportgen.formats.messages import limit_problems, list_names, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from reportgen.formats.cells import Text
+    from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout, Look
     from reportgen.read.tables.layout import Layout, Survey
     from reportgen.settings.source import SourceSettings
@@ -70,9 +70,8 @@ def find_wrong_cells(
     """Every row that cannot be read, and every cell that is wrong by the check of its column."""
     problems: list[Diagnostic] = []
     for file in files:
-        content = Content(root / file.place, file.path, file.compression)
         try:
-            problems += limit_problems(_check_rows(content, file, checks))
+            problems += limit_problems(_check_rows(file.get_content(root), file, checks))
         except ReportError as error:
             problems += error.problems
     return problems

@@ -18,8 +18,6 @@ from reportgen.formats.messages import list_names, suggest_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reportgen.formats.cells import Text
-    from reportgen.formats.files import Content
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -96,7 +94,6 @@ class Layout:
     """How a source is read."""
 
     files: tuple[FileLayout, ...]  # in reading order
-    labels: tuple[str, ...]  # for each file the name it gives its rows where no column does
     kinds: Mapping[str, Kind]
     roles: Roles
     long: bool  # whether a row is one value with its metric
@@ -118,20 +115,10 @@ class Layout:
     # What several rows of one step mean where the format says it, as ``repeat:`` of a source does.
     repeat: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A file of a source, with a key of ``FORMATS`` and the name it gives its rows where no column does.
-
-    ``given`` are columns that hold one value in all of its rows, as ``files:`` says. ``copy`` is where its
-    rows lie if they were brought into another form, relative to the project or absolute.
-    """
-
-    content: Content
-    format: str
-    label: str
-    given: tuple[tuple[str, Text], ...] = ()
-    copy: str = ""
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The name that each file gives its rows where no column does."""
+        return tuple(file.label for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +126,6 @@ class Survey:
     """What is known of a source without reading it, and warnings of what was irregular."""
 
     layout: Layout
-    columns: tuple[str, ...]
     raw_metrics: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number
-from reportgen.formats.files import Content
 from reportgen.formats.layout import Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, FREE_COLUMNS
@@ -258,7 +257,7 @@ def _prepare_file(root: Path, file: FileLayout) -> Path:
     if not copy.exists():
         unfinished = copy.with_suffix(".part")
         left = sys.maxsize if file.keep is None else file.keep - file.skip
-        with Content(path, file.path, file.compression).open() as source, unfinished.open("wb") as target:
+        with file.get_content(root).open() as source, unfinished.open("wb") as target:
             source.read(file.skip)
             # A whole line at a time where its end may have to be changed.
             read = source.read if file.even_ends else source.readline
@@ -283,7 +282,7 @@ def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | No
     number = position - get_engine().fetch_rows(first_of_file)[0][0] + 1
     if file.copy:
         return file.path, None, number
-    content = Content(root / file.place, file.path, file.compression)
-    written = (row for row in FORMATS[file.format].read_rows(content, file, ()) if isinstance(row, Row))
+    rows = FORMATS[file.format].read_rows(file.get_content(root), file, ())
+    written = (row for row in rows if isinstance(row, Row))
     found = next(islice(written, number - 1, None), None)
     return file.path, found.line if found else None, number
