@@ -364,7 +364,7 @@ def _find_run_columns(keys: _RowKeys, columns: Sequence[str], *, shared: bool = 
     same = (
         f"count(DISTINCT c{n}) = 1 AND count(c{n}) = count(*) AS same{n}, min(c{n}) AS v{n}" for n in each
     )
-    varies = (f"bool_and(one{n}) AND count(DISTINCT v{n}) BETWEEN 2 AND {most}" for n in each)
+    varies = (f"bool_and(same{n}) AND count(DISTINCT v{n}) BETWEEN 2 AND {most}" for n in each)
     runs = f"SELECT series, run, {', '.join(same)} FROM {_join_cells(keys, columns)} GROUP BY series, run"  # noqa: S608
     (found,) = get_engine().fetch_rows(f"SELECT {', '.join(varies)} FROM ({runs})")  # noqa: S608 - our own names
     return list(compress(columns, found))
