@@ -71,7 +71,7 @@ def describe_data_folder(
     Raises ``ReportError`` if two sources have the same name.
     """
     from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
-    from reportgen.read.choose import report_links  # noqa: PLC0415 - as above
+    from reportgen.read.find import report_links  # noqa: PLC0415 - as above
 
     outward: dict[Path, str] = {}
     found = find_sources(root, data_dir, boundary, outward)

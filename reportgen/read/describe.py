@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -15,9 +14,8 @@ from reportgen.formats.cells import NUMERIC
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
-from reportgen.read.choose import choose_files
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
-from reportgen.read.find import SETTINGS, locate_file, make_location
+from reportgen.read.find import SETTINGS, choose_files, locate_file, make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
@@ -26,6 +24,7 @@ from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.problems import find_method
 from reportgen.read.runs.stored import dump_json
 from reportgen.read.sources import SourceRequest, load_source_settings, open_files
+from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.layout import detect_totals, get_layout
 from reportgen.read.tables.survey import complete_layout
 
@@ -88,9 +87,7 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         description = _describe_source(description, request, problems)
         read = set(description.read)
         paths = (path for path in chosen.paths if locate_file(path, root).file not in read)
-        unread = Counter(path.suffix.lower() or "without an ending" for path in paths)
-        ordered = sorted(unread.items(), key=lambda item: (-item[1], item[0]))
-        description = replace(description, unread=tuple(ordered))
+        description = replace(description, unread=tuple(count_endings(paths)))
         if not description.kind:
             description, findings = _describe_empty(description, request)
             problems.found[:0] = findings

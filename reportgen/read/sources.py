@@ -22,13 +22,24 @@ from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_unit_name, load_reader
 from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series
-from reportgen.read.choose import choose_files, count_endings, refuse_outward_source, report_unread
-from reportgen.read.find import locate, locate_file, make_location
+from reportgen.read.find import (
+    choose_files,
+    locate,
+    locate_file,
+    make_location,
+    refuse_outward_source,
+    report_unread,
+)
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
 from reportgen.read.runs.stored import UnitWriter, dump_json, get_temporary_cache, load_unit, store_unit
-from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
+from reportgen.read.tables.check import (
+    check_setting_names,
+    find_unmatched_names,
+    list_endings,
+    warn_no_metrics,
+)
 from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import hash_files, list_tables, survey
@@ -42,8 +53,7 @@ if TYPE_CHECKING:
     from reportgen.formats.layout import FileLayout
     from reportgen.formats.registry import FoundUnits
     from reportgen.formats.runs import Unit
-    from reportgen.read.choose import ChosenFiles
-    from reportgen.read.find import Location
+    from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.imported import ImportedRuns
 
 
@@ -178,7 +188,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
             advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
         else:
             message += f", called {join_names(named.patterns)}"
-            held = count_endings(chosen.paths) or "no file"
+            held = list_endings(chosen.paths) or "no file"
             advice = f"It has {held}; if some of these are of it all the same, name them with files:"
         raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
     if not found.units:

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from reportgen.formats.cells import Text
     from reportgen.formats.registry import FoundUnits
     from reportgen.formats.runs import Unit
-    from reportgen.read.choose import ChosenFiles
-    from reportgen.read.find import Location
+    from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.names import Naming
     from reportgen.read.runs.stored import StoredRun, StoredUnit
     from reportgen.settings.source import SourceSettings

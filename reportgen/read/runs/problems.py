@@ -22,7 +22,7 @@ from reportgen.read.runs.names import UNNAMED
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.read.choose import ChosenFiles
+    from reportgen.read.find import ChosenFiles
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
     from reportgen.read.runs.stored import StoredFinding

@@ -16,13 +16,21 @@ from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
-from reportgen.read.choose import check_unknown_files, explain_unknown_format, report_no_data, report_unread
-from reportgen.read.find import locate_file
+from reportgen.read.find import locate_file, report_unread
 from reportgen.read.runs.file_names import add_seeds
 from reportgen.read.runs.labels import Candidate
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import StoredRun
-from reportgen.read.tables.check import NAMED, check_columns, explain_faults, find_faults, find_wrong_cells
+from reportgen.read.tables.check import (
+    NAMED,
+    check_columns,
+    check_unknown_files,
+    explain_faults,
+    explain_unknown_format,
+    find_faults,
+    find_wrong_cells,
+    report_no_data,
+)
 from reportgen.read.tables.layout import (
     Layout,
     Roles,
@@ -46,8 +54,7 @@ if TYPE_CHECKING:
     from reportgen.formats.cells import Text
     from reportgen.formats.files import Content
     from reportgen.formats.layout import Look
-    from reportgen.read.choose import ChosenFiles
-    from reportgen.read.find import Location
+    from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.names import Naming
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
