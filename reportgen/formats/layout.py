@@ -31,13 +31,13 @@ NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """How one file is read."""
+    """A file of a source, and how it is read, as far as it was looked at."""
 
     path: str  # relative to the project
     format: str  # a key of ``formats.FORMATS``
     compression: str  # ``gzip``, ``zstd`` or nothing
-    columns: tuple[str, ...]  # names as written, in order; empty where a column has no name
-    types: tuple[str, ...]  # the SQL types that they are read as; ``VARCHAR`` in most text formats
+    columns: tuple[str, ...] = ()  # names as written, in order; empty where a column has no name
+    types: tuple[str, ...] = ()  # the SQL types that they are read as; ``VARCHAR`` in most text formats
     variant: str = ""  # what else the format needs: the delimiter, or the shape of JSON
     skip: int = 0  # bytes left out at the beginning
     keep: int | None = None  # bytes that count from the beginning, when the rest is torn off
@@ -51,6 +51,10 @@ class FileLayout:
     code: str = ""
     label: str = ""  # the name that it gives its rows where no column does
 
+    def get_content(self, root: Path) -> Content:
+        """Its bytes; ``root`` is the folder of the project."""
+        return Content(root / self.place, self.path, self.compression)
+
     @property
     def place(self) -> str:
         """Where the rows lie, relative to the project or absolute."""
@@ -60,10 +64,6 @@ class FileLayout:
     def names(self) -> tuple[str, ...]:
         """All columns, with those that are given."""
         return tuple(dict.fromkeys((*self.columns, *(name for name, _ in self.given))))
-
-    def get_content(self, root: Path) -> Content:
-        """The bytes of the file, with the folder that places are relative to."""
-        return Content(root / self.place, self.path, self.compression)
 
     def get_given(self, name: str) -> tuple[Text, ...] | None:
         """The values of a column that the file does not have; None where it is one of its own."""

@@ -134,7 +134,7 @@ def add_seeds(files: Sequence[FileLayout], settings: SourceSettings) -> list[Fil
     if not naming.seed_by or naming.indistinct or not all(name.series for name in naming.names):
         return None
     given = {
-        path: (("series", (name.series,)), ("seed", (name.seed,)))
+        path: tuple(zip(_GIVEN, ((name.series,), (name.seed,)), strict=True))
         for path, name in zip(paths, naming.names, strict=True)
     }
     return [replace(file, given=given[file.path]) for file in files]

@@ -281,13 +281,9 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
             columns |= {"metric": metrics} if metrics else {}
             own = {name: kind for name, kind in zip(part.columns, part.types, strict=True) if name != CODE}
             names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
-            path, code = (
-                locate_file(unit.unit.path, runs.location.root).file,
-                CODE if part.run is None else "",
-            )
-            yield FileLayout(
-                path, "parquet", "", names, kinds, copy=copy, given=values, code=code, label=path
-            )
+            path, code = locate_file(unit.unit.path, runs.location.root), CODE if part.run is None else ""
+            file = FileLayout(path.file, "parquet", "", names, kinds, copy=copy, given=values, code=code)
+            yield replace(file, label=path.file)
 
 
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:

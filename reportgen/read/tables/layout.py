@@ -117,7 +117,7 @@ class Layout:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The name that each file gives its rows where no column does."""
+        """For each file the name it gives its rows where no column does."""
         return tuple(file.label for file in self.files)
 
 

@@ -105,7 +105,7 @@ def map_tables(
             units.append(unit)
             for part in unit.parts:
                 copy = locate_file(Path(cache.get_text_path(key, part.name)), location.root).file
-                tables.append(replace(file, compression="", format="parquet", copy=copy))
+                tables.append(replace(file, format="parquet", compression="", copy=copy))
     problems.raise_errors()
     problems.add(_find_faults(units, mapping))
     problems.raise_errors()

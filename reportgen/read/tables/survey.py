@@ -94,9 +94,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
             locate_file(path, location.root).file,
             settings.format or split_ending(path)[1] or "",
             COMPRESSIONS.get(path.suffix.lower(), ""),
-            columns=(),
-            types=(),
-            given=tuple((name, (value,)) for name, value in chosen.get_labels(path).items()),
+            given=tuple((name, (text,)) for name, text in chosen.get_labels(path).items()),
             label=label,
         )
         for path, label in zip(paths, labels, strict=True)
@@ -161,7 +159,11 @@ def complete_layout(root: Path, source: Source) -> Layout:
     layout = get_layout(source)
     if layout.exhaustive:
         return layout
-    return survey(root, layout.files, source.settings, source.location, whole=True).layout
+    files = [
+        FileLayout(one.path, one.format, one.compression, copy=one.copy, given=one.given, label=one.label)
+        for one in layout.files
+    ]
+    return survey(root, files, source.settings, source.location, whole=True).layout
 
 
 @dataclass(frozen=True, slots=True)
