@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
@@ -104,8 +104,6 @@ def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> N
 def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> FrozenTable:
     """Runs that are columns, as a long table under the names of the report."""
     table = read_measurements(root, source, source.metrics)
-    with table.reading():
-        relation: Any = table.frame.to_native()
     step = table.step_name if table.step_name not in {"", *_PARTS} else "step"
     spread = get_layout(source).spread.values()
     seed = "seed, " if any(one.seed for one in spread) else ""
@@ -113,7 +111,7 @@ def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> Fr
     position = "epoch_ms(CAST(step AS BIGINT))" if table.step_is_time else "step"
     select = (
         f"SELECT series, run, {seed}metric, {position} AS {sql.quote_name(step)}, value{ends} "  # noqa: S608 - quoted
-        f"FROM ({relation.sql_query()}) "
+        f"FROM ({sql.write_statement(table.frame)}) "
         f"ORDER BY list_position([{sql.quote_all(source.metrics)}], metric), "
         f"list_position([{sql.quote_all(table.order)}], series), run, row"
     )

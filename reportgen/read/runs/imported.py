@@ -28,6 +28,7 @@ from reportgen.read.tables.layout import (
     Roles,
     Survey,
     TotalRoles,
+    check_named_columns,
     find_column,
     get_mapped_columns,
     select_metrics,
@@ -87,6 +88,11 @@ class ImportedRuns:
         """The evaluations that are read: those with answers or, where none has any, those with totals."""
         evaluated = [one.run for one in self.candidates if one.run.evaluated]
         return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
+
+    @property
+    def chosen(self) -> dict[str, tuple[str, ...]]:
+        """The scores that are taken on each benchmark; see ``choose_metrics``."""
+        return choose_metrics(self.scored, self.settings)
 
 
 def name_imported_runs(
@@ -231,16 +237,7 @@ def survey_runs(runs: ImportedRuns) -> Survey:
         for name in file.names:
             kinds.setdefault(name, sql.get_kind(file.type_of(name)) or Kind.TEXT)
     mapped = get_mapped_columns(settings)
-    requested = [(f"columns: {part}", name) for part, name in mapped.items()]
-    requested += [("filter", name) for name in settings.filter]
-    problems = []
-    for key, name in requested:
-        if find_column(name, tuple(kinds)) is None:
-            message = f'{key} names the column "{name}", which the runs do not have'
-            advice = suggest_names(name, tuple(kinds), "They have")
-            problems.append(Diagnostic(location.place, message, advice, Stage.DATA))
-    if problems:
-        raise ReportError(*problems)
+    check_named_columns(tuple(kinds), settings, location.place, "runs", exactly=False)
     roles = Roles(series="series", run="run", seed="seed" if "seed" in kinds else None)
     roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__})
     gapless = frozenset(("series", "run", "metric"))
@@ -255,7 +252,7 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
     """The parts of all units that are read: curves, otherwise answers or, where there are none, totals."""
     evaluated = any(candidate.run.evaluated for candidate in runs.candidates)
     answered = any(candidate.run.metrics for candidate in runs.candidates)
-    chosen = choose_metrics(runs.scored, runs.settings)
+    chosen = runs.chosen
     for unit, indices in runs.iterate_units():
         stored = unit.stored.runs
         for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
@@ -300,7 +297,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
             step_name=names.pop() if len(names) == 1 and not names & _NO_STEP_NAME else "",
         )
         return Survey(layout, metrics, ())
-    chosen = choose_metrics(runs.scored, settings)
+    chosen = runs.chosen
     cell = settings.filter.get("benchmark")
     selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
     named = dict.fromkeys(name for file in layout.files for name in file.get_given("benchmark") or () if name)
@@ -343,10 +340,8 @@ def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:
             suggested |= {"series_from": series, **({"seed_from": seed} if seed else {})}
             break
     # The key that says which of several scores is taken.
-    scored = runs.scored
-    if not settings.metrics and any(len(list_scores(run)) > 1 for run in scored):
-        chosen = choose_metrics(scored, settings)
-        taken = tuple(dict.fromkeys(chain.from_iterable(chosen.values())))
-        if choose_metrics(scored, settings.model_copy(update={"metrics": taken})) == chosen:
+    if not settings.metrics and any(len(list_scores(run)) > 1 for run in runs.scored):
+        taken = tuple(dict.fromkeys(chain.from_iterable(runs.chosen.values())))
+        if replace(runs, settings=settings.model_copy(update={"metrics": taken})).chosen == runs.chosen:
             suggested["metrics"] = list(taken)
     return suggested

@@ -187,6 +187,21 @@ def find_column(name: str, columns: Sequence[str]) -> str | None:
     return matches[0] if len(matches) == 1 else None
 
 
+def check_named_columns(
+    columns: Sequence[str], settings: SourceSettings, place: SourceLocation, holder: str, *, exactly: bool
+) -> None:
+    """Refuse columns that settings name and the holder, as words, does not have."""
+    requested = [(f"columns: {part}", name, exactly) for part, name in get_mapped_columns(settings).items()]
+    requested += [("filter", name, False) for name in settings.filter]
+    problems = []
+    for key, name, as_written in requested:
+        if name not in columns and (as_written or find_column(name, columns) is None):
+            message = f'{key} names the column "{name}", which the {holder} do not have'
+            problems.append(Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA))
+    if problems:
+        raise ReportError(*problems)
+
+
 def resolve_column(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part; None without either."""
     column = find_column(name, tuple(layout.kinds))
@@ -241,14 +256,7 @@ def detect_roles(
 ) -> tuple[Roles, bool]:
     """The column for each part, and whether the table is long; a ``ReportError`` if a column is missing."""
     mapped = get_mapped_columns(settings)
-    unknown = [(f"columns: {part}", name) for part, name in mapped.items() if name not in columns]
-    unknown += [("filter", name) for name in settings.filter if find_column(name, columns) is None]
-    problems = []
-    for key, name in unknown:
-        message = f'{key} names the column "{name}", which the data do not have'
-        problems.append(Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA))
-    if problems:
-        raise ReportError(*problems)
+    check_named_columns(columns, settings, place, "data", exactly=True)
     roles = Roles(**match_columns(ROLE_NAMES, columns, mapped))
     long = settings.form == "long" or (settings.form is None and bool(roles.metric and roles.value))
     if long and not (roles.metric and roles.value):
