@@ -230,8 +230,12 @@ def select_fields(rows: Rows, fields: Mapping[str, str], filters: Filters = (), 
     """The SELECT of cells by name, of the rows that filters and tests leave; no cell can be added later."""
     conditions = [*(rows.is_equal(column, cell) for column, cell in filters), *filter(None, tests)]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    listed = ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
-    return f"SELECT {listed} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+    return f"SELECT {list_cells(fields)} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+
+
+def list_cells(fields: Mapping[str, str]) -> str:
+    """Cells by name, as the list of a SELECT."""
+    return ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
 
 
 def select_files(
