@@ -136,7 +136,8 @@ def survey(
     if any(look.file.format == delimited.WANDB_CHART for look in looks):
         return _survey_chart(layout, looks, settings, place)
     if not (layout.roles.series or layout.roles.seed) and (named := add_seeds(files, settings)):
-        looks = [_add_given(look, file) for look, file in zip(looks, named, strict=True)]
+        pairs = zip(looks, named, strict=True)
+        looks = [replace(look, file=replace(look.file, given=file.given)) for look, file in pairs]
         layout = surveyor.build_layout(looks)
     roles = layout.roles
     value = roles.value or ""
@@ -271,18 +272,14 @@ def _look_at_files(
         with problems.collecting():
             content = file.get_content(root)
             seen = FORMATS[file.format].look(content, file.format, mapped, whole=whole)
-            looks.append(_add_given(_detect_chart(content, seen, settings), file))
+            seen = _detect_chart(content, seen, settings)
+            known = replace(seen.file, given=file.given, copy=file.copy, label=file.label)
+            looks.append(replace(seen, file=known))
     if problems.found:
         # While at it, report what is wrong with the rows of the other files, too.
         problems.add(find_faults(root, [look.file for look in looks], ()))
     problems.raise_errors()
     return looks
-
-
-def _add_given(look: Look, file: FileLayout) -> Look:
-    """A look at a file with what is known of it from elsewhere."""
-    known = replace(look.file, given=file.given, copy=file.copy, label=file.label)
-    return replace(look, file=known)
 
 
 def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
