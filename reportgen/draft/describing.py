@@ -240,9 +240,11 @@ def freeze_source(
     ``ReportError`` with everything that is wrong with the source.
     """
     from reportgen.draft.blocks.draw_inputs import list_notes  # noqa: PLC0415 - imports what draws
-    from reportgen.read.freeze import freeze_table, open_at  # noqa: PLC0415 - imports the database
+    from reportgen.read.find import make_location  # noqa: PLC0415 - imports the database
+    from reportgen.read.freeze import freeze_table  # noqa: PLC0415 - as above
+    from reportgen.read.sources import open_location  # noqa: PLC0415 - as above
 
-    source = open_at(path, root, load_source_settings, hashes, cache, boundary=boundary)
+    source = open_location(make_location(path, "", root, boundary), load_source_settings, hashes, cache)
     table = freeze_table(root, source)
 
     def shorten(file: str) -> str:

@@ -9,25 +9,20 @@ from typing import TYPE_CHECKING, Final
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
-from reportgen.read.find import make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import get_score_names
-from reportgen.read.sources import open_location
 from reportgen.read.tables.check import explain_faults
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from reportgen.core.cache import Cache
-    from reportgen.core.repository import Boundary
     from reportgen.read.tables.layout import Layout
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
-    from reportgen.settings.source import SourceSettings
 
 
 # Which files there are and how they are read matters no more, and rows that a filter leaves out are gone.
@@ -47,19 +42,6 @@ class FrozenTable:
 
     select: str
     settings: Mapping[str, object]
-
-
-def open_at(
-    path: Path,
-    root: Path,
-    load_settings: Callable[[Path, str], SourceSettings],
-    hashes: Callable[[Path], str],
-    cache: Cache | None,
-    *,
-    boundary: Boundary | None = None,
-) -> Source:
-    """Open a file or folder as a source, with paths relative to a root; see ``open_source``."""
-    return open_location(make_location(path, "", root, boundary), load_settings, hashes, cache)
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:
