@@ -15,7 +15,7 @@ from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
-from reportgen.read.find import SETTINGS, choose_files, locate_file, make_location
+from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
@@ -23,7 +23,7 @@ from reportgen.read.runs.imported import suggest_for_runs
 from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.problems import find_method
 from reportgen.read.runs.stored import dump_json
-from reportgen.read.sources import SourceRequest, load_source_settings, open_files
+from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.layout import detect_totals, get_layout
 from reportgen.read.tables.survey import complete_layout
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reportgen.core.repository import Boundary
     from reportgen.formats.runs import Unit
     from reportgen.read.runs.imported import ImportedRuns
+    from reportgen.read.sources import SourceRequest
     from reportgen.read.tables.layout import Layout
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -81,12 +82,10 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         place.file, location.name, settings_file=own, has_settings=location.has_settings
     )
     with problems.collecting():
-        settings = load_source_settings(location, context.load_settings)
-        chosen = choose_files(location, settings)
-        request = SourceRequest(location, settings, chosen, context.hashes, context.cache)
+        request = request_source(location, context.load_settings, context.hashes, context.cache)
         description = _describe_source(description, request, problems)
         read = set(description.read)
-        paths = (path for path in chosen.paths if locate_file(path, root).file not in read)
+        paths = (path for path in request.chosen.paths if locate_file(path, root).file not in read)
         description = replace(description, unread=tuple(count_endings(paths)))
         if not description.kind:
             description, findings = _describe_empty(description, request)

@@ -136,19 +136,21 @@ def open_location(
     cache: Cache | None = None,
 ) -> Source:
     """Open a source whose file or folder is known; see ``open_source``."""
-    settings = load_source_settings(location, load_settings)
-    request = SourceRequest(location, settings, choose_files(location, settings), hashes, cache)
-    return open_files(request)[0]
+    return open_files(request_source(location, load_settings, hashes, cache))[0]
 
 
-def load_source_settings(
-    location: Location, load_settings: Callable[[Path, str], SourceSettings]
-) -> SourceSettings:
-    """What the ``source.yml`` of a source says, if any; neither may be a link out of the repository."""
+def request_source(
+    location: Location,
+    load_settings: Callable[[Path, str], SourceSettings],
+    hashes: Callable[[Path], str],
+    cache: Cache | None,
+) -> SourceRequest:
+    """The settings and the files of a source, neither of which may be a link out of the repository."""
     refuse_outward_source(location)
+    settings = SourceSettings()
     if location.has_settings:
-        return load_settings(location.settings, locate_file(location.settings, location.root).file)
-    return SourceSettings()
+        settings = load_settings(location.settings, locate_file(location.settings, location.root).file)
+    return SourceRequest(location, settings, choose_files(location, settings), hashes, cache)
 
 
 def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
