@@ -160,11 +160,7 @@ def complete_layout(root: Path, source: Source) -> Layout:
     layout = get_layout(source)
     if layout.exhaustive:
         return layout
-    files = [
-        FileLayout(one.path, one.format, one.compression, copy=one.copy, given=one.given, label=one.label)
-        for one in layout.files
-    ]
-    return survey(root, files, source.settings, source.location, whole=True).layout
+    return survey(root, layout.files, source.settings, source.location, whole=True).layout
 
 
 @dataclass(frozen=True, slots=True)
