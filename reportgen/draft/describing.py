@@ -71,7 +71,7 @@ def describe_data_folder(
     Raises ``ReportError`` if two sources have the same name.
     """
     from reportgen.read import find_sources  # noqa: PLC0415 - imports the database
-    from reportgen.read.choose import report_links  # noqa: PLC0415 - as above
+    from reportgen.read.find import report_links  # noqa: PLC0415 - as above
 
     outward: dict[Path, str] = {}
     found = find_sources(root, data_dir, boundary, outward)
@@ -240,9 +240,11 @@ def freeze_source(
     ``ReportError`` with everything that is wrong with the source.
     """
     from reportgen.draft.blocks.draw_inputs import list_notes  # noqa: PLC0415 - imports what draws
-    from reportgen.read.freeze import freeze_table, open_at  # noqa: PLC0415 - imports the database
+    from reportgen.read.find import make_location  # noqa: PLC0415 - imports the database
+    from reportgen.read.freeze import freeze_table  # noqa: PLC0415 - as above
+    from reportgen.read.sources import open_location  # noqa: PLC0415 - as above
 
-    source = open_at(path, root, load_source_settings, hashes, cache, boundary=boundary)
+    source = open_location(make_location(path, "", root, boundary), load_source_settings, hashes, cache)
     table = freeze_table(root, source)
 
     def shorten(file: str) -> str:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Text  # noqa: TC001 - the schema of stored surveys needs it at run time
+from reportgen.formats.files import Content
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
 
@@ -29,13 +31,13 @@ NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """How one file is read."""
+    """A file of a source, and how it is read, as far as it was looked at."""
 
     path: str  # relative to the project
     format: str  # a key of ``formats.FORMATS``
     compression: str  # ``gzip``, ``zstd`` or nothing
-    columns: tuple[str, ...]  # names as written, in order; empty where a column has no name
-    types: tuple[str, ...]  # the SQL types that they are read as; ``VARCHAR`` in most text formats
+    columns: tuple[str, ...] = ()  # names as written, in order; empty where a column has no name
+    types: tuple[str, ...] = ()  # the SQL types that they are read as; ``VARCHAR`` in most text formats
     variant: str = ""  # what else the format needs: the delimiter, or the shape of JSON
     skip: int = 0  # bytes left out at the beginning
     keep: int | None = None  # bytes that count from the beginning, when the rest is torn off
@@ -47,6 +49,11 @@ class FileLayout:
     given: tuple[tuple[str, tuple[Text, ...]], ...] = ()
     # The column with the place in the values of ``given``; empty where one value holds for all rows.
     code: str = ""
+    label: str = ""  # the name that it gives its rows where no column does
+
+    def get_content(self, root: Path) -> Content:
+        """Its bytes; ``root`` is the folder of the project."""
+        return Content(root / self.place, self.path, self.compression)
 
     @property
     def place(self) -> str:

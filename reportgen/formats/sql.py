@@ -20,6 +20,8 @@ from reportgen.formats.cells import MISSING, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    import narwhals as nw
+
     from reportgen.settings.base import CellValue
 
 
@@ -175,6 +177,23 @@ def get_engine() -> Engine:
     """The database of this process; made when first needed, gone with the process."""
     atexit.register(_clear_types)
     return Engine()
+
+
+def write_statement(frame: nw.LazyFrame[Any]) -> str:
+    """The SELECT of a lazy frame."""
+    statement: str = frame.to_native().sql_query()
+    return statement
+
+
+def fetch_named(frame: nw.LazyFrame[Any], statement: str) -> list[dict[str, Any]]:
+    """The rows of a short answer about a lazy frame, the table ``measured`` of the statement, by column."""
+    result = frame.to_native().query("measured", statement)
+    return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+
+
+def fetch_frame(frame: nw.LazyFrame[Any]) -> Any:  # noqa: ANN401 - a frame of pandas, which few commands import
+    """All rows of a lazy frame, in memory."""
+    return frame.to_native().df()
 
 
 def _clear_types() -> None:

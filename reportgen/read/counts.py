@@ -176,9 +176,7 @@ def _list_known(lines: Sequence[dict[str, Any]], key: str) -> list[float]:
 def _query(table: Measurements | Outcomes, statement: str) -> list[dict[str, Any]]:
     """The rows of a statement about the table ``measured``, by the names of its columns."""
     with table.reading():
-        relation: Any = table.frame.to_native()
-        result = relation.query("measured", statement)
-        return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+        return sql.fetch_named(table.frame, statement)
 
 
 def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -15,7 +14,6 @@ from reportgen.formats.cells import NUMERIC
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
-from reportgen.read.choose import choose_files
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
 from reportgen.read.measurements import read_measurements
@@ -25,7 +23,8 @@ from reportgen.read.runs.imported import suggest_for_runs
 from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.problems import find_method
 from reportgen.read.runs.stored import dump_json
-from reportgen.read.sources import SourceRequest, load_source_settings, open_files
+from reportgen.read.sources import open_files, request_source
+from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.layout import detect_totals, get_layout
 from reportgen.read.tables.survey import complete_layout
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from reportgen.core.repository import Boundary
     from reportgen.formats.runs import Unit
     from reportgen.read.runs.imported import ImportedRuns
+    from reportgen.read.sources import SourceRequest
     from reportgen.read.tables.layout import Layout
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -82,15 +82,11 @@ def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Des
         place.file, location.name, settings_file=own, has_settings=location.has_settings
     )
     with problems.collecting():
-        settings = load_source_settings(location, context.load_settings)
-        chosen = choose_files(location, settings)
-        request = SourceRequest(location, settings, chosen, context.hashes, context.cache)
+        request = request_source(location, context.load_settings, context.hashes, context.cache)
         description = _describe_source(description, request, problems)
         read = set(description.read)
-        paths = (path for path in chosen.paths if locate_file(path, root).file not in read)
-        unread = Counter(path.suffix.lower() or "without an ending" for path in paths)
-        ordered = sorted(unread.items(), key=lambda item: (-item[1], item[0]))
-        description = replace(description, unread=tuple(ordered))
+        paths = (path for path in request.chosen.paths if locate_file(path, root).file not in read)
+        description = replace(description, unread=tuple(count_endings(paths)))
         if not description.kind:
             description, findings = _describe_empty(description, request)
             problems.found[:0] = findings

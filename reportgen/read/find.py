@@ -1,24 +1,28 @@
-"""Which sources there are in the data folder, and every file below the folder of one."""
+"""Which sources there are, and the files of one: all below its folder, or those that ``files:`` matches."""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from itertools import pairwise
+from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import suggest_name
 from reportgen.formats.files import natural_key, split_ending
-from reportgen.formats.messages import list_names
+from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import is_unit_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.core.repository import Boundary
+    from reportgen.formats.cells import Text
+    from reportgen.settings.source import SourceSettings
 
 
 # The text after the last dot of an event file's name is no ending.
@@ -216,3 +220,227 @@ class FolderWalk:
             return False
         self.outward[link] = real
         return True
+
+
+_NAMED_GROUP: Final = "(?P<"
+_TWICE: Final = ("**", "**")
+_MOST_ANY_DEPTHS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenFiles:
+    """The files of a source in reading order."""
+
+    paths: tuple[Path, ...]
+    labels: Mapping[Path, Mapping[str, Text]]  # the named groups of the pattern that chose each
+    named: bool  # whether ``files:`` names them, or the source is one file
+    skipped: Mapping[Path, str] = field(default_factory=dict)  # folders that are not gone into, and why
+    unreadable: frozenset[Path] = frozenset()  # those that may not be read, where they may be data
+
+    def get_labels(self, path: Path) -> Mapping[str, Text]:
+        """What the pattern tells of a file."""
+        return self.labels.get(path, {})
+
+
+def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
+    """The files of a source, whatever they hold, in reading order.
+
+    Patterns of ``files:`` that fit nothing, too many files, and links out of the repository are errors.
+    """
+    if not location.path.is_dir():
+        _refuse_outward_links(_find_outward_files([location.path], location), location)
+        return ChosenFiles((location.path,), {}, named=True)
+    walk = FolderWalk(location.root, location.boundary)
+    labels: dict[Path, dict[str, Text]] = {}
+    problems = Diagnostics()
+    for pattern in (settings.files,) if isinstance(settings.files, str) else settings.files or ():
+        with problems.collecting():
+            found = (_match_files if _NAMED_GROUP in pattern else _glob_files)(pattern, location, walk)
+            for path, groups in found.items():
+                labels.setdefault(path, {}).update(groups)
+            if not found and not walk.outward:
+                message = f'files: "{pattern}" fits no file in {locate_file(location.path, location.root)}'
+                advice = "Patterns are relative to the folder, as in runs/*.csv"
+                if _NAMED_GROUP in pattern:
+                    advice = "It has to fit the whole path below the folder, as in (?P<series>[^/]+)/log.csv"
+                problems.add([Diagnostic(location.place, message, advice, Stage.SETTINGS)])
+    problems.raise_errors()
+    named = bool(settings.files)
+    paths = tuple(labels) if named else tuple(walk.list_files(location.path))
+    _refuse_outward_links(walk.outward, location)
+    # Files that may not be read count where the user named them or their names may be of data.
+    data = (path for path in paths if named or split_ending(path)[1] or is_unit_name(path.name))
+    unreadable = frozenset(path for path in data if not os.access(path, os.R_OK) and path.exists())
+    return ChosenFiles(paths, labels, named, walk.skipped, unreadable)
+
+
+def _glob_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path, dict[str, Text]]:
+    """The files that a pattern fits, and all those below the folders that it fits."""
+    found: list[Path] = []
+    # "**/**" fits what "**" does, and would be walked once for each way to part a path in two.
+    parts = [part for part, after in pairwise([*PurePath(pattern).parts, ""]) if (part, after) != _TWICE]
+    if parts.count("**") > _MOST_ANY_DEPTHS:
+        message = f'files: "{pattern}" has "**" more than {_MOST_ANY_DEPTHS} times'
+        advice = "Name the folders between them, as in runs/**/logs/**/*.csv"
+        raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS))
+    if ".." not in parts:
+        with suppress(ValueError, NotImplementedError):
+            found = sorted(location.path.glob("/".join(parts)), key=natural_key)
+    outward = _find_outward_files(found, location)
+    walk.outward.update(outward)
+    files: dict[Path, dict[str, Text]] = {}
+    for path in found if not outward else ():
+        if path.is_dir():
+            files |= {file: {} for file in walk.list_files(path)}
+        elif (path.is_file() or path.is_symlink()) and path.name != SETTINGS:
+            files[path] = {}
+    return files
+
+
+def _match_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path, dict[str, Text]]:
+    """The files whose path below the source fits a regular expression, or that of a folder around them."""
+    # The path of each file, and those of the folders around it, outwards.
+    parts: dict[Path, list[str]] = {}
+    for file in walk.list_files(location.path):
+        path = file.relative_to(location.path)
+        parts[file] = [path.as_posix(), *(parent.as_posix() for parent in path.parents if parent.name)]
+    try:
+        matched = _match_paths(pattern, dict.fromkeys(part for inner in parts.values() for part in inner))
+    except ValueError as error:
+        message = f'files: "{pattern}" is no regular expression: {error}'
+        advice = (
+            "A text with (?P< is read as one, as in runs/(?P<series>[^/]+)/seed_(?P<seed>[0-9]+)/log.csv; "
+            "it cannot look around, nor refer to its own groups"
+        )
+        raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS)) from None
+    nearest = {file: next((part for part in inner if part in matched), None) for file, inner in parts.items()}
+    return {file: matched[part] for file, part in nearest.items() if part is not None}
+
+
+_PIECE: Final = re.compile(r"\\(.)|(\[\^?\]?)|(\])|\(\?P?<(\w+)>|(\((?!\?))|.", re.DOTALL)
+# In Python these know the letters and digits of all languages.
+_ESCAPES: Final = {"w": r"[\p{L}\p{N}_]", "W": r"[^\p{L}\p{N}_]", "d": r"\p{Nd}", "D": r"\P{Nd}", "Z": r"\z"}
+_IN_A_CLASS: Final = {"w": r"\p{L}\p{N}_", "d": r"\p{Nd}", "D": r"\P{Nd}"}
+
+
+def _match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]]:
+    """The paths that a pattern fits as a whole, each with its groups that have a name.
+
+    A group that took no part, or is empty, is None. Raises ``ValueError`` where RE2 knows no such pattern.
+    """
+    import duckdb  # noqa: PLC0415 - most sources have no such pattern
+
+    from reportgen.formats.sql import get_engine  # noqa: PLC0415 - as above
+
+    # The pattern of Python's as one of RE2's, and the name of each group in its order, empty without one.
+    translated, names, in_class = "", [], False
+    for piece in _PIECE.finditer(pattern):
+        name = "" if in_class else piece[4] or ""
+        meaning = (_IN_A_CLASS if in_class else _ESCAPES).get(piece[1] or "")
+        translated += meaning or (f"(?P<{name}>" if name else piece[0])
+        if not in_class and (name or piece[5]):
+            names.append(name)
+        if piece[2] or piece[3]:
+            in_class = bool(piece[2])
+    if twice := next((name for index, name in enumerate(names) if name and name in names[:index]), ""):
+        raise ValueError(f"two groups are called {twice}")
+    # A name that is no UTF-8 is shown with a mark for each wrong byte, and matched as it is shown.
+    by_text = {path.encode("utf-8", "replace").decode(): path for path in paths}
+    listed = ", ".join(f"'{index}'" for index in range(len(names)))
+    statement = (
+        f"SELECT path, regexp_extract(path, $whole, [{listed}]) "  # noqa: S608 - numbers only
+        "FROM (SELECT unnest($paths) AS path) WHERE regexp_full_match(path, $pattern)"
+    )
+    given = {"whole": f"^(?:{translated})$", "pattern": translated, "paths": list(by_text)}
+    try:
+        rows = get_engine().open_cursor().execute(statement, given).fetchall()
+    except (duckdb.InvalidInputException, duckdb.BinderException) as error:
+        text = str(error).partition("Error: ")[2] or str(error)
+        raise ValueError(text.removesuffix(f": {translated}")) from None
+    return {
+        by_text[path]: {name: groups[str(index)] or None for index, name in enumerate(names) if name}
+        for path, groups in rows
+    }
+
+
+_OUTWARD_ADVICE: Final = (
+    "Put what it leads to into the repository, or set follow_links: true for the reportgen plugin in "
+    "mkdocs.yml if you trust everyone who may change the data"
+)
+_DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
+
+
+def refuse_outward_source(location: Location) -> None:
+    """Refuse a source whose file or folder, or ``source.yml``, is a link out of the repository."""
+    _refuse_outward_links(_find_outward([location.path, location.settings], location), location)
+
+
+def _refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
+    """Refuse links of a source that lead out of the repository, given with where they lead."""
+    for link, target in found.items():
+        if location.path.parent not in link.parents:
+            # What concerns the whole data folder is reported at the page that uses something of it.
+            place = locate_file(link, location.root)
+            raise ReportError(_report_link(place, f'the link "{place}"', target))
+    if found:
+        raise ReportError(*report_links(found, location.root))
+
+
+def report_links(
+    found: Mapping[Path, str], root: Path, severity: Severity = Severity.ERROR
+) -> Iterator[Diagnostic]:
+    """Problems of links that lead out, many to one place in one."""
+    problems = (_report_link(locate_file(link, root), "this link", target) for link, target in found.items())
+    return merge_problems(replace(one, severity=severity) for one in problems)
+
+
+def _report_link(place: SourceLocation, name: str, target: str) -> Diagnostic:
+    # Quoted as Python does: a terminal obeys none of it.
+    message = f"{name} leads out of the repository, to {target!r}"
+    return Diagnostic(place, message, _OUTWARD_ADVICE, Stage.DATA)
+
+
+def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path, str]:
+    """Links on the way to files or folders that were named, and next to these, and where they lead."""
+    linked = [path for path in paths if path.is_symlink()]
+    folders = {
+        folder
+        for path in paths
+        for folder in path.parents
+        if folder == path.parent or folder.is_relative_to(location.path)
+    }
+    if location.path.is_dir():
+        # Links to files, such as the parts of a database next to it.
+        for folder in sorted(folders):
+            with suppress(OSError), os.scandir(folder) as entries:
+                found = [entry.name for entry in entries if entry.is_symlink() and not entry.is_dir()]
+                linked += (folder / name for name in found)
+    else:
+        # Next to a source that is one file there are other sources, perhaps thousands.
+        parts = (location.path.with_name(location.path.name + ending) for ending in _DATABASE_PARTS)
+        linked += (part for part in parts if part.is_symlink())
+    return _find_outward([*sorted(folders - set(location.path.parents)), *linked], location)
+
+
+def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
+    """Paths that lead out, each as the first link on its way that does, and where they lead."""
+    boundary = location.boundary
+    if boundary is None:
+        return {}
+    found: dict[Path, str] = {}
+    for path in paths:
+        if target := boundary.resolve_outside(path):
+            below = (one for one in (*reversed(path.parents), path) if one.is_relative_to(location.root))
+            link = next((one for one in below if one.is_symlink() and boundary.resolve_outside(one)), path)
+            found[link] = boundary.resolve_outside(link) or target
+    return found
+
+
+def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Diagnostic]:
+    """Warnings of folders that are not gone into, and why, and of files that may not be read."""
+    unread = "the file cannot be read: Permission denied; it is left out"
+    advice = "Check who may read it, and where links lead"
+    return merge_problems(
+        Diagnostic(locate_file(path, root), message, advice, Stage.DATA, Severity.WARNING)
+        for path, message in (*folders.items(), *((file, unread) for file in files))
+    )

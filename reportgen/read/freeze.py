@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
-from reportgen.read.find import make_location
 from reportgen.read.measurements import read_measurements
 from reportgen.read.outcomes import get_score_names
-from reportgen.read.sources import open_location
 from reportgen.read.tables.check import explain_faults
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from reportgen.core.cache import Cache
-    from reportgen.core.repository import Boundary
     from reportgen.read.tables.layout import Layout
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
-    from reportgen.settings.source import SourceSettings
 
 
 # Which files there are and how they are read matters no more, and rows that a filter leaves out are gone.
@@ -47,19 +42,6 @@ class FrozenTable:
 
     select: str
     settings: Mapping[str, object]
-
-
-def open_at(
-    path: Path,
-    root: Path,
-    load_settings: Callable[[Path, str], SourceSettings],
-    hashes: Callable[[Path], str],
-    cache: Cache | None,
-    *,
-    boundary: Boundary | None = None,
-) -> Source:
-    """Open a file or folder as a source, with paths relative to a root; see ``open_source``."""
-    return open_location(make_location(path, "", root, boundary), load_settings, hashes, cache)
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:
@@ -104,8 +86,6 @@ def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> N
 def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> FrozenTable:
     """Runs that are columns, as a long table under the names of the report."""
     table = read_measurements(root, source, source.metrics)
-    with table.reading():
-        relation: Any = table.frame.to_native()
     step = table.step_name if table.step_name not in {"", *_PARTS} else "step"
     spread = get_layout(source).spread.values()
     seed = "seed, " if any(one.seed for one in spread) else ""
@@ -113,7 +93,7 @@ def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> Fr
     position = "epoch_ms(CAST(step AS BIGINT))" if table.step_is_time else "step"
     select = (
         f"SELECT series, run, {seed}metric, {position} AS {sql.quote_name(step)}, value{ends} "  # noqa: S608 - quoted
-        f"FROM ({relation.sql_query()}) "
+        f"FROM ({sql.write_statement(table.frame)}) "
         f"ORDER BY list_position([{sql.quote_all(source.metrics)}], metric), "
         f"list_position([{sql.quote_all(table.order)}], series), run, row"
     )

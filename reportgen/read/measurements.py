@@ -10,7 +10,7 @@ import narwhals as nw
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Measurements
 from reportgen.formats.cells import Kind
-from reportgen.formats.sql import get_engine
+from reportgen.formats.sql import fetch_frame, get_engine
 from reportgen.read.check_repeats import check_steps
 from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
@@ -87,7 +87,7 @@ def make_frame(measurements: Measurements) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - takes half a second, and few commands need it
 
     with measurements.reading():
-        table: pd.DataFrame = measurements.frame.sort("row", "metric").drop("row").to_native().df()
+        table: pd.DataFrame = fetch_frame(measurements.frame.sort("row", "metric").drop("row"))
     if measurements.step_is_time:
         table["step"] = pd.to_datetime(table["step"], unit="ms", utc=True)
     return table

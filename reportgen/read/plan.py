@@ -10,7 +10,14 @@ from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column
-from reportgen.read.tables.rows import group_files, keep_series, rename_texts, select_fields, select_names
+from reportgen.read.tables.rows import (
+    group_files,
+    keep_series,
+    list_cells,
+    rename_texts,
+    select_fields,
+    select_names,
+)
 from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
@@ -23,13 +30,14 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-EXTREMES: Final = "minimum and maximum"
-"""The way of an interval from the smallest to the largest of the values that one stands for."""
-# The columns of the frame that each way of giving an interval fills.
-_INTERVAL_COLUMNS: Final = {
-    **dict.fromkeys(("low and high", EXTREMES), ("low", "high")),
-    **dict.fromkeys(("stderr", "std and n"), ("stderr", "n")),
+# Each way of giving an interval: the parts that it needs, and the columns of the frame that it fills.
+_WAYS: Final = {
+    "low and high": ({"low", "high"}, ("low", "high")),
+    "stderr": ({"stderr"}, ("stderr", "n")),
+    "std and n": ({"std", "n"}, ("stderr", "n")),
 }
+# From the smallest to the largest of the values that one stands for.
+_EXTREMES: Final = "minimum and maximum"
 _NULL: Final = "CAST(NULL AS DOUBLE)"
 # The columns of every table, and the type of one without rows.
 _COLUMNS: Final = {
@@ -87,14 +95,14 @@ class Plan:
         """How the data give their own interval, in words; the fullest way where metrics differ."""
         parts = [set(interval) for interval in self.intervals.values()]
         if self.layout.spread and any(parts):
-            return EXTREMES
-        ways = {"low and high": {"low", "high"}, "stderr": {"stderr"}, "std and n": {"std", "n"}}
-        return next((way for way, needed in ways.items() if any(needed <= had for had in parts)), None)
+            return _EXTREMES
+        return next((way for way, (needed, _) in _WAYS.items() if any(needed <= had for had in parts)), None)
 
     @property
     def interval_columns(self) -> tuple[str, ...]:
         """The columns of the frame that the data's own interval fills."""
-        return _INTERVAL_COLUMNS.get(self.given_interval or "", ())
+        way = self.given_interval
+        return _WAYS[way][1] if way in _WAYS else ("low", "high") if way else ()
 
     def list_numbers(self) -> set[str]:
         """Every column that has to hold numbers."""
@@ -214,13 +222,13 @@ def build_statement(root: Path, plan: Plan) -> str:
             selects.append(_select_metrics(rows, plan, found))
     if not selects:
         nothing = {**_COLUMNS, **({_OWN: _NULL} if plan.by_own_step else {})}
-        listed = _list_cells({**nothing, **dict.fromkeys(plan.interval_columns, _NULL)})
+        listed = list_cells(_order_fields({**nothing, **dict.fromkeys(plan.interval_columns, _NULL)}))
         selects = [f"SELECT {listed} WHERE FALSE"]
     select = keep_series(" UNION ALL ".join(selects), plan.series)
     if plan.repeat == "mean":
         select = _reduce_to_mean(select)
     elif plan.repeat == "runs":
-        select = _number_runs(select)
+        select = _RUNS_SQL.format(select=select)
     return _join_step_metric(select, plan) if plan.step_metric else select
 
 
@@ -285,7 +293,7 @@ def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
         # Each name unnested costs a tenth of the time.
         columns["run"], fields["run"] = '"series"', "NULL"
     select = _select(rows, plan, fields)
-    yield f"SELECT {_list_cells(columns)} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - our own names
+    yield f"SELECT {list_cells(_order_fields(columns))} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - our own names
 
 
 def _expand_texts(words: Iterable[str | None]) -> str:
@@ -334,10 +342,6 @@ def _order_fields(fields: Mapping[str, str]) -> dict[str, str]:
     return {part: fields[part] for part in dict.fromkeys((*_COLUMNS, *fields))}
 
 
-def _list_cells(fields: Mapping[str, str]) -> str:
-    return ", ".join(f'{cell} AS "{part}"' for part, cell in _order_fields(fields).items())
-
-
 def _reduce_to_mean(select: str) -> str:
     """One row a step: the mean of its finite values, added in the order of writing to be always the same."""
     finite = f"FILTER (value BETWEEN -{sql.LARGEST} AND {sql.LARGEST})"
@@ -350,28 +354,25 @@ def _reduce_to_mean(select: str) -> str:
     )
 
 
-def _number_runs(select: str) -> str:
-    """Rows of one step as runs of their own: whole curves one after the other, or else in turn."""
-    run = "PARTITION BY series, run, metric"
-    lagged = (
-        f'SELECT *, lag({_OWN}) OVER ({run} ORDER BY "row") AS before '  # noqa: S608 - our own names
-        f"FROM ({select}) WHERE value IS NOT NULL"
-    )
-    placed = (
-        f'SELECT *, 1 + count(*) FILTER ({_OWN} <= before) OVER ({run} ORDER BY "row") AS curve, '  # noqa: S608
-        f'row_number() OVER ({run}, {_OWN} ORDER BY "row") AS nth FROM ({lagged})'
-    )
-    counted = (
-        f"SELECT *, max(curve) OVER ({run}) AS curves, max(nth) OVER ({run}) AS most, "  # noqa: S608
-        f"max(nth) OVER (PARTITION BY series, run) AS several FROM ({placed})"
-    )
-    number = "CASE WHEN curves = most THEN curve ELSE nth END"
-    named = (
-        f"CASE WHEN several = 1 THEN run WHEN run = '' THEN {number}::{sql.TEXT} "
-        f"ELSE run || ' #' || {number} END"
-    )
-    without = f"{_OWN}, before, curve, nth, curves, most, several"
-    return f"SELECT * EXCLUDE ({without}) REPLACE ({named} AS run) FROM ({counted})"  # noqa: S608
+# Rows of one step as runs of their own: whole curves one after the other, or else in turn.
+_RUNS_SQL: Final = """
+WITH lagged AS (
+    SELECT *, lag(own) OVER (PARTITION BY series, run, metric ORDER BY "row") AS before
+    FROM ({select}) WHERE value IS NOT NULL
+), placed AS (
+    SELECT *, 1 + count(*) FILTER (own <= before) OVER (w ORDER BY "row") AS curve,
+        row_number() OVER (PARTITION BY series, run, metric, own ORDER BY "row") AS nth
+    FROM lagged WINDOW w AS (PARTITION BY series, run, metric)
+), counted AS (
+    SELECT *, max(nth) OVER (PARTITION BY series, run) AS several,
+        CASE WHEN max(curve) OVER (w) = max(nth) OVER (w) THEN curve ELSE nth END AS number
+    FROM placed WINDOW w AS (PARTITION BY series, run, metric)
+)
+SELECT * EXCLUDE (own, before, curve, nth, several, number)
+    REPLACE (CASE WHEN several = 1 THEN run
+        WHEN run = '' THEN number::VARCHAR ELSE run || ' #' || number END AS run)
+FROM counted
+"""
 
 
 def _join_step_metric(select: str, plan: Plan) -> str:

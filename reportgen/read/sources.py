@@ -6,7 +6,6 @@ What loggers and harnesses wrote is read once into Parquet, and from there like 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,30 +21,40 @@ from reportgen.formats.files import hash_file, split_ending
 from reportgen.formats.messages import list_names, merge_problems
 from reportgen.formats.registry import LOGGERS, find_format, find_units, get_title, is_unit_name, load_reader
 from reportgen.formats.runs import UnreadableError
-from reportgen.read.check_repeats import find_series, set_series
-from reportgen.read.choose import choose_files, count_endings, refuse_outward_source, report_unread
-from reportgen.read.find import locate, locate_file, make_location
+from reportgen.read.check_repeats import find_series
+from reportgen.read.find import (
+    choose_files,
+    locate,
+    locate_file,
+    make_location,
+    refuse_outward_source,
+    report_unread,
+)
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
 from reportgen.read.runs.stored import UnitWriter, dump_json, get_temporary_cache, load_unit, store_unit
-from reportgen.read.tables.check import check_setting_names, find_unmatched_names, warn_no_metrics
-from reportgen.read.tables.layout import Survey, list_free_columns
+from reportgen.read.tables.check import (
+    check_setting_names,
+    find_unmatched_names,
+    list_endings,
+    warn_no_metrics,
+)
+from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import hash_files, list_tables, survey
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from reportgen.core.cache import Cache
+    from reportgen.formats.layout import FileLayout
     from reportgen.formats.registry import FoundUnits
     from reportgen.formats.runs import Unit
-    from reportgen.read.choose import ChosenFiles
-    from reportgen.read.find import Location
+    from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.imported import ImportedRuns
-    from reportgen.read.tables.layout import DataFile
 
 
 # A unit of these holds many runs.
@@ -127,19 +136,21 @@ def open_location(
     cache: Cache | None = None,
 ) -> Source:
     """Open a source whose file or folder is known; see ``open_source``."""
-    settings = load_source_settings(location, load_settings)
-    request = SourceRequest(location, settings, choose_files(location, settings), hashes, cache)
-    return open_files(request)[0]
+    return open_files(request_source(location, load_settings, hashes, cache))[0]
 
 
-def load_source_settings(
-    location: Location, load_settings: Callable[[Path, str], SourceSettings]
-) -> SourceSettings:
-    """What the ``source.yml`` of a source says, if any; neither may be a link out of the repository."""
+def request_source(
+    location: Location,
+    load_settings: Callable[[Path, str], SourceSettings],
+    hashes: Callable[[Path], str],
+    cache: Cache | None,
+) -> SourceRequest:
+    """The settings and the files of a source, neither of which may be a link out of the repository."""
     refuse_outward_source(location)
+    settings = SourceSettings()
     if location.has_settings:
-        return load_settings(location.settings, locate_file(location.settings, location.root).file)
-    return SourceSettings()
+        settings = load_settings(location.settings, locate_file(location.settings, location.root).file)
+    return SourceRequest(location, settings, choose_files(location, settings), hashes, cache)
 
 
 def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
@@ -179,7 +190,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
             advice = f"It has {format_count(tables, 'table')}, read where format: is left out"
         else:
             message += f", called {join_names(named.patterns)}"
-            held = count_endings(chosen.paths) or "no file"
+            held = list_endings(chosen.paths) or "no file"
             advice = f"It has {held}; if some of these are of it all the same, name them with files:"
         raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
     if not found.units:
@@ -282,7 +293,7 @@ def _open_tables(request: SourceRequest) -> Source:
     """The source of tables, or of JSON files whose rows and columns the settings map."""
     location, settings, cache = request.location, request.settings, request.cache
     files = list_tables(location, settings, request.chosen)
-    hashed = hash_files(files, request.hashes)
+    hashed = hash_files(location.root, files, request.hashes)
     known = settings
     if settings.format == "mapped":
         _check_names(location, settings)
@@ -292,11 +303,8 @@ def _open_tables(request: SourceRequest) -> Source:
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     else:
         # The files' content, how they are read, and what ``source.yml`` says decide a survey.
-        read = []
-        for table, file in zip(files, hashed, strict=True):
-            content = [table.content.name, file.sha256, table.format, table.content.compression]
-            read.append([*content, table.label, table.given, table.copy])
-        key = cache.make_key("survey", json.dumps(read), settings.model_dump_json()) if cache else ""
+        read = dump_json([*files, *(file.sha256 for file in hashed)]).decode()
+        key = cache.make_key("survey", read, settings.model_dump_json()) if cache else ""
         stored = cache.load(key, Survey) if cache else None
         found = stored or _survey_tables(location, files, settings)
         # Warnings are reported of what was really looked at.
@@ -306,7 +314,7 @@ def _open_tables(request: SourceRequest) -> Source:
             _check_names(location, settings)
     named = report_file_names(location, known, found)
     found = replace(found, warnings=(*found.warnings, *named))
-    return _make_source(location, settings, set_series(known, found.layout.roles.series), hashed, found)
+    return _make_source(location, settings, _set_series(known, found.layout.roles.series), hashed, found)
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
@@ -319,18 +327,25 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
         raise ReportError(Diagnostic(location.place, message, advice, Stage.SETTINGS))
 
 
-def _survey_tables(location: Location, files: tuple[DataFile, ...], settings: SourceSettings) -> Survey:
+def _survey_tables(location: Location, files: Sequence[FileLayout], settings: SourceSettings) -> Survey:
     """The survey of a source, with what its settings name in vain among the warnings."""
     root, place = location.root, location.place
     found = survey(root, files, settings, place)
     column, merged = find_series(root, found.layout, settings, place)
     if column:
-        settings = set_series(settings, column)
+        settings = _set_series(settings, column)
         found = survey(root, files, settings, place)
     if any(find_unmatched_names(found, settings, place)) and not found.layout.exhaustive:
         found = survey(root, files, settings, place, whole=True)
     found = check_setting_names(found, settings, place)
     return replace(found, warnings=(*found.warnings, *merged, *warn_no_metrics(found, place)))
+
+
+def _set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
+    """Settings that name the column of the series, where it was found by what it holds."""
+    if column is None or settings.columns.series or is_name_of("series", column):
+        return settings
+    return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
 
 
 def _make_source(
@@ -356,7 +371,7 @@ def _make_source(
         settings=settings,
         files=files,
         metrics=tuple(layout.metrics),
-        columns=found.columns,
+        columns=tuple(layout.kinds),
         digest=hashlib.sha256(identity.encode()).hexdigest(),
         warnings=found.warnings,
         layout=layout,

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reportgen.core.statements import Description
+    from reportgen.formats.layout import FileLayout
     from reportgen.read.find import Location
-    from reportgen.read.tables.layout import DataFile, Layout, Survey
+    from reportgen.read.tables.layout import Layout, Survey
 
 
 # Words before a number that mean a repetition; other numbers are as often sizes or rates.
@@ -117,13 +118,13 @@ def _escape(text: str) -> str:
     return _SPECIAL.sub(lambda sign: f"[{sign[1]}]" if sign[1] else f"\\{sign[2]}", text)
 
 
-def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataFile] | None:
+def add_seeds(files: Sequence[FileLayout], settings: SourceSettings) -> list[FileLayout] | None:
     """Tables with the series and seed that their names tell as columns, which no column tells yet.
 
     The title of a source, or else the folder, is the series of bare seeds. None where no name has a seed, or
     two tables would be the same run.
     """
-    paths = list(dict.fromkeys(file.content.name for file in files))
+    paths = list(dict.fromkeys(file.path for file in files))
     if len(paths) == 1 or any(file.given for file in files):
         return None
     # What all of them have in common tells none of them apart.
@@ -133,10 +134,10 @@ def add_seeds(files: Sequence[DataFile], settings: SourceSettings) -> list[DataF
     if not naming.seed_by or naming.indistinct or not all(name.series for name in naming.names):
         return None
     given = {
-        path: tuple(zip(_GIVEN, (name.series, name.seed), strict=True))
+        path: tuple(zip(_GIVEN, ((name.series,), (name.seed,)), strict=True))
         for path, name in zip(paths, naming.names, strict=True)
     }
-    return [replace(file, given=given[file.content.name]) for file in files]
+    return [replace(file, given=given[file.path]) for file in files]
 
 
 def report_file_names(location: Location, settings: SourceSettings, survey: Survey) -> Iterator[Diagnostic]:

@@ -28,6 +28,7 @@ from reportgen.read.tables.layout import (
     Roles,
     Survey,
     TotalRoles,
+    check_named_columns,
     find_column,
     get_mapped_columns,
     select_metrics,
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
     from reportgen.formats.cells import Text
     from reportgen.formats.registry import FoundUnits
     from reportgen.formats.runs import Unit
-    from reportgen.read.choose import ChosenFiles
-    from reportgen.read.find import Location
+    from reportgen.read.find import ChosenFiles, Location
     from reportgen.read.runs.names import Naming
     from reportgen.read.runs.stored import StoredRun, StoredUnit
     from reportgen.settings.source import SourceSettings
@@ -88,6 +88,11 @@ class ImportedRuns:
         """The evaluations that are read: those with answers or, where none has any, those with totals."""
         evaluated = [one.run for one in self.candidates if one.run.evaluated]
         return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
+
+    @property
+    def chosen(self) -> dict[str, tuple[str, ...]]:
+        """The scores that are taken on each benchmark; see ``choose_metrics``."""
+        return choose_metrics(self.scored, self.settings)
 
 
 def name_imported_runs(
@@ -232,25 +237,14 @@ def survey_runs(runs: ImportedRuns) -> Survey:
         for name in file.names:
             kinds.setdefault(name, sql.get_kind(file.type_of(name)) or Kind.TEXT)
     mapped = get_mapped_columns(settings)
-    requested = [(f"columns: {part}", name) for part, name in mapped.items()]
-    requested += [("filter", name) for name in settings.filter]
-    problems = []
-    for key, name in requested:
-        if find_column(name, tuple(kinds)) is None:
-            message = f'{key} names the column "{name}", which the runs do not have'
-            advice = suggest_names(name, tuple(kinds), "They have")
-            problems.append(Diagnostic(location.place, message, advice, Stage.DATA))
-    if problems:
-        raise ReportError(*problems)
+    check_named_columns(tuple(kinds), settings, location.place, "runs", exactly=False)
     roles = Roles(series="series", run="run", seed="seed" if "seed" in kinds else None)
     roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__})
-    labels, gapless = tuple(file.path for file in files), frozenset(("series", "run", "metric"))
+    gapless = frozenset(("series", "run", "metric"))
     series = tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in names))
     # Loggers write steps again after a resume, harnesses answers after a retry; others write CSV logs.
     repeat = "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
-    layout = Layout(
-        files, labels, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat
-    )
+    layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
     return _survey_kind(layout, runs)
 
 
@@ -258,7 +252,7 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
     """The parts of all units that are read: curves, otherwise answers or, where there are none, totals."""
     evaluated = any(candidate.run.evaluated for candidate in runs.candidates)
     answered = any(candidate.run.metrics for candidate in runs.candidates)
-    chosen = choose_metrics(runs.scored, runs.settings)
+    chosen = runs.chosen
     for unit, indices in runs.iterate_units():
         stored = unit.stored.runs
         for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
@@ -285,7 +279,8 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
             own = {name: kind for name, kind in zip(part.columns, part.types, strict=True) if name != CODE}
             names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
             path, code = locate_file(unit.unit.path, runs.location.root), CODE if part.run is None else ""
-            yield FileLayout(path.file, "parquet", "", names, kinds, copy=copy, given=values, code=code)
+            file = FileLayout(path.file, "parquet", "", names, kinds, copy=copy, given=values, code=code)
+            yield replace(file, label=path.file)
 
 
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
@@ -301,8 +296,8 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
             metrics=select_metrics(metrics, settings),
             step_name=names.pop() if len(names) == 1 and not names & _NO_STEP_NAME else "",
         )
-        return Survey(layout, tuple(layout.kinds), metrics, ())
-    chosen = choose_metrics(runs.scored, settings)
+        return Survey(layout, metrics, ())
+    chosen = runs.chosen
     cell = settings.filter.get("benchmark")
     selected = None if cell is None else {str(one) for one in (cell if isinstance(cell, tuple) else (cell,))}
     named = dict.fromkeys(name for file in layout.files for name in file.get_given("benchmark") or () if name)
@@ -316,7 +311,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         scores = {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}
         outcomes = OutcomeRoles("problem", "score", benchmark=column, **parts)
         layout = replace(layout, outcomes=outcomes, score_names=scores)
-        return Survey(layout, tuple(layout.kinds), metrics, ())
+        return Survey(layout, metrics, ())
     totals = TotalRoles("score", "stderr", "n", benchmark=column, metric="metric")
     lower = set()
     for run, total in ((one, total) for one in runs.scored for total in one.totals):
@@ -327,7 +322,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
             lower.add(benchmark)
     metrics = tuple(dict.fromkeys(total.metric for one in runs.candidates for total in one.run.totals))
     layout = replace(layout, totals=totals, lower_is_better=tuple(sorted(lower)))
-    return Survey(layout, tuple(layout.kinds), metrics, ())
+    return Survey(layout, metrics, ())
 
 
 def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:
@@ -345,10 +340,8 @@ def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:
             suggested |= {"series_from": series, **({"seed_from": seed} if seed else {})}
             break
     # The key that says which of several scores is taken.
-    scored = runs.scored
-    if not settings.metrics and any(len(list_scores(run)) > 1 for run in scored):
-        chosen = choose_metrics(scored, settings)
-        taken = tuple(dict.fromkeys(chain.from_iterable(chosen.values())))
-        if choose_metrics(scored, settings.model_copy(update={"metrics": taken})) == chosen:
+    if not settings.metrics and any(len(list_scores(run)) > 1 for run in runs.scored):
+        taken = tuple(dict.fromkeys(chain.from_iterable(runs.chosen.values())))
+        if replace(runs, settings=settings.model_copy(update={"metrics": taken})).chosen == runs.chosen:
             suggested["metrics"] = list(taken)
     return suggested

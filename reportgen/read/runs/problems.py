@@ -15,14 +15,14 @@ from reportgen.formats.files import split_ending
 from reportgen.formats.messages import limit_problems, list_names
 from reportgen.formats.registry import get_title
 from reportgen.read.find import locate_file
-from reportgen.read.runs.imported import choose_metrics, list_scores
+from reportgen.read.runs.imported import list_scores
 from reportgen.read.runs.labels import SCHEMES, find_differences
 from reportgen.read.runs.names import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reportgen.read.choose import ChosenFiles
+    from reportgen.read.find import ChosenFiles
     from reportgen.read.runs.imported import ImportedRuns
     from reportgen.read.runs.labels import Candidate
     from reportgen.read.runs.stored import StoredFinding
@@ -164,7 +164,7 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
 
 def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
     """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
-    naming, chosen, place = runs.naming, choose_metrics(runs.scored, runs.settings), runs.location.place
+    naming, chosen, place = runs.naming, runs.chosen, runs.location.place
     # Without evaluations of which no score is taken.
     read = [
         not (run.evaluated and (taken := chosen.get(run.benchmark)))
@@ -249,7 +249,7 @@ def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
             message = f"{totals}; they are not read, since others here have answers"
             advice = "Let the harness write its samples, too, or make these a source of their own"
             yield Diagnostic(place, message, advice, Stage.DATA)
-    chosen = choose_metrics(scored, runs.settings)
+    chosen = runs.chosen
     several: Counter[tuple[tuple[str, ...], str]] = Counter()
     for run in scored:
         taken, there, name = chosen[run.benchmark], list_scores(run), names[id(run)]

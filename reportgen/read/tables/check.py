@@ -1,8 +1,9 @@
-"""What is wrong with tables: rows and cells with their lines, columns and metrics that are not there."""
+"""What is wrong with files and tables: no known format, rows and cells with their lines, missing columns."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
 
-from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
+from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_time
 from reportgen.formats.files import Content
@@ -70,9 +72,8 @@ def find_wrong_cells(
     """Every row that cannot be read, and every cell that is wrong by the check of its column."""
     problems: list[Diagnostic] = []
     for file in files:
-        content = Content(root / file.place, file.path, file.compression)
         try:
-            problems += limit_problems(_check_rows(content, file, checks))
+            problems += limit_problems(_check_rows(file.get_content(root), file, checks))
         except ReportError as error:
             problems += error.problems
     return problems
@@ -213,3 +214,98 @@ def find_unmatched_names(
     ):
         yield from (report(key, kind, name, there, Severity.WARNING) for name in given if name not in there)
     yield from (report("rename", "series", old, layout.series, Severity.WARNING) for old in renamed)
+
+
+_DATABASE: Final = re.compile(r".*\.(db3?|sqlite3?)", re.IGNORECASE)
+_NAMES: Final = re.compile(r".*\.(db3?|sqlite3?|eval|wandb)|.*tfevents.*", re.IGNORECASE)
+_SQLITE: Final = b"SQLite format 3\x00"
+# Tables of a study in every version of Optuna's storage (optuna/storages/_rdb/models.py).
+_OPTUNA: Final = frozenset(("studies", "trials", "trial_values"))
+_COPY: Final = "Copy it again from where the run wrote it"
+_BEGINNING, _MOST_ENDINGS = 1024, 6
+# What a first line shows of a table.
+_TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
+
+
+def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
+    """What is wrong with files that only loggers and harnesses write, in a source that holds nothing else."""
+    problems = Diagnostics()
+    for path in paths:
+        content = Content(path, locate_file(path, root).file, "")
+        with problems.collecting():
+            if _NAMES.fullmatch(path.name):
+                content.check()
+            if _DATABASE.fullmatch(path.name):
+                raise _explain_database(content)
+    return problems.found
+
+
+def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
+    """Why a file that was named is not read: neither its ending nor its content tells a format."""
+    content = Content(path, locate_file(path, root).file, "")
+    problems = Diagnostics()
+    with problems.collecting():
+        content.check()
+        with content.open() as file:
+            beginning = file.read(_BEGINNING)
+        if _DATABASE.fullmatch(path.name) or beginning.startswith(_SQLITE):
+            raise _explain_database(content)
+        message = "its ending tells no format, and no logger or harness that is known writes what it holds"
+        if b"\0" in beginning:
+            advice = "Export a table from it as CSV, or leave it out with files: in source.yml"
+            raise content.make_error(f"{message}, which is no text", advice)
+        line = next(iter(beginning.decode(errors="replace").lstrip().splitlines()), "")
+        form = next((name for name, sign in _TABLES if re.fullmatch(sign, line)), "")
+        kind = f"format: {form}" if form else "which: format: csv, tsv, json, jsonl or parquet,"
+        advice = f"If it is a table, say {kind} in source.yml; otherwise leave it out with files:"
+        raise content.make_error(f'{message}: it begins with "{shorten(line, _LONGEST)}"', advice)
+    return problems.found
+
+
+def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
+    """The problem of a folder in which no file is data."""
+    held = list_endings(paths)
+    message = f"the folder has no data file: it {f'holds {held}' if held else 'is empty'}"
+    advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
+    if held:
+        message += ", none of which is known by its name or by what it holds"
+    return Diagnostic(locate_file(folder, root), message, advice, Stage.DATA)
+
+
+def count_endings(paths: Iterable[Path]) -> list[tuple[str, int]]:
+    """How many files there are of each ending, most first."""
+    counts = Counter(path.suffix.lower() or "without an ending" for path in paths)
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def list_endings(paths: Iterable[Path]) -> str:
+    """The same as words; empty where there are no files."""
+    return join_names([f"{count:,} {ending}" for ending, count in count_endings(paths)], most=_MOST_ENDINGS)
+
+
+def _explain_database(content: Content) -> ReportError:
+    """What a file is that is called like a database: a store of something else, or damaged."""
+    from reportgen.formats.runs import UnreadableError  # noqa: PLC0415 - seldom needed
+    from reportgen.formats.sqlite import open_store  # noqa: PLC0415
+
+    with content.open() as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            return content.make_error("it is no SQLite database", _COPY)
+    try:
+        with open_store(content.path) as store:
+            tables = sorted(store.columns)
+    except UnreadableError as error:
+        return content.make_error(error.message, error.next_step or _COPY)
+    if set(tables) >= _OPTUNA:
+        advice = (
+            "Export the trials of a study in Python, as in optuna.load_study(study_name=NAME, "
+            f'storage="sqlite:///{content.path.name}").trials_dataframe().to_csv("trials.csv"), and read that'
+        )
+        return content.make_error("it is a database of Optuna studies, which cannot be read yet", advice)
+    if not tables:
+        advice = "Wait until something is written, or copy it again"
+        return content.make_error("the database has no tables yet", advice)
+    named = f'the table "{tables[0]}"' if len(tables) == 1 else f"the tables {list_names(tables)}"
+    message = f"the database is of no program that is known: it has {named}"
+    advice = "Those of MLflow and Trackio are read; of others export a table as CSV, and read that"
+    return content.make_error(message, advice)

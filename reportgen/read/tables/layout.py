@@ -18,8 +18,6 @@ from reportgen.formats.messages import list_names, suggest_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reportgen.formats.cells import Text
-    from reportgen.formats.files import Content
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -96,7 +94,6 @@ class Layout:
     """How a source is read."""
 
     files: tuple[FileLayout, ...]  # in reading order
-    labels: tuple[str, ...]  # for each file the name it gives its rows where no column does
     kinds: Mapping[str, Kind]
     roles: Roles
     long: bool  # whether a row is one value with its metric
@@ -118,20 +115,10 @@ class Layout:
     # What several rows of one step mean where the format says it, as ``repeat:`` of a source does.
     repeat: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A file of a source, with a key of ``FORMATS`` and the name it gives its rows where no column does.
-
-    ``given`` are columns that hold one value in all of its rows, as ``files:`` says. ``copy`` is where its
-    rows lie if they were brought into another form, relative to the project or absolute.
-    """
-
-    content: Content
-    format: str
-    label: str
-    given: tuple[tuple[str, Text], ...] = ()
-    copy: str = ""
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """For each file the name it gives its rows where no column does."""
+        return tuple(file.label for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +126,6 @@ class Survey:
     """What is known of a source without reading it, and warnings of what was irregular."""
 
     layout: Layout
-    columns: tuple[str, ...]
     raw_metrics: tuple[str, ...]
     warnings: tuple[Diagnostic, ...]
 
@@ -201,6 +187,21 @@ def find_column(name: str, columns: Sequence[str]) -> str | None:
     return matches[0] if len(matches) == 1 else None
 
 
+def check_named_columns(
+    columns: Sequence[str], settings: SourceSettings, place: SourceLocation, holder: str, *, exactly: bool
+) -> None:
+    """Refuse columns that settings name and the holder, as words, does not have."""
+    requested = [(f"columns: {part}", name, exactly) for part, name in get_mapped_columns(settings).items()]
+    requested += [("filter", name, False) for name in settings.filter]
+    problems = []
+    for key, name, as_written in requested:
+        if name not in columns and (as_written or find_column(name, columns) is None):
+            message = f'{key} names the column "{name}", which the {holder} do not have'
+            problems.append(Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA))
+    if problems:
+        raise ReportError(*problems)
+
+
 def resolve_column(name: str, layout: Layout) -> str | None:
     """The column of this name or, where none has it, the one that plays this part; None without either."""
     column = find_column(name, tuple(layout.kinds))
@@ -255,14 +256,7 @@ def detect_roles(
 ) -> tuple[Roles, bool]:
     """The column for each part, and whether the table is long; a ``ReportError`` if a column is missing."""
     mapped = get_mapped_columns(settings)
-    unknown = [(f"columns: {part}", name) for part, name in mapped.items() if name not in columns]
-    unknown += [("filter", name) for name in settings.filter if find_column(name, columns) is None]
-    problems = []
-    for key, name in unknown:
-        message = f'{key} names the column "{name}", which the data do not have'
-        problems.append(Diagnostic(place, message, suggest_names(name, columns, "They have"), Stage.DATA))
-    if problems:
-        raise ReportError(*problems)
+    check_named_columns(columns, settings, place, "data", exactly=True)
     roles = Roles(**match_columns(ROLE_NAMES, columns, mapped))
     long = settings.form == "long" or (settings.form is None and bool(roles.metric and roles.value))
     if long and not (roles.metric and roles.value):

@@ -14,7 +14,6 @@ import numpy as np
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
-from reportgen.formats.files import Content
 from reportgen.formats.messages import list_names
 from reportgen.formats.tables.json_path import (
     PathError,
@@ -46,10 +45,11 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache
     from reportgen.core.model import SourceFile
     from reportgen.formats.cells import Text
+    from reportgen.formats.files import Content
+    from reportgen.formats.layout import FileLayout
     from reportgen.formats.runs import Setting
     from reportgen.formats.tables.json_path import JsonPath, PathRow
     from reportgen.read.find import Location
-    from reportgen.read.tables.layout import DataFile
     from reportgen.settings.source import SourceSettings
 
 
@@ -77,7 +77,7 @@ class MappedTables:
     By ``settings``, those of the source, each column plays the part that it is named after.
     """
 
-    files: tuple[DataFile, ...]
+    files: tuple[FileLayout, ...]
     settings: SourceSettings
     warnings: tuple[Diagnostic, ...]
 
@@ -85,28 +85,27 @@ class MappedTables:
 def map_tables(
     location: Location,
     settings: SourceSettings,
-    files: Sequence[DataFile],
+    files: Sequence[FileLayout],
     hashed: Sequence[SourceFile],
     cache: Cache,
 ) -> MappedTables:
     """Bring rows of JSON files into the cache, or raise a ``ReportError`` of each wrong path or file."""
     mapping = _parse_mapping(settings, location.place)
     problems = Diagnostics()
-    tables: list[DataFile] = []
+    tables: list[FileLayout] = []
     units: list[StoredUnit] = []
     for file, known in zip(files, hashed, strict=True):
         with problems.collecting():
-            name, paths = file.content.name, repr((mapping.rows, mapping.columns))
-            key = cache.make_key("mapped", name, known.sha256, paths)
+            paths = repr((mapping.rows, mapping.columns))
+            key = cache.make_key("mapped", file.path, known.sha256, paths)
             unit = load_unit(cache, key)
             if unit is None:
-                unit = _TableWriter(file.content, mapping, cache, key).read()
+                unit = _TableWriter(file.get_content(location.root), mapping, cache, key).read()
                 store_unit(cache, key, unit)
             units.append(unit)
             for part in unit.parts:
-                path = Path(cache.get_text_path(key, part.name))
-                copy = locate_file(path, location.root).file
-                tables.append(replace(file, content=Content(path, name, ""), format="parquet", copy=copy))
+                copy = locate_file(Path(cache.get_text_path(key, part.name)), location.root).file
+                tables.append(replace(file, format="parquet", compression="", copy=copy))
     problems.raise_errors()
     problems.add(_find_faults(units, mapping))
     problems.raise_errors()

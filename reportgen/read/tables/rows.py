@@ -7,11 +7,12 @@ import math
 import sys
 from collections import defaultdict
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number
-from reportgen.formats.files import Content
+from reportgen.formats.layout import Row
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, FREE_COLUMNS
 
@@ -229,8 +230,12 @@ def select_fields(rows: Rows, fields: Mapping[str, str], filters: Filters = (), 
     """The SELECT of cells by name, of the rows that filters and tests leave; no cell can be added later."""
     conditions = [*(rows.is_equal(column, cell) for column, cell in filters), *filter(None, tests)]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    listed = ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
-    return f"SELECT {listed} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+    return f"SELECT {list_cells(fields)} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
+
+
+def list_cells(fields: Mapping[str, str]) -> str:
+    """Cells by name, as the list of a SELECT."""
+    return ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
 
 
 def select_files(
@@ -256,7 +261,7 @@ def _prepare_file(root: Path, file: FileLayout) -> Path:
     if not copy.exists():
         unfinished = copy.with_suffix(".part")
         left = sys.maxsize if file.keep is None else file.keep - file.skip
-        with Content(path, file.path, file.compression).open() as source, unfinished.open("wb") as target:
+        with file.get_content(root).open() as source, unfinished.open("wb") as target:
             source.read(file.skip)
             # A whole line at a time where its end may have to be changed.
             read = source.read if file.even_ends else source.readline
@@ -265,3 +270,23 @@ def _prepare_file(root: Path, file: FileLayout) -> Path:
                 left -= len(piece)
         unfinished.replace(copy)
     return copy
+
+
+def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:
+    """The path of a row's file, its line there, which is None in a binary file, and its number.
+
+    Of what a logger wrote neither is known: its rows were brought into another order.
+    """
+    index = position // FILE_ROWS if len(layout.files) > 1 else 0
+    file = layout.files[index]
+    if file.copy and file.given:
+        return file.path, None, None
+    positions = select_files(root, layout, lambda rows: {"row": rows.get_position()})
+    first_of_file = f'SELECT min("row") FROM ({positions}) WHERE "row" // {FILE_ROWS} = {index}'  # noqa: S608 - our own names
+    number = position - get_engine().fetch_rows(first_of_file)[0][0] + 1
+    if file.copy:
+        return file.path, None, number
+    rows = FORMATS[file.format].read_rows(file.get_content(root), file, ())
+    written = (row for row in rows if isinstance(row, Row))
+    found = next(islice(written, number - 1, None), None)
+    return file.path, found.line if found else None, number

@@ -11,16 +11,30 @@ from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity
 from reportgen.core.model import SourceFile
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind, combine_kinds, infer_kind
-from reportgen.formats.files import COMPRESSIONS, Content, split_ending
+from reportgen.formats.files import COMPRESSIONS, split_ending
+from reportgen.formats.layout import FileLayout
+from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
-from reportgen.read.choose import check_unknown_files, explain_unknown_format, report_no_data, report_unread
-from reportgen.read.find import locate_file
+from reportgen.read.find import locate_file, report_unread
 from reportgen.read.runs.file_names import add_seeds
-from reportgen.read.tables.check import NAMED, check_columns, explain_faults, find_faults, find_wrong_cells
+from reportgen.read.runs.labels import Candidate
+from reportgen.read.runs.names import name_runs
+from reportgen.read.runs.stored import StoredRun
+from reportgen.read.tables.check import (
+    NAMED,
+    check_columns,
+    check_unknown_files,
+    explain_faults,
+    explain_unknown_format,
+    find_faults,
+    find_wrong_cells,
+    report_no_data,
+)
 from reportgen.read.tables.layout import (
-    DataFile,
     Layout,
+    Roles,
+    RunColumn,
     Survey,
     detect_outcomes,
     detect_roles,
@@ -32,16 +46,16 @@ from reportgen.read.tables.layout import (
     select_metrics,
 )
 from reportgen.read.tables.rows import UNNAMED, select_files, select_series
-from reportgen.read.tables.wandb_chart import detect_chart, survey_chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.formats.cells import Text
+    from reportgen.formats.files import Content
     from reportgen.formats.layout import Look
-    from reportgen.read.choose import ChosenFiles
-    from reportgen.read.find import Location
+    from reportgen.read.find import ChosenFiles, Location
+    from reportgen.read.runs.names import Naming
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.inputs import Source
     from reportgen.settings.source import SourceSettings
@@ -49,10 +63,11 @@ if TYPE_CHECKING:
 
 # So many cells of the sample say what a column holds; a wrong one elsewhere is found when it is read.
 _CELLS_FOR_KIND: Final = 256
+_SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folders wandb/run-* here"
 
 
-def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[DataFile, ...]:
-    """The tables of a source, in reading order; a ``ReportError`` where there are none of a known format."""
+def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[FileLayout, ...]:
+    """The tables of a source, in reading order, without columns; a ``ReportError`` if no format is known."""
     paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
     paths = [path for path in paths if path not in chosen.unreadable]
     if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
@@ -75,33 +90,36 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
         inner = [path.relative_to(location.path) for path in paths]
         labels = [path.with_name(stem).as_posix() for path, stem in zip(inner, stems, strict=True)]
     return tuple(
-        DataFile(
-            Content(path, locate_file(path, location.root).file, COMPRESSIONS.get(path.suffix.lower(), "")),
+        FileLayout(
+            locate_file(path, location.root).file,
             settings.format or split_ending(path)[1] or "",
-            label,
-            tuple(chosen.get_labels(path).items()),
+            COMPRESSIONS.get(path.suffix.lower(), ""),
+            given=tuple((name, (text,)) for name, text in chosen.get_labels(path).items()),
+            label=label,
         )
         for path, label in zip(paths, labels, strict=True)
     )
 
 
-def hash_files(files: tuple[DataFile, ...], hashes: Callable[[Path], str]) -> tuple[SourceFile, ...]:
+def hash_files(
+    root: Path, files: Iterable[FileLayout], hashes: Callable[[Path], str]
+) -> tuple[SourceFile, ...]:
     """Files with their sizes and hashes, or a ``ReportError`` of all that cannot be read."""
+    contents = [file.get_content(root) for file in files]
     try:
-        contents = [file.content for file in files]
         return tuple(SourceFile(one.name, one.path.stat().st_size, hashes(one.path)) for one in contents)
     except OSError:
         problems = Diagnostics()
-        for file in files:
+        for content in contents:
             with problems.collecting():
-                file.content.check()
+                content.check()
         problems.raise_errors()
         raise
 
 
 def survey(
     root: Path,
-    files: Sequence[DataFile],
+    files: Sequence[FileLayout],
     settings: SourceSettings,
     place: SourceLocation,
     *,
@@ -114,12 +132,13 @@ def survey(
     """
     surveyor = _Surveyor(root, settings, place)
     looks = _look_at_files(root, files, settings, whole=whole)
-    layout = surveyor.build_layout(files, looks)
+    layout = surveyor.build_layout(looks)
     if any(look.file.format == delimited.WANDB_CHART for look in looks):
-        return survey_chart(layout, looks, settings, place)
+        return _survey_chart(layout, looks, settings, place)
     if not (layout.roles.series or layout.roles.seed) and (named := add_seeds(files, settings)):
-        looks = [_add_given(look, file) for look, file in zip(looks, named, strict=True)]
-        layout = surveyor.build_layout(named, looks)
+        pairs = zip(looks, named, strict=True)
+        looks = [replace(look, file=replace(look.file, given=file.given)) for look, file in pairs]
+        layout = surveyor.build_layout(looks)
     roles = layout.roles
     value = roles.value or ""
     doubtful = layout.long and layout.kinds[value] not in {Kind.NUMBER, Kind.EMPTY}
@@ -133,7 +152,7 @@ def survey(
     runs, seeds = (filter(None, _list_cells(looks, name)) for name in (roles.run, roles.seed))
     _check_nul(place, metric=raw, series=layout.series, benchmark=layout.benchmarks, run=runs, seed=seeds)
     warnings = (*chain.from_iterable(look.warnings for look in looks), *check_columns(layout, looks))
-    return Survey(layout, tuple(layout.kinds), raw, warnings)
+    return Survey(layout, raw, warnings)
 
 
 def complete_layout(root: Path, source: Source) -> Layout:
@@ -141,12 +160,7 @@ def complete_layout(root: Path, source: Source) -> Layout:
     layout = get_layout(source)
     if layout.exhaustive:
         return layout
-    files = []
-    for file, label in zip(layout.files, layout.labels, strict=True):
-        given = tuple((name, values[0]) for name, values in file.given)
-        content = Content(root / file.place, file.path, file.compression)
-        files.append(DataFile(content, file.format, label, given, file.copy))
-    return survey(root, files, source.settings, source.location, whole=True).layout
+    return survey(root, layout.files, source.settings, source.location, whole=True).layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +171,7 @@ class _Surveyor:
     settings: SourceSettings
     place: SourceLocation
 
-    def build_layout(self, files: Sequence[DataFile], looks: Sequence[Look]) -> Layout:
+    def build_layout(self, looks: Sequence[Look]) -> Layout:
         """Columns and their parts, still without the names of metrics and series."""
         settings, place = self.settings, self.place
         columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
@@ -177,7 +191,6 @@ class _Surveyor:
             gapless = parquet.find_gapless([self.root / look.file.place for look in looks], names)
         return Layout(
             files=tuple(look.file for look in looks),
-            labels=tuple(file.label for file in files),
             kinds=kinds,
             roles=roles,
             long=long,
@@ -246,26 +259,23 @@ class _Surveyor:
 
 
 def _look_at_files(
-    root: Path, files: Sequence[DataFile], settings: SourceSettings, *, whole: bool
+    root: Path, files: Sequence[FileLayout], settings: SourceSettings, *, whole: bool
 ) -> list[Look]:
     mapped = tuple(get_mapped_columns(settings).values())
     problems = Diagnostics()
     looks = []
     for file in files:
         with problems.collecting():
-            seen = FORMATS[file.format].look(file.content, file.format, mapped, whole=whole)
-            looks.append(_add_given(detect_chart(file.content, seen, settings), file))
+            content = file.get_content(root)
+            seen = FORMATS[file.format].look(content, file.format, mapped, whole=whole)
+            seen = _detect_chart(content, seen, settings)
+            known = replace(seen.file, given=file.given, copy=file.copy, label=file.label)
+            looks.append(replace(seen, file=known))
     if problems.found:
         # While at it, report what is wrong with the rows of the other files, too.
         problems.add(find_faults(root, [look.file for look in looks], ()))
     problems.raise_errors()
     return looks
-
-
-def _add_given(look: Look, file: DataFile) -> Look:
-    """A look at a file with what is known of it from elsewhere."""
-    given = tuple((name, (value,)) for name, value in file.given)
-    return replace(look, file=replace(look.file, given=given, copy=file.copy))
 
 
 def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
@@ -299,3 +309,113 @@ def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
         elif name in look.file.columns:
             index = look.file.columns.index(name)
             yield from (row[index] for row in look.rows)
+
+
+# A chart that W&B exported: its columns are runs, whose names give series and seed.
+
+
+def _detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look:
+    """A CSV file as what it shows to be; a ``ReportError`` of W&B's table of runs, or of what is no chart."""
+    columns = look.file.columns
+    if settings.format == delimited.WANDB_CHART:
+        if not delimited.parse_chart(columns):
+            message = "its header is not that of a chart that W&B exported"
+            raise content.make_error(message, 'After the first, columns are called "RUN - METRIC"', 1)
+    elif settings.format is not None or look.file.format != "csv":
+        return look
+    elif delimited.is_table_of_runs(columns, look.rows[0] if look.rows else ()):
+        advice = f"{delimited.RUNS_TABLE_ADVICE}; format: csv reads it as any table"
+        raise content.make_error(delimited.TABLE_OF_RUNS, advice, 1)
+    elif not delimited.is_chart(columns):
+        return look
+    return replace(look, file=replace(look.file, format=delimited.WANDB_CHART))
+
+
+def _survey_chart(
+    layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
+) -> Survey:
+    """The survey of files of which some is a chart; a ``ReportError`` if some are not, or x differs."""
+    others = [look.file.path for look in looks if look.file.format != delimited.WANDB_CHART]
+    if others:
+        message = f"charts that W&B exported are beside other tables: {list_names(others)}"
+        advice = "Make the others a source of their own, or leave them out with files: in source.yml"
+        raise ReportError(Diagnostic(place, message, advice, Stage.DATA))
+    step = get_mapped_columns(settings).get("step") or looks[0].file.columns[0]
+    layout = replace(layout, roles=Roles(step=step), exhaustive=True)
+    absent = check_columns(layout, looks)
+    for key in ("series_from", "seed_from", "run_from"):
+        if getattr(settings, key) not in {None, "name", ("name",)}:
+            message = f"{key}: a chart that W&B exported has nothing of its runs but their names"
+            advice = f"Say {key}: name, or put the folders wandb/run-* here, which have their settings"
+            raise ReportError(Diagnostic(place, message, advice, Stage.SETTINGS))
+    spread, naming = _build_spread(layout, looks, settings)
+    raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
+    read = {*spread, *(end for one in spread.values() for end in (one.low, one.high)), step}
+    # A chart has millions of cells, so that columns of numbers are read as such at once.
+    types = {name: "DOUBLE" for name in read if layout.kinds.get(name) is not Kind.TIME}
+    layout = replace(
+        layout,
+        files=tuple(
+            replace(file, types=tuple(types.get(name, sql.TEXT) for name in file.columns))
+            for file in layout.files
+        ),
+        spread=spread,
+        metrics={
+            name: tuple(column for column, one in spread.items() if one.metric in known)
+            for name, known in select_metrics(raw, settings).items()
+        },
+        series=tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in spread.values())),
+    )
+    return Survey(layout, raw, (*_list_warnings(looks, naming, place), *absent))
+
+
+def _build_spread(
+    layout: Layout, looks: Sequence[Look], settings: SourceSettings
+) -> tuple[dict[str, RunColumn], Naming]:
+    """What each numeric column holds, and how its run was named."""
+    held = {column: one for look in looks for column, one in delimited.parse_chart(look.file.columns).items()}
+    sampled = not all(look.exhaustive for look in looks)
+    metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=sampled)
+    numeric = sorted(
+        (name for name in metrics if name in held), key=lambda name: held[name].metric == delimited.WANDB_STEP
+    )
+    runs = list(dict.fromkeys((held[name].run, held[name].twin) for name in numeric))
+    candidates = [Candidate(StoredRun(run, run), {}, "", "") for run, _ in runs]
+    naming = name_runs(candidates, settings, layout.labels[0])
+    named = dict(zip(runs, naming.names, strict=True))
+    several = {column for look in looks for column in delimited.find_joined(look.file.columns, look.rows)}
+    spread = {}
+    for name in numeric:
+        run, twin, metric = held[name]
+        one = named[run, twin]
+        ends = delimited.name_extremes(name) if name in several else ("", "")
+        spread[name] = RunColumn(one.series, one.run, one.seed, metric, *ends)
+    return spread, naming
+
+
+def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation) -> Iterator[Diagnostic]:
+    for look in looks:
+        yield from look.warnings
+        if joined := delimited.find_joined(look.file.columns, look.rows):
+            # Nothing says of how many values they are the mean.
+            runs = list_names(dict.fromkeys(one.run for one in joined.values()))
+            message = (
+                f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
+                "the band is from its __MIN to its __MAX"
+            )
+            yield Diagnostic(
+                SourceLocation(look.file.path), message, _SEPARATELY, Stage.DATA, Severity.WARNING
+            )
+    if naming.guessed:
+        series = list_names(dict.fromkeys(name.series for name in naming.names))
+        seeds = f", and seeds by {naming.seed_by}" if naming.seed_by else ""
+        message = f"series were told apart by {naming.series_by}{seeds}: {series}"
+        seed = " and seed_from: name" if naming.seed_by else ""
+        advice = f"Settle it with series_from: name{seed} in source.yml"
+        yield Diagnostic(place, message, advice, Stage.DATA, Severity.WARNING)
+    for indices in naming.indistinct:
+        name = naming.names[indices[0]]
+        seed = f"seed {name.seed}" if name.seed is not None else "no seed"
+        message = f'{len(indices)} runs have the series "{name.series}" and {seed}'
+        message = f"{message}; they are read as different runs"
+        yield Diagnostic(place, message, "", Stage.DATA, Severity.WARNING)
