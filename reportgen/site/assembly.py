@@ -21,14 +21,18 @@ from reportgen.narrative.topics import list_page_sources
 from reportgen.site.fragments import (
     BADGE,
     CHECKED,
+    Fences,
     add_anchors,
+    find_unmatched,
     group_states,
     hash_fragments,
+    insert_statements,
+    match_statements,
     render_block,
     render_fragment,
     render_view,
 )
-from reportgen.site.marks import Fences, find_unmatched, insert_statements, match_statements
+from reportgen.site.manifest import find_provenance
 from reportgen.site.outputs import (
     format_report_json,
     get_page_folder,
@@ -36,7 +40,6 @@ from reportgen.site.outputs import (
     list_figures,
     list_tables,
 )
-from reportgen.site.provenance import find_provenance
 from reportgen.site.security import POLICY, make_script_policy
 
 if TYPE_CHECKING:
@@ -47,8 +50,8 @@ if TYPE_CHECKING:
     from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Source
+    from reportgen.site.fragments import BoundMarks
     from reportgen.site.manifest import LastBuild
-    from reportgen.site.marks import BoundMarks
     from reportgen.site.worker import BackgroundJobs
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from reportgen.core import __version__
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
-from reportgen.core.statements import Fact
+from reportgen.core.statements import Fact, Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reportgen.core.cache import CachedText
     from reportgen.core.errors import Diagnostic
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Statement
     from reportgen.draft.report import Report
     from reportgen.settings.inputs import Page
-    from reportgen.site.provenance import Provenance
+    from reportgen.site.manifest import Provenance
 
 FORMAT = 1
 _FACT = tuple(one.name for one in fields(Fact))
@@ -192,4 +192,26 @@ def describe_statement(one: Statement) -> dict[str, Any]:
         "metric": one.metric,
         "figure": one.figure,
         "state": one.state,
+    }
+
+
+def describe_truth(statement: Statement) -> str:
+    """What became of a statement: ``holds``, ``fails``, ``cannot be decided``, or how it was expected."""
+    truth = statement.judgement.truth
+    if statement.binding.fails:
+        words = {Truth.FAILS: "fails as expected", Truth.HOLDS: "holds unexpectedly"}
+        return words.get(truth, truth.value)
+    return truth.value
+
+
+def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
+    """How many statements there are, hold, fail, cannot be decided, and how many were expected to fail."""
+    words = [describe_truth(statement) for statement in statements]
+    return {
+        "statements": len(words),
+        "hold": words.count("holds"),
+        "fail": words.count("fails"),
+        "undecided": words.count("cannot be decided"),
+        "fail_as_expected": words.count("fails as expected"),
+        "hold_unexpectedly": words.count("holds unexpectedly"),
     }

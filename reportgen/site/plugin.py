@@ -30,8 +30,8 @@ from reportgen.site.files import (
     refuse_foreign_folder,
     warn_of_omitted_pages,
 )
-from reportgen.site.marks import make_custom_fences
-from reportgen.site.provenance import check_build_date, fix_build_date, restore_build_date
+from reportgen.site.fragments import make_custom_fences
+from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.security import POLICY, guard_requests, read_inline_scripts
 from reportgen.site.terminal import clean_text
 from reportgen.site.worker import BackgroundJobs
