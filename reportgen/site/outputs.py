@@ -66,13 +66,11 @@ def format_report_json(report: Report, provenance: Provenance) -> str:
         "date": provenance.date or None,
         "pages": [_describe_page(page, report) for page in report.pages],
         "sources": [
-            {
+            pick(source.settings, "title", "description", "approximate")
+            | {
                 "name": source.name,
-                "title": source.settings.title,
-                "description": source.settings.description,
-                "approximate": source.settings.approximate,
                 "provenance": source.settings.provenance.model_dump(exclude_none=True),
-                "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
+                "files": [pick(file, "path", "size", "sha256") for file in source.files],
             }
             for source in report.sources.values()
         ],
@@ -88,6 +86,11 @@ def format_report_json(report: Report, provenance: Provenance) -> str:
 
 def _encode(value: object) -> str:
     return json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+
+def pick(one: object, *names: str) -> dict[str, Any]:
+    """Some attributes of a value by their names, in this order."""
+    return {name: getattr(one, name) for name in names}
 
 
 def _describe_page(page: Page, report: Report) -> dict[str, Any]:
@@ -108,7 +111,7 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             for figure in list_figures(shown)
         ],
         "tables": [
-            {"id": table.id, "title": table.title, "header": list(table.header)}
+            pick(table, "id", "title", "header")
             | {"rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows]}
             for _, _, shown in blocks
             for table in list_tables(shown)
@@ -117,8 +120,7 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             _describe_stack(shown, kind, line) for kind, line, shown in blocks if isinstance(shown, Stack)
         ],
         "observations": [
-            {"id": shown.id, "line": line, "title": shown.title, "more": shown.more}
-            | {"items": [asdict(one) for one in shown.items]}
+            pick(shown, "id", "title", "more") | {"line": line, "items": list(map(asdict, shown.items))}
             for _, line, shown in blocks
             if isinstance(shown, Observations)
         ],
@@ -133,65 +135,34 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
 
 def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
     stem = f"{get_page_folder(page)}/{figure.id}"
-    return {
-        "id": figure.id,
-        "kind": figure.kind,
-        "line": line,
-        "title": figure.title,
-        "summary": figure.summary,
-        "caption": figure.caption,
-        "files": [f"{stem}.svg", f"{stem}.csv", f"{stem}.vl.json"],
-        "numbers": figure.numbers,
-    }
+    own = pick(figure, "id", "kind", "title", "summary", "caption", "numbers")
+    return own | {"line": line, "files": [f"{stem}.svg", f"{stem}.csv", f"{stem}.vl.json"]}
 
 
 def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
     """A block of several parts: figures and tables, which stand on their own, are named by their ids."""
-    return {
-        "id": stack.id,
-        "kind": kind,
-        "line": line,
-        "title": stack.title,
-        "subtitle": stack.subtitle,
-        "caption": stack.caption,
-        "parts": [part if isinstance(part, str) else {"id": part.id} for part in stack.parts],
-        "numbers": stack.numbers,
-    }
+    parts = [part if isinstance(part, str) else pick(part, "id") for part in stack.parts]
+    own = pick(stack, "id", "title", "subtitle", "caption", "numbers")
+    return own | {"kind": kind, "line": line, "parts": parts}
 
 
 def describe_diagnostic(problem: Diagnostic) -> dict[str, Any]:
     """A diagnostic for JSON."""
-    return {
-        "file": problem.location.file,
-        "line": problem.location.line,
-        "severity": problem.severity.value,
-        "message": problem.message,
-        "next_step": problem.next_step,
-    }
+    where = pick(problem.location, "file", "line")
+    return where | {"severity": problem.severity.value} | pick(problem, "message", "next_step")
 
 
 def describe_statement(one: Statement) -> dict[str, Any]:
     """A statement and what the data say to it, for JSON."""
     binding, judgement = one.binding, one.judgement
     return {
-        "number": one.number,
-        "kind": binding.kind,
-        "words": binding.words,
-        "expression": binding.expression,
-        "of": binding.of,
-        "name": binding.name,
+        **pick(one, "number", "as_expected", "metric", "figure", "state"),
+        **pick(binding, "kind", "words", "expression", "of", "name"),
+        **pick(binding.location, "line", "column"),
+        **pick(judgement, "found", "repaired", "evidence"),
         "expected_to_fail": binding.fails,
-        "line": binding.location.line,
-        "column": binding.location.column,
         "truth": judgement.truth.value,
-        "as_expected": one.as_expected,
-        "found": judgement.found,
-        "evidence": list(judgement.evidence),
-        "repaired": judgement.repaired,
-        "facts": [{name: getattr(fact, name) for name in _FACT} for fact in judgement.facts],
-        "metric": one.metric,
-        "figure": one.figure,
-        "state": one.state,
+        "facts": [pick(fact, *_FACT) for fact in judgement.facts],
     }
 
 
