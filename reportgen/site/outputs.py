@@ -94,7 +94,7 @@ def pick(one: object, *names: str) -> dict[str, Any]:
 
 
 def _describe_page(page: Page, report: Report) -> dict[str, Any]:
-    result = report.benchmarks.get(page.path)
+    result, folder = report.benchmarks.get(page.path), get_page_folder(page.path)
     # A generated page has no file, and its blocks no line.
     blocks = [
         (block.kind, None if page.generated else block.location.line, report.shown[page.path, block.id])
@@ -106,7 +106,8 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
         "generated": page.generated,
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
-            _describe_figure(figure, page.path, line)
+            pick(figure, "id", "kind", "title", "summary", "caption", "numbers")
+            | {"line": line, "files": [f"{folder}/{figure.id}.{end}" for end in ("svg", "csv", "vl.json")]}
             for _, line, shown in blocks
             for figure in list_figures(shown)
         ],
@@ -117,7 +118,12 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             for table in list_tables(shown)
         ],
         "stacks": [
-            _describe_stack(shown, kind, line) for kind, line, shown in blocks if isinstance(shown, Stack)
+            # Figures and tables among its parts stand on their own.
+            pick(shown, "id", "title", "subtitle", "caption", "numbers")
+            | {"kind": kind, "line": line}
+            | {"parts": [part if isinstance(part, str) else pick(part, "id") for part in shown.parts]}
+            for kind, line, shown in blocks
+            if isinstance(shown, Stack)
         ],
         "observations": [
             pick(shown, "id", "title", "more") | {"line": line, "items": list(map(asdict, shown.items))}
@@ -131,19 +137,6 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             if isinstance(shown, Overview)
         ],
     }
-
-
-def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
-    stem = f"{get_page_folder(page)}/{figure.id}"
-    own = pick(figure, "id", "kind", "title", "summary", "caption", "numbers")
-    return own | {"line": line, "files": [f"{stem}.svg", f"{stem}.csv", f"{stem}.vl.json"]}
-
-
-def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
-    """A block of several parts: figures and tables, which stand on their own, are named by their ids."""
-    parts = [part if isinstance(part, str) else pick(part, "id") for part in stack.parts]
-    own = pick(stack, "id", "title", "subtitle", "caption", "numbers")
-    return own | {"kind": kind, "line": line, "parts": parts}
 
 
 def describe_diagnostic(problem: Diagnostic) -> dict[str, Any]:

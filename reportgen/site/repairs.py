@@ -114,7 +114,14 @@ class PageRepair:
     @property
     def difference(self) -> str:
         """What changes, as a unified diff with line feeds; empty where nothing does."""
-        old, new = (_split_lines(content) for content in (self.original, self.fixed))
+
+        def split_lines(content: bytes) -> list[str]:
+            # A last line without an end has git's remark.
+            lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
+            last = lines.pop()
+            return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
+
+        old, new = split_lines(self.original), split_lines(self.fixed)
         before, after = (_quote_name(f"{side}/{self.file}") for side in "ab")
         return "".join(f"{line}\n" for line in unified_diff(old, new, before, after, lineterm=""))
 
@@ -145,13 +152,6 @@ class PageRepair:
             message = f"this page cannot be written ({error.strerror or type(error).__name__})"
             step = "Make the file and its folder writable, and run this again"
             raise make_error(self.file, message, step, Stage.NARRATIVE) from error
-
-
-def _split_lines(content: bytes) -> list[str]:
-    """Lines of a difference; a last one without an end has git's remark."""
-    lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
-    last = lines.pop()
-    return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
 
 
 def _quote_name(file: str) -> str:

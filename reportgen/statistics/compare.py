@@ -223,9 +223,6 @@ def compare_benchmarks(
     averaged = [(name, baseline) for name in series if baseline not in {None, name}]
     comparisons = family.compare(paired, averaged if tuple(paired) == tuple(table) else ())
 
-    def make_cell(benchmark: str | None, score: Score) -> BenchmarkCell:
-        return _make_cell(benchmark, score, baseline, comparisons)
-
     cells, averages = [], []
     for name in series:
         column = [(benchmark, scores[name]) for benchmark, scores in table.items()]
@@ -233,8 +230,8 @@ def compare_benchmarks(
         if unknown_ranges:
             reason = f"no average: the range of scores is not known on {', '.join(unknown_ranges)}"
             average = make_missing_score(name, family.level, reason)
-        cells.append(tuple(make_cell(*one) for one in column))
-        averages.append(make_cell(None, average))
+        cells.append(tuple(_make_cell(*one, baseline, comparisons) for one in column))
+        averages.append(_make_cell(None, average, baseline, comparisons))
     return AcrossBenchmarks(series, tuple(table), tuple(cells), tuple(averages), baseline)
 
 
