@@ -217,10 +217,9 @@ def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
 
 def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
     """The matrices of all runs and problems, with what was irregular."""
-    first = _to_integers(cells["first"]).tolist()
-    place_of_series = rank_names(as_names(cells["series"]), first, outcomes.order)
-    series = tuple(place_of_series)
-    graded = np.array([place_of_series[name] for name in as_names(cells["series"])])
+    names, first = as_names(cells["series"]), _to_integers(cells["first"]).tolist()
+    place_of_series = rank_names(names, first, outcomes.order)
+    series, graded = tuple(place_of_series), np.array([place_of_series[name] for name in names])
     seeds: dict[tuple[int, str], str | None] = {}
     for key in zip(graded.tolist(), as_names(cells["run"]), as_texts(cells["seed"]), strict=True):
         seeds[key[:2]] = key[2] if seeds.get(key[:2]) is None else seeds[key[:2]]
