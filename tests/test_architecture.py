@@ -55,7 +55,7 @@ LIBRARIES = {
     "jinja2": r"site/(fragments|plugin)",
     "markupsafe": r"site/fragments",
     "markdown": r"narrative/markdown_extensions|site/files",
-    "pymdownx": r"narrative/markdown_extensions|site/marks",
+    "pymdownx": r"narrative/markdown_extensions|site/fragments",
     "pydantic": r"settings/.*|core/cache",
     "pydantic_core": r"settings/.*|formats/json_files",
     "zstandard": r"formats/files",
@@ -66,7 +66,7 @@ LIBRARIES = {
     "click": r"cli/.*",
     "platformdirs": r"core/cache",
     "rich": r"cli/output",
-    "subprocess": r"figures/render|site/provenance",
+    "subprocess": r"figures/render|site/manifest",
     "multiprocessing": r"site/worker",
     "concurrent": r"site/worker",
 }
@@ -83,7 +83,7 @@ MAY_READ = r"__main__|core/cache|formats/.*|read/.*|site/.*|settings/text|figure
 
 # A problem of the user's is caught where it is told, and in three places where another answer is known.
 MAY_CATCH = {
-    *("cli/output", "core/errors", "site/checking/check", "site/plugin", "settings/loading"),
+    *("cli/output", "core/errors", "site/checking", "site/plugin", "settings/loading"),
     "read/tables/check",
 }
 # An author's function may raise anything.

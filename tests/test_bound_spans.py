@@ -17,8 +17,16 @@ from reportgen.core.model import Observations
 from reportgen.core.statements import Judgement, Observation, Statement, Truth
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.narrative.markup import find_bindings
-from reportgen.site.fragments import BADGE, CHECKED, add_anchors, group_states
-from reportgen.site.marks import BoundMarks, find_unmatched, insert_statements, match_statements
+from reportgen.site.fragments import (
+    BADGE,
+    CHECKED,
+    BoundMarks,
+    add_anchors,
+    find_unmatched,
+    group_states,
+    insert_statements,
+    match_statements,
+)
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from made_statements import said_of, statement
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Statement, Truth
-from reportgen.site.checking.findings import (
+from reportgen.site.checking import (
     RULES,
     Check,
     describe_counts,

@@ -16,7 +16,7 @@ from reportgen.cli.main import cli
 from reportgen.core.model import Observations
 from reportgen.core.statements import Truth
 from reportgen.settings.blocks import CurveSettings
-from reportgen.site.checking.check import draft_report
+from reportgen.site.checking import draft_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable

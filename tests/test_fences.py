@@ -16,7 +16,7 @@ from pymdownx.superfences import SuperFencesException
 from reportgen.core.model import BenchmarkResult, Cell, Overview, Panels, ResultTable
 from reportgen.narrative.pages import read_page
 from reportgen.settings.blocks import BLOCKS
-from reportgen.site.marks import Fences, collect_search_text, make_custom_fences
+from reportgen.site.fragments import Fences, collect_search_text, make_custom_fences
 
 if TYPE_CHECKING:
     from reportgen.core.model import Shown

@@ -15,7 +15,7 @@ from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.statements import Binding, Judgement, Statement, Truth
 from reportgen.narrative.pages import read_page
 from reportgen.settings.text import normalise_text
-from reportgen.site.checking.check import Repair, apply_repairs, find_repairs, make_diff, write_page
+from reportgen.site.repairs import PageRepair, Repair, apply_repairs, find_repairs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +38,11 @@ def wanted(text: str) -> list[Repair]:
 def fixed(text: str) -> str:
     """A text after its repairs."""
     return apply_repairs(text.encode("utf-8"), wanted(text)).decode("utf-8")
+
+
+def page_repair(path: Path, old: bytes = b"old", new: bytes = b"new") -> PageRepair:
+    """One value repaired in a page."""
+    return PageRepair("content/page.md", path, old, new, 1)
 
 
 def statement(words: str, truth: Truth = Truth.FAILS, new: str = "0.86", kind: str = "value") -> Statement:
@@ -160,10 +165,10 @@ def test_places_of_a_page_are_those_of_its_bindings() -> None:
     assert after.decode() == raw.replace("84", "86")
 
 
-def test_a_difference_as_tools_read_it() -> None:
+def test_a_difference_as_tools_read_it(tmp_path: Path) -> None:
     """Unified, with line feeds, and with the mark for a text that ends without a line."""
     text = 'One\r\n\r\nat [0.84]{value="a"}.'
-    said = make_diff("content/page.md", text.encode(), fixed(text).encode())
+    said = page_repair(tmp_path, text.encode(), fixed(text).encode()).difference
     assert said.splitlines() == [
         "--- a/content/page.md",
         "+++ b/content/page.md",
@@ -176,7 +181,7 @@ def test_a_difference_as_tools_read_it() -> None:
         "\\ No newline at end of file",
     ]
     assert said.endswith("\n")
-    assert not make_diff("content/page.md", text.encode(), text.encode())
+    assert not page_repair(tmp_path, text.encode(), text.encode()).difference
 
 
 def test_writing_keeps_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -187,7 +192,7 @@ def test_writing_keeps_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
     page.chmod(0o640)
     link = tmp_path / "link.md"
     link.symlink_to(page)
-    write_page(link, b"old\r\n", b"new\r\n", "content/page.md")
+    page_repair(link, b"old\r\n", b"new\r\n").write()
     assert page.read_bytes() == b"new\r\n"
     assert stat.S_IMODE(page.stat().st_mode) == 0o640
     assert link.is_symlink()
@@ -199,26 +204,26 @@ def test_a_page_saved_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_bytes(b"newer")
     with pytest.raises(ReportError, match="has changed since it was read"):
-        write_page(page, b"old", b"new", "content/page.md")
+        page_repair(page).write()
     assert page.read_bytes() == b"newer"
 
 
 def test_what_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing page, a read-only one and a full disk: the old page stays, and nothing beside it."""
     with pytest.raises(ReportError, match=r"content/page\.md: this page cannot be written \(No such file"):
-        write_page(tmp_path / "none.md", b"old", b"new", "content/page.md")
+        page_repair(tmp_path / "none.md").write()
     page = tmp_path / "page.md"
     page.write_bytes(b"old")
     with monkeypatch.context() as patched:
         patched.setattr("os.access", lambda *_: False)
         with pytest.raises(ReportError, match="it may not be written"):
-            write_page(page, b"old", b"new", "content/page.md")
+            page_repair(page).write()
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(ReportError, match="No space left on device"):
-        write_page(page, b"old", b"new", "content/page.md")
+        page_repair(page).write()
     assert page.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [page]

@@ -41,7 +41,7 @@ if __name__ == "__main__":
 MOMENTS = {
     "before anything": ("reportgen.site.publishing", "load_configuration", 1),
     "while drafting": ("reportgen.site.plugin", "Assembly", 1),
-    "while MkDocs writes pages": ("reportgen.site.marks.Fences", "fill", 1),
+    "while MkDocs writes pages": ("reportgen.site.fragments.Fences", "fill", 1),
     "while our files are written": ("reportgen.site.assembly", "_write", 1),
     "before the swap": ("pathlib.Path", "rename", 1),
     "before the manifest": ("reportgen.site.manifest", "write", 1),
@@ -138,7 +138,7 @@ def test_a_killed_build_leaves_no_process_behind(report: Path) -> None:
     """The process that draws beside a build ends with it, even if the build had no time to say so."""
     shutil.rmtree(cache_folder(report))
     cache_folder.cache_clear()
-    kill_at(report, ("reportgen.site.marks.Fences", "fill", 1))
+    kill_at(report, ("reportgen.site.fragments.Fences", "fill", 1))
     for _ in range(100):
         left = processes_in(report)
         if not left:
@@ -165,7 +165,7 @@ def test_an_interrupted_build_says_so_and_leaves_the_site(report: Path, made: Pa
     """Ctrl+C ends a build as it ends other programs, without a traceback."""
     driver = KILLER.replace("signal.SIGKILL", "signal.SIGINT")
     (report / "killer.py").write_text(driver, "utf-8")
-    ended = run(report, sys.executable, "killer.py", "reportgen.site.marks.Fences", "fill", "1")
+    ended = run(report, sys.executable, "killer.py", "reportgen.site.fragments.Fences", "fill", "1")
     assert ended.returncode != 0
     assert "Traceback" not in ended.stderr
     assert files_of(report / "site") == files_of(made / "site")

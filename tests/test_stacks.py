@@ -16,9 +16,9 @@ from reportgen.draft.report import Report
 from reportgen.settings.blocks import ScoresSettings
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.report import FrontMatter
-from reportgen.site.marks import collect_search_text
+from reportgen.site.fragments import collect_search_text
+from reportgen.site.manifest import Provenance
 from reportgen.site.outputs import format_report_json, list_figure_files, list_figures, list_tables
-from reportgen.site.provenance import Provenance
 
 if TYPE_CHECKING:
     from pathlib import Path

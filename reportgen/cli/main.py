@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,23 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reportgen.cli.describe import describe, freeze
 from reportgen.cli.output import (
+    Column,
     cache_dir_option,
     config_option,
+    format_option,
     print_line,
     print_lines,
+    print_problem,
+    print_table,
     report_problems,
     show_progress,
+    show_reading,
     warn,
 )
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
-from reportgen.site.terminal import clean_lines
+from reportgen.site.terminal import clean_lines, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reportgen.core.statements import Description
     from reportgen.site.manifest import Summary
 
 
@@ -89,7 +96,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (describe, freeze, check, fix, facts, observations, plan):
+for command in (check, fix, facts, observations, plan):
     cli.add_command(command)
 
 
@@ -202,3 +209,179 @@ def _format_counts(summary: Summary) -> str:
 def _format_count(count: int, noun: str) -> str:
     """A count with its noun, without the import of all words for numbers: a build may take milliseconds."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+_LONGEST = 120
+"""Characters of a cell where no terminal limits it."""
+_SHORTEST = 24
+"""Characters of a cell that even a narrow terminal shows."""
+_GAP = 2
+_LEAST = ("where", "metrics", "logged (UTC)", "seed", "standard error", "highest", "lowest", "runs", "run")
+"""Columns that a narrow terminal does without, the first ones first."""
+
+
+@cli.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@format_option("json", purpose="For people, or for other programs, with lists that are never cut.")
+@cache_dir_option
+def describe(path: Path, form: str) -> None:
+    """Tell what PATH holds: format, runs, metrics or answers, and what is irregular about them.
+
+    PATH is any file or folder that a trainer, a logger, an evaluation or a script wrote, in a report or
+    anywhere else. Nothing is changed. At the end stand the settings that are worth writing and a block that
+    draws the data, both to be pasted. Leaves with 1 if PATH cannot be read.
+
+    \b
+    Examples:
+      reportgen describe ~/experiments/run-7
+      reportgen describe data/math500.csv --format json
+    """
+    from reportgen.draft import describing
+    from reportgen.site.describe import format_json, locate_data
+
+    with report_problems("nothing can be told"):
+        place = locate_data(path)
+        if place.data_dir and place.path == place.root / place.data_dir:
+            description = describing.describe_data_folder(
+                place.path, place.root, place.data_dir, place.boundary
+            )
+        else:
+            with show_reading(place.hashes) as hashes:
+                description = describing.describe_path(
+                    place.path, place.root, place.name, hashes, place.cache, boundary=place.boundary
+                )
+    if place.cache:
+        place.hashes.save()
+    settings, block = describing.suggest_settings(description), describing.suggest_block(description)
+    if form == "json":
+        settled = settings.pop("settled")
+        click.echo(format_json(description, settled, settings, block), nl=False)
+    else:
+        _print_description(description)
+        _print_settings(description, settings)
+        if block:
+            where = "data/ of a report; reportgen init my-report makes one"
+            where = f"{place.data_dir}/ of the report" if place.data_dir else where
+            click.echo()
+            _print_heading("To paste into a page", "" if place.name else f"after it was put into {where}")
+            click.echo(block, nl=False)
+    sys.exit(1 if any(problem.severity == "error" for problem in description.problems) else 0)
+
+
+def _print_description(description: Description) -> None:
+    from reportgen.site.describe import describe_amounts, format_headline, make_sections
+
+    click.secho(clean_text(format_headline(description)), bold=True)
+    for words in describe_amounts(description):
+        click.echo(clean_text(words))
+    for section in make_sections(description):
+        click.echo()
+        _print_heading(section.title, clean_text(section.note))
+        rows = [tuple(map(clean_text, row)) for row in section.rows]
+        if not sys.stdout.isatty():
+            columns = [Column(title, longest=_LONGEST) for title in section.header]
+            print_table(columns, [section.header, *rows])
+        else:
+            _print_fitted(section.header, rows, shutil.get_terminal_size((100, 24)).columns)
+        if section.more:
+            click.secho(section.more, dim=True)
+    if description.problems:
+        click.echo()
+        click.secho("Found on the way", bold=True)
+    for problem in description.problems:
+        print_problem(problem, err=False)
+
+
+def _print_fitted(header: tuple[str, ...], rows: list[tuple[str, ...]], room: int) -> None:
+    """A table on a terminal: without columns that it has no room for, which it names."""
+    from reportgen.core.words import join_names
+
+    widths = {title: max(map(len, texts)) for title, *texts in zip(header, header, *rows, strict=True)}
+
+    def measure(longest: int) -> int:
+        return sum(_GAP + min(longest, width) for width in widths.values())
+
+    for title in _LEAST:
+        if title in widths and measure(_SHORTEST) > room:
+            del widths[title]
+    longest = next((size for size in range(room, _SHORTEST, -1) if measure(size) <= room), _SHORTEST)
+    rows = [tuple(text for title, text in zip(header, row, strict=True) if title in widths) for row in rows]
+    print_table([Column(title, longest=longest) for title in widths], rows)
+    if left := [title for title in header if title not in widths]:
+        click.secho(f"A wider terminal has room for: {join_names(left)}.", dim=True)
+
+
+def _print_settings(description: Description, settings: dict[str, str]) -> None:
+    """What to write into ``source.yml``."""
+    cluster = clean_text(str(description.clusters.get("cluster")))
+    reasons = {
+        "settled": "so that nothing is left to a guess",
+        "repetitions": "if the numbers in their names only count repetitions",
+        "clusters": f"if problems of one {cluster} are answered right or wrong together",
+    }
+    if method := description.repetitions.get("series_from"):
+        method = clean_text(str(method))
+        reasons["repetitions"] = f"if runs of one {method} with different seeds are repetitions"
+    columns = description.settings.get("columns")
+    if isinstance(columns, dict) and "step" in columns and not description.step_name:
+        reasons["settled"] = f"if {clean_text(str(columns['step']))} is the step"
+    verb = "To add to" if description.has_settings else "To write into"
+    for kind, reason in reasons.items():
+        if settings[kind]:
+            click.echo()
+            _print_heading(f"{verb} {clean_text(description.settings_file)}", reason)
+            click.echo(settings[kind], nl=False)
+
+
+def _print_heading(title: str, note: str) -> None:
+    click.secho(title, bold=True, nl=not note)
+    if note:
+        click.secho(f"  {note}", dim=True)
+
+
+@cli.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option(
+    "-t",
+    "--to",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where to write; the source's name with -frozen, beside it, if left out.",
+)
+@cache_dir_option
+def freeze(source: Path, folder: Path | None) -> None:
+    """Write SOURCE as one Parquet file and a source.yml, small enough to be committed and reviewed.
+
+    SOURCE is the path of any file or folder that reportgen describe can read. Every row stays, also repeated
+    and missing ones, so that a report says the same of both. The source.yml names the original files with
+    their SHA-256, tells what was irregular in them and what the table holds, and keeps the settings that
+    still matter. The same source gives the same bytes. What was frozen into the folder before is replaced;
+    a folder that holds anything else is refused.
+
+    \b
+    Examples:
+      reportgen freeze ~/experiments/sweep --to data/sweep
+      reportgen freeze data/runs
+    """
+    from reportgen.core.words import format_count
+    from reportgen.draft.describing import freeze_source
+    from reportgen.site.describe import TOOL, format_bytes, locate_data, refuse_foreign, write_frozen
+
+    with report_problems("nothing was written"):
+        place = locate_data(source)
+        target = folder or place.path.with_name(f"{place.path.name.split('.')[0]}-frozen")
+        refuse_foreign(target, place.path)
+        with show_reading(place.hashes) as hashes:
+            read = freeze_source(place.path, place.root, TOOL, hashes, place.cache, boundary=place.boundary)
+            written = write_frozen(read, target)
+    if place.cache:
+        place.hashes.save()
+    for problem in read.source.warnings:
+        print_problem(problem)
+    for file in written.files:
+        click.echo(f"  {clean_text(str(file))}")
+    over = ", in place of what was frozen there before" if written.replaced else ""
+    files = format_count(len(read.source.files), "file")
+    before = format_bytes(sum(file.size for file in read.source.files))
+    click.echo(f"\n{files} ({before}) frozen into {format_bytes(written.size)}{over}")

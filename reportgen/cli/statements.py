@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,16 @@ from reportgen.cli.output import (
 from reportgen.site.terminal import clean_text, format_excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, TypeAlias, TypeVar
 
+    from reportgen.claims.vocabulary import FactKind, Subject
+    from reportgen.core.statements import Fact
     from reportgen.draft.gathering import SourceQuestion
-    from reportgen.site.checking.findings import Check
+    from reportgen.site.checking import Check
 
     _Command = TypeVar("_Command", bound=Callable[..., Any])
+    Known: TypeAlias = Mapping[str, Sequence[Fact]]
 
 
 _TRUTHS = {"holds": "green", "fails": "red", "cannot be decided": "yellow", "fails as expected": "green"}
@@ -67,19 +71,18 @@ def check(config_file: Path, form: str) -> None:
       reportgen check --format sarif > check.sarif
     """
     from reportgen.core.words import format_count
-    from reportgen.site.checking import findings
-    from reportgen.site.checking.check import check as check_report
+    from reportgen.site import checking
 
     with report_problems("no statement was checked"), show_progress() as advance:
-        result = check_report(config_file, progress=advance)
+        result = checking.check(config_file, progress=advance)
     errors = format_count(sum(finding.fails for finding in result.findings), "problem")
     summary = f"{errors}; no statement was held against the data."
-    summary = findings.describe_counts(result.statements) if result.is_whole else summary
+    summary = checking.describe_counts(result.statements) if result.is_whole else summary
     if form == "text":
         _print_check(result)
         click.echo(summary)
     elif form == "json":
-        click.echo(findings.format_json(result), nl=False)
+        click.echo(checking.format_json(result), nl=False)
     else:
         # Paths as the repository sees the report's folder, or else as the shell does.
         root, prefix = config_file.resolve().parent, ""
@@ -89,15 +92,15 @@ def check(config_file: Path, form: str) -> None:
                 prefix = "" if folder == "." else f"{folder}/"
                 break
         if form == "sarif":
-            click.echo(findings.format_sarif(result, prefix), nl=False)
+            click.echo(checking.format_sarif(result, prefix), nl=False)
         else:
-            for line in (*findings.format_annotations(result, prefix), summary):
+            for line in (*checking.format_annotations(result, prefix), summary):
                 click.echo(line)
     sys.exit(1 if result.fails else 0)
 
 
 def _print_check(result: Check) -> None:
-    from reportgen.site.checking.findings import describe_truth
+    from reportgen.site.outputs import describe_truth
 
     width = shutil.get_terminal_size((100, 24)).columns
     for finding in result.findings:
@@ -142,7 +145,8 @@ def fix(config_file: Path, *, write: bool) -> None:
       reportgen fix --write
     """
     from reportgen.core.words import format_count
-    from reportgen.site.checking.check import draft_report, find_unrepaired, plan_repairs
+    from reportgen.site.checking import draft_report
+    from reportgen.site.repairs import find_unrepaired, plan_repairs
 
     with report_problems("nothing was written"):
         with show_progress() as advance:
@@ -203,7 +207,7 @@ def _open_question(
     config_file: Path, source: str, metric: str | None, benchmark: str | None
 ) -> SourceQuestion:
     from reportgen.draft.gathering import prepare_question
-    from reportgen.site.checking.check import open_report
+    from reportgen.site.checking import open_report
 
     report = open_report(config_file)
     return prepare_question(
@@ -237,13 +241,15 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
       reportgen facts math500
       reportgen facts training --metric reward
     """
-    from reportgen.site.checking.check import group_facts
+    from reportgen.claims.vocabulary import collect_facts, list_fact_kinds
+    from reportgen.core.words import format_count
 
     with report_problems("no facts can be told"):
         subject = _open_question(config_file, source, metric, benchmark).get_subject()
-        groups = group_facts(subject)
-    from reportgen.core.words import format_count
-
+        known: dict[str, list[Fact]] = {}
+        for fact in collect_facts(subject):
+            known.setdefault(fact.name, []).append(fact)
+        listed = [(kind, *_list_calls(kind, known, subject)) for kind in list_fact_kinds(subject.holds)]
     scale = subject.scale
     ways = {
         True: "higher is better",
@@ -253,13 +259,13 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
     count = format_count(len(subject.series), "series", "series")
     about = f"{clean_text(source)}: {clean_text(scale.metric)} of {count}"
     click.secho(f"{about}, {ways[scale.higher_is_better]}", bold=True)
-    calls = [call for group in groups for call, _ in group.rows]
+    calls = [call for _, rows, _ in listed for call in rows]
     width = max(map(len, calls), default=0)
-    for group in groups:
+    for kind, rows, note in listed:
         click.echo()
-        click.secho(group.signature, fg="cyan", nl=False)
-        click.secho(f"  {' '.join(filter(None, [group.says, group.note]))}", dim=True)
-        for call, meaning in group.rows:
+        click.secho(kind.signature, fg="cyan", nl=False)
+        click.secho(f"  {' '.join(filter(None, [kind.says, note]))}", dim=True)
+        for call, meaning in rows.items():
             click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(meaning)}")
     if calls and (call := calls[0]):
         # As an author writes it; the other kind of quotes goes around a name that has some.
@@ -269,6 +275,49 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
             f"In a page: [the number]{{value={quote}{call}{quote}}}, "
             f"or in a claim: [the sentence]{{claim={quote}{call} > 0{quote}}}"
         )
+
+
+def _list_calls(kind: FactKind, known: Known, subject: Subject) -> tuple[dict[str, str], str]:
+    """Calls to paste with what the data say, and why there are none, or that they are an example."""
+    from reportgen.claims.fact_words import describe_fact
+    from reportgen.claims.vocabulary import ParameterKind
+
+    series = [one for one in kind.parameters if one.kind is ParameterKind.SERIES]
+    chosen = len(kind.parameters) > len(series)
+    facts = _find_example(kind, len(series), known, subject) if chosen else known.get(kind.name, [])
+    rows = {}
+    for fact in facts:
+        words = describe_fact(fact, subject.scale).removeprefix(fact.call).strip()
+        rows[fact.call] = words.removeprefix("= ").removeprefix("is ")
+    if not rows and len(subject.series) < len(series):
+        return rows, "It needs two series."
+    return rows, "For example:" if rows and chosen else ""
+
+
+def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -> Iterator[Fact]:
+    """The fact of the first series or pair, at a step or level that its curve has."""
+    from reportgen.claims.vocabulary import FactError, ParameterKind
+
+    def find_value(name: str) -> float | None:
+        value = known[name][0].value if name in known else None
+        return None if value is None else float(value)
+
+    bounds, worst, best = subject.scale.bounds, find_value("trough"), find_value("peak")
+    numbers = {
+        "x": find_value("widest_gap_step" if needed > 1 else "peak_step"),
+        "from": known["start"][0].step if "start" in known else None,
+        "to": known["final"][0].step if "final" in known else None,
+        # Between the first series' worst and best value, in two digits.
+        "level": None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}"),
+        # A fiftieth of the range that values may have.
+        "margin": (bounds[1] - bounds[0]) / 50 if bounds else None,
+    }
+    chosen = [numbers[one.name] for one in kind.parameters if one.kind is not ParameterKind.SERIES]
+    given = [number for number in chosen if number is not None]
+    # A curve without such a step: the signature alone says how the fact is written.
+    if len(subject.series) >= needed and len(given) == len(chosen):
+        with suppress(FactError):
+            yield subject.fact(kind.name, (*subject.series[:needed], *given))
 
 
 @click.command()

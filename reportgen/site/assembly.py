@@ -21,14 +21,18 @@ from reportgen.narrative.topics import list_page_sources
 from reportgen.site.fragments import (
     BADGE,
     CHECKED,
+    Fences,
     add_anchors,
+    find_unmatched,
     group_states,
     hash_fragments,
+    insert_statements,
+    match_statements,
     render_block,
     render_fragment,
     render_view,
 )
-from reportgen.site.marks import Fences, find_unmatched, insert_statements, match_statements
+from reportgen.site.manifest import find_provenance
 from reportgen.site.outputs import (
     format_report_json,
     get_page_folder,
@@ -36,19 +40,20 @@ from reportgen.site.outputs import (
     list_figures,
     list_tables,
 )
-from reportgen.site.provenance import find_provenance
 from reportgen.site.security import POLICY, make_script_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from mkdocs.structure.pages import Page as MkDocsPage
 
     from reportgen.core.cache import CachedText
     from reportgen.core.model import Shown
+    from reportgen.core.statements import Statement
     from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Source
     from reportgen.site.manifest import LastBuild
-    from reportgen.site.marks import BoundMarks
     from reportgen.site.worker import BackgroundJobs
 
 
@@ -189,51 +194,47 @@ class Assembly:
         description = page.front_matter.description or ""
         return self.context | {"sources": sources, "og_image": card, "description": description}
 
-    def find_unplaced(self, html: str, path: str) -> Iterator[Diagnostic]:
-        """Blocks and statements that were drafted and that Markdown then took for something else."""
-        page = self._pages.get(path)
+    def finish_page(self, html: str, page: MkDocsPage, site: Path, warn: Callable[[Diagnostic], None]) -> str:
+        """A page with every block in its place and the views of its figures at the end.
+
+        ``html`` is the page as MkDocs made it, with marks for blocks. Where the last build had the same, its
+        file is linked into the new ``site``, and nothing is returned. ``warn`` gets what was drafted and
+        Markdown then took for something else.
+        """
+        path = page.file.src_uri
+        drafted, statements = self._pages.get(path), self.report.statements.get(path, ())
+        blocks = drafted.blocks if drafted else ()
+        bound = match_statements(html, self._seen, statements)
         placed = set(self.fences.list_marked_ids(path, html))
-        for block in page.blocks if page else ():
+        for block in blocks:
             if block.id not in placed:
                 message = f"this {block.kind} block is not shown: Markdown reads its lines as code"
                 step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-                yield Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING)
-        yield from find_unmatched(self._match_statements(html, path), page.file if page else path)
-
-    def is_as_before(self, html: str, path: str, file: str, site: Path) -> bool:
-        """Whether a page is that of the last build, which is then linked into the new ``site``.
-
-        ``html`` is the page as MkDocs made it, with marks for blocks, ``path`` its Markdown file below the
-        content folder, ``file`` its HTML file below the site.
-        """
-        places = [(path, block_id) for block_id, _ in self._list_shown(path)]
-        if self._last_build is None or not all(place in self.report.keys for place in places):
-            return False
-        blocks = [part for place in places for part in (place[1], self.report.keys[place])]
-        # Statements are frozen values: what they look like in Python is all that they are.
-        statements = repr(self.report.statements.get(path, ()))
-        key = Cache.make_key("page", hash_fragments(), html, statements, *blocks)
-        return self._last_build.link(file, key, site)
-
-    def insert_blocks(self, html: str, path: str, url: str) -> str:
-        """A finished page with every block in its place and the views of its figures at the end."""
-        page = self._pages.get(path)
-        bound = self._match_statements(html, path)
+                warn(Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING))
+        for problem in find_unmatched(bound, drafted.file if drafted else path):
+            warn(problem)
+        keys = [self.report.keys.get((path, block.id)) for block in blocks]
+        if self._last_build is not None and None not in keys:
+            named = (part for block, key in zip(blocks, keys, strict=True) for part in (block.id, key or ""))
+            # Statements are frozen values: what they look like in Python is all that they are.
+            key = Cache.make_key("page", hash_fragments(), html, repr(statements), *named)
+            if self._last_build.link(page.file.dest_uri, key, site):
+                return ""
         html = insert_statements(html, bound)
-        if page is None or not page.blocks:
-            return html
-        states = group_states(bound.shown, (shown for _, shown in self._list_shown(path)))
+        return self._insert_blocks(html, path, page.url, bound.shown) if blocks else html
+
+    def _insert_blocks(self, html: str, path: str, url: str, statements: Sequence[Statement]) -> str:
+        shown = dict(self._list_shown(path))
+        states = group_states(statements, shown.values())
 
         def link(target: str) -> str:
             return get_relative_url(self._addresses.get(target, target), url)
 
         def fill_block(block_id: str) -> str:
-            shown = self.report.shown[path, block_id]
-            anchors = (one for name in _list_ids(block_id, shown) for one in states.get(name, ()))
-            return add_anchors(render_block(shown, link, get_page_folder(path)), anchors)
+            anchors = (one for name in _list_ids(block_id, shown[block_id]) for one in states.get(name, ()))
+            return add_anchors(render_block(shown[block_id], link, get_page_folder(path)), anchors)
 
-        shown = self._list_shown(path)
-        views = (figure.view for _, one in shown for figure in list_figures(one) if figure.view)
+        views = (figure.view for one in shown.values() for figure in list_figures(one) if figure.view)
         for name in (names := dict.fromkeys(map(name_view, views))):
             if name not in self._views:
                 self._views[name] = render_view(name, self._jobs.views[name]().decode())
@@ -260,9 +261,6 @@ class Assembly:
         """A page's blocks by their ids."""
         page = self._pages.get(path)
         return ((block.id, self.report.shown[path, block.id]) for block in (page.blocks if page else ()))
-
-    def _match_statements(self, html: str, path: str) -> BoundMarks:
-        return match_statements(html, self._seen, self.report.statements.get(path, ()))
 
 
 def _list_ids(block_id: str, shown: Shown) -> tuple[str, ...]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from reportgen.core import __version__
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
-from reportgen.core.statements import Fact
+from reportgen.core.statements import Fact, Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reportgen.core.cache import CachedText
     from reportgen.core.errors import Diagnostic
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Statement
     from reportgen.draft.report import Report
     from reportgen.settings.inputs import Page
-    from reportgen.site.provenance import Provenance
+    from reportgen.site.manifest import Provenance
 
 FORMAT = 1
 _FACT = tuple(one.name for one in fields(Fact))
@@ -66,13 +66,11 @@ def format_report_json(report: Report, provenance: Provenance) -> str:
         "date": provenance.date or None,
         "pages": [_describe_page(page, report) for page in report.pages],
         "sources": [
-            {
+            pick(source.settings, "title", "description", "approximate")
+            | {
                 "name": source.name,
-                "title": source.settings.title,
-                "description": source.settings.description,
-                "approximate": source.settings.approximate,
                 "provenance": source.settings.provenance.model_dump(exclude_none=True),
-                "files": [{"path": f.path, "size": f.size, "sha256": f.sha256} for f in source.files],
+                "files": [pick(file, "path", "size", "sha256") for file in source.files],
             }
             for source in report.sources.values()
         ],
@@ -90,8 +88,13 @@ def _encode(value: object) -> str:
     return json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
+def pick(one: object, *names: str) -> dict[str, Any]:
+    """Some attributes of a value by their names, in this order."""
+    return {name: getattr(one, name) for name in names}
+
+
 def _describe_page(page: Page, report: Report) -> dict[str, Any]:
-    result = report.benchmarks.get(page.path)
+    result, folder = report.benchmarks.get(page.path), get_page_folder(page.path)
     # A generated page has no file, and its blocks no line.
     blocks = [
         (block.kind, None if page.generated else block.location.line, report.shown[page.path, block.id])
@@ -103,12 +106,13 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
         "generated": page.generated,
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
-            _describe_figure(figure, page.path, line)
+            pick(figure, "id", "kind", "title", "summary", "caption", "numbers")
+            | {"line": line, "files": [f"{folder}/{figure.id}.{end}" for end in ("svg", "csv", "vl.json")]}
             for _, line, shown in blocks
             for figure in list_figures(shown)
         ],
         "tables": [
-            {"id": table.id, "title": table.title, "header": list(table.header)}
+            pick(table, "id", "title", "header")
             | {"rows": [[{"text": cell.text, "value": cell.sort} for cell in row] for row in table.rows]}
             for _, _, shown in blocks
             for table in list_tables(shown)
@@ -117,8 +121,7 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             _describe_stack(shown, kind, line) for kind, line, shown in blocks if isinstance(shown, Stack)
         ],
         "observations": [
-            {"id": shown.id, "line": line, "title": shown.title, "more": shown.more}
-            | {"items": [asdict(one) for one in shown.items]}
+            pick(shown, "id", "title", "more") | {"line": line, "items": list(map(asdict, shown.items))}
             for _, line, shown in blocks
             if isinstance(shown, Observations)
         ],
@@ -131,65 +134,50 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
     }
 
 
-def _describe_figure(figure: Figure, page: str, line: int | None) -> dict[str, Any]:
-    stem = f"{get_page_folder(page)}/{figure.id}"
-    return {
-        "id": figure.id,
-        "kind": figure.kind,
-        "line": line,
-        "title": figure.title,
-        "summary": figure.summary,
-        "caption": figure.caption,
-        "files": [f"{stem}.svg", f"{stem}.csv", f"{stem}.vl.json"],
-        "numbers": figure.numbers,
-    }
-
-
 def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
     """A block of several parts: figures and tables, which stand on their own, are named by their ids."""
-    return {
-        "id": stack.id,
-        "kind": kind,
-        "line": line,
-        "title": stack.title,
-        "subtitle": stack.subtitle,
-        "caption": stack.caption,
-        "parts": [part if isinstance(part, str) else {"id": part.id} for part in stack.parts],
-        "numbers": stack.numbers,
-    }
+    own = pick(stack, "id", "title", "subtitle", "caption", "numbers")
+    parts = [part if isinstance(part, str) else pick(part, "id") for part in stack.parts]
+    return own | {"kind": kind, "line": line, "parts": parts}
 
 
 def describe_diagnostic(problem: Diagnostic) -> dict[str, Any]:
     """A diagnostic for JSON."""
-    return {
-        "file": problem.location.file,
-        "line": problem.location.line,
-        "severity": problem.severity.value,
-        "message": problem.message,
-        "next_step": problem.next_step,
-    }
+    where = pick(problem.location, "file", "line")
+    return where | {"severity": problem.severity.value} | pick(problem, "message", "next_step")
 
 
 def describe_statement(one: Statement) -> dict[str, Any]:
     """A statement and what the data say to it, for JSON."""
     binding, judgement = one.binding, one.judgement
     return {
-        "number": one.number,
-        "kind": binding.kind,
-        "words": binding.words,
-        "expression": binding.expression,
-        "of": binding.of,
-        "name": binding.name,
+        **pick(one, "number", "as_expected", "metric", "figure", "state"),
+        **pick(binding, "kind", "words", "expression", "of", "name"),
+        **pick(binding.location, "line", "column"),
+        **pick(judgement, "found", "repaired", "evidence"),
         "expected_to_fail": binding.fails,
-        "line": binding.location.line,
-        "column": binding.location.column,
         "truth": judgement.truth.value,
-        "as_expected": one.as_expected,
-        "found": judgement.found,
-        "evidence": list(judgement.evidence),
-        "repaired": judgement.repaired,
-        "facts": [{name: getattr(fact, name) for name in _FACT} for fact in judgement.facts],
-        "metric": one.metric,
-        "figure": one.figure,
-        "state": one.state,
+        "facts": [pick(fact, *_FACT) for fact in judgement.facts],
+    }
+
+
+def describe_truth(statement: Statement) -> str:
+    """What became of a statement: ``holds``, ``fails``, ``cannot be decided``, or how it was expected."""
+    truth = statement.judgement.truth
+    if statement.binding.fails:
+        words = {Truth.FAILS: "fails as expected", Truth.HOLDS: "holds unexpectedly"}
+        return words.get(truth, truth.value)
+    return truth.value
+
+
+def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
+    """How many statements there are, hold, fail, cannot be decided, and how many were expected to fail."""
+    words = [describe_truth(statement) for statement in statements]
+    return {
+        "statements": len(words),
+        "hold": words.count("holds"),
+        "fail": words.count("fails"),
+        "undecided": words.count("cannot be decided"),
+        "fail_as_expected": words.count("fails as expected"),
+        "hold_unexpectedly": words.count("holds unexpectedly"),
     }

@@ -30,8 +30,8 @@ from reportgen.site.files import (
     refuse_foreign_folder,
     warn_of_omitted_pages,
 )
-from reportgen.site.marks import make_custom_fences
-from reportgen.site.provenance import check_build_date, fix_build_date, restore_build_date
+from reportgen.site.fragments import make_custom_fences
+from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.security import POLICY, guard_requests, read_inline_scripts
 from reportgen.site.terminal import clean_text
 from reportgen.site.worker import BackgroundJobs
@@ -282,12 +282,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
         A page that is as it was is taken from the old site: MkDocs writes no file for an empty page.
         """
-        path = page.file.src_uri
-        for problem in self._assembly.find_unplaced(output, path):
-            self._warn(problem)
-        if self._assembly.is_as_before(output, path, page.file.dest_uri, Path(config.site_dir)):
-            return ""
-        return self._assembly.insert_blocks(output, path, page.url)
+        return self._assembly.finish_page(output, page, Path(config.site_dir), self._warn)
 
     @event_priority(-150)
     def on_post_build(self, *, config: MkDocsConfig) -> None:

@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 from importlib.metadata import distributions
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -21,7 +20,6 @@ from reportgen.site.manifest import find_git_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from importlib.resources.abc import Traversable
 
 DISTRIBUTION = "mkdocs-reportgen"
 
@@ -119,6 +117,7 @@ def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
             yield path.relative_to(common).as_posix(), path.read_text(encoding="utf-8").strip()
 
 
+_STARTER = Path(__file__).with_name("starter")
 # Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}
 _REQUIREMENT = b'REPORTGEN: ""'
@@ -143,7 +142,8 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
         raise make_error(str(target), message, "Name a folder that does not exist yet or is empty")
     written = []
     try:
-        for parts, file in _list_starter_files(files("reportgen.site") / "starter", ()):
+        for file in filter(Path.is_file, _STARTER.rglob("*")):
+            parts = [_DOTTED.get(part, part) for part in file.relative_to(_STARTER).parts]
             path = target.joinpath(*parts)
             path.parent.mkdir(parents=True, exist_ok=True)
             # A text in JSON is the same text in YAML.
@@ -157,14 +157,3 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
         step = "Name one in a folder that you may write to"
         raise make_error(str(target), message, step) from error
     return tuple(sorted(written))
-
-
-def _list_starter_files(
-    folder: Traversable, above: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Traversable]]:
-    for entry in folder.iterdir():
-        parts = (*above, _DOTTED.get(entry.name, entry.name))
-        if entry.is_dir():
-            yield from _list_starter_files(entry, parts)
-        else:
-            yield parts, entry

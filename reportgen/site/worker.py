@@ -17,7 +17,7 @@ from importlib.metadata import version
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
-from reportgen.core.cache import get_digest
+from reportgen.core.cache import Cache, get_digest
 from reportgen.figures.live import name_view
 from reportgen.site.outputs import list_figures
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
     from types import TracebackType
 
-    from reportgen.core.cache import Cache, CachedText
+    from reportgen.core.cache import CachedText
     from reportgen.core.model import Shown
 
 _SAFE_PATH = "PYTHONSAFEPATH"
@@ -34,6 +34,8 @@ _SAFE_PATH = "PYTHONSAFEPATH"
 _FEW = 2
 # A first build of so many pages has enough to do for two processes.
 _MANY = 12
+# Kinds of figures whose view an author wrote: it is left as it is compiled.
+_AUTHORED = {"vega-lite", "altair"}
 
 
 class WorkerProcess:
@@ -53,15 +55,6 @@ class WorkerProcess:
         if self._pool:
             self._pool.shutdown(cancel_futures=kind is not None)
 
-    def start_view(self, specification: str, *, author: bool) -> Job:
-        """The compiled view of a figure's Vega-Lite specification; an author's is left as it is compiled."""
-        key = self._cache.make_key("view", version("vl-convert-python"), specification, str(author))
-        return self._start(key, _compile_author_view if author else _compile_view, specification)
-
-    def start_card(self, picture: str | CachedText) -> Job:
-        """The PNG card of a page whose first figure is this picture (a figure's own SVG)."""
-        return self._start(self._cache.make_key("card", get_digest(picture)), _render_card, picture)
-
     def call(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - whatever travels
         """Start a function in the second process; what is returned waits for its result."""
         return self._get_pool().submit(work, *arguments).result
@@ -75,7 +68,8 @@ class WorkerProcess:
         if self._pool:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _start(self, key: str, work: Callable[..., bytes], *arguments: str | CachedText) -> Job:
+    def start(self, key: str, work: Callable[..., bytes], *arguments: str | CachedText) -> Job:
+        """Start work whose result an earlier build may have cached under ``key``."""
         job = Job(self._cache, key, work, arguments)
         if not self._cache.has_entry(key):
             self._waiting.append(job)
@@ -142,10 +136,12 @@ class BackgroundJobs:
         for figure in list_figures(shown):
             name = name_view(figure.view)
             if figure.view and name not in self.views:
-                author = figure.kind in {"vega-lite", "altair"}
-                self.views[name] = self.worker.start_view(figure.view, author=author)
+                author = str(figure.kind in _AUTHORED)
+                key = Cache.make_key("view", version("vl-convert-python"), figure.view, author)
+                self.views[name] = self.worker.start(key, _compile_view, figure.view, figure.kind)
             if self._with_cards and page not in self.cards:
-                self.cards[page] = self.worker.start_card(figure.file_svg)
+                key = Cache.make_key("card", get_digest(figure.file_svg))
+                self.cards[page] = self.worker.start(key, _render_card, figure.file_svg)
 
 
 @contextmanager
@@ -165,8 +161,8 @@ def _use_safe_path() -> Iterator[None]:
 
 
 def _load_modules() -> None:
-    for name in ("figures.picture", "figures.render", "draft.drawing"):
-        import_module(f"reportgen.{name}")
+    for name in ("picture", "render"):
+        import_module(f"reportgen.figures.{name}")
     from reportgen.draft.drawing import load_libraries  # noqa: PLC0415 - imported where it runs
 
     load_libraries()
@@ -203,17 +199,13 @@ def _follow_build() -> None:
         Thread(target=stop_after_build, daemon=True).start()
 
 
-def _compile_view(specification: str) -> bytes:
-    from reportgen.figures.live import compile_view  # noqa: PLC0415
+def _compile_view(specification: str, kind: str) -> bytes:
+    from reportgen.figures.live import compile_view, write_compact_json  # noqa: PLC0415 - imported where it runs
+    from reportgen.figures.render import compile_chart  # noqa: PLC0415 - as above
 
+    if kind in _AUTHORED:
+        return write_compact_json(compile_chart(json.loads(specification))).encode()
     return compile_view(specification).encode()
-
-
-def _compile_author_view(specification: str) -> bytes:
-    from reportgen.figures.live import write_compact_json  # noqa: PLC0415
-    from reportgen.figures.render import compile_chart  # noqa: PLC0415
-
-    return write_compact_json(compile_chart(json.loads(specification))).encode()
 
 
 def _render_card(picture: str | CachedText) -> bytes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict
 
 from reportgen.core.comparisons import (
     REPORTED,
@@ -32,6 +32,7 @@ from reportgen.statistics.verdicts import decide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Unpack
 
     from reportgen.core.comparisons import Metric, ProblemScores, Score
 
@@ -41,16 +42,54 @@ _Key: TypeAlias = tuple[str | None, Pair]
 _Paired: TypeAlias = "Mapping[str, tuple[ProblemScores, Sequence[Pair]]]"
 
 
-class _Family(NamedTuple):
-    """How comparisons that are shown together are made and judged; see ``compare_all``."""
+class FamilyOptions(TypedDict, total=False):
+    """How comparisons that are shown together are made and judged.
 
-    metric: Metric | str
-    k: int | None
+    Intervals are at ``level``. ``alpha`` is the chance of at least one wrong verdict (``decide``) among all;
+    where several ``blocks`` are one family, p is multiplied by their number (Bonferroni).
+    """
+
     level: float
     alpha: float
     higher_is_better: bool
+    blocks: int
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """A metric and the options; see ``compare_all``."""
+
+    metric: Metric | str
+    k: int | None
+    level: float = 0.95
+    alpha: float = 0.05
+    higher_is_better: bool = True
     blocks: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+    def tabulate(
+        self, parts: Mapping[str, ProblemScores], given: Mapping[str, Sequence[Score]]
+    ) -> dict[str, dict[str, Score]]:
+        """Scores of all series by benchmark and series; those of problems come before totals."""
+        table: dict[str, dict[str, Score]] = {name: {} for name in (*parts, *given)}
+        for name, column in table.items():
+            own: tuple[Score, ...] = ()
+            if name in parts and parts[name].problems:
+                own = score_series(parts[name], self.metric, self.k, level=self.level)
+            for score in (*own, *given.get(name, ())):
+                column.setdefault(score.series, score)
+        series = dict.fromkeys(one for column in table.values() for one in column)
+        return {
+            name: {
+                one: column.get(one) or make_missing_score(one, self.level, f"{one} has no answers to {name}")
+                for one in series
+            }
+            for name, column in table.items()
+        }
 
     def compare(self, paired: _Paired, averaged: Sequence[Pair] = ()) -> dict[_Key, Comparison]:
         """All comparisons by benchmark and pair, adjusted together, with verdicts.
@@ -58,7 +97,6 @@ class _Family(NamedTuple):
         ``averaged`` pairs are compared on the average of all benchmarks (None) too, if they share problems on
         each. A pair by itself keeps the p of its own test; no adjusted p is smaller.
         """
-        check_level(self.level)
         parts = [
             PairedBenchmark(name, scores, compute_problem_values(scores, self.metric, self.k), pairs)
             for name, (scores, pairs) in paired.items()
@@ -129,22 +167,17 @@ def compare_all(
     metric: Metric | str = "mean",
     k: int | None = None,
     *,
-    pairs: Sequence[tuple[str, str]] | None = None,
-    level: float = 0.95,
-    alpha: float = 0.05,
-    higher_is_better: bool = True,
-    blocks: int = 1,
-    seed: int = 0,
+    pairs: Sequence[Pair] | None = None,
+    **options: Unpack[FamilyOptions],
 ) -> tuple[Comparison, ...]:
     """Paired differences of all pairs, or of the ``pairs`` given, with intervals, adjusted p and verdicts.
 
-    Over the problems that both have: the mean difference, its t interval at ``level``
-    (``estimate_over_differences``), a two-sided p by flipping signs, or by t where runs add to the variance,
-    and p adjusted by ``adjust_step_down`` over all pairs of at least ``pairs.FEWEST`` problems. ``alpha`` is
-    the chance of at least one wrong verdict (``decide``) among all; where several ``blocks`` are one family,
-    p is multiplied by their number (Bonferroni). Raises a ScoresError if a series does not exist.
+    Over the problems that both have: the mean difference, its t interval (``estimate_over_differences``), a
+    two-sided p by flipping signs, or by t where runs add to the variance, and p adjusted by
+    ``adjust_step_down`` over all pairs of at least ``pairs.FEWEST`` problems. Raises a ScoresError if a
+    series does not exist.
     """
-    family = _Family(metric, k, check_level(level), alpha, higher_is_better, seed, blocks)
+    family = _Family(metric, k, **options)
     chosen = _choose_pairs(problem_scores.series, pairs)
     comparisons = family.compare({"": (problem_scores, chosen)})
     return tuple(comparisons["", pair] for pair in chosen)
@@ -166,11 +199,7 @@ def compare_benchmarks(
     *,
     given: Mapping[str, Sequence[Score]] | None = None,
     baseline: str | None = None,
-    level: float = 0.95,
-    alpha: float = 0.05,
-    higher_is_better: bool = True,
-    blocks: int = 1,
-    seed: int = 0,
+    **options: Unpack[FamilyOptions],
 ) -> AcrossBenchmarks:
     """Every series on every benchmark, each cell against the baseline, and the macro average.
 
@@ -179,77 +208,47 @@ def compare_benchmarks(
     (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
     (``score_totals``). Raises a ScoresError if ranges of scores differ, or no benchmark has the baseline.
     """
+    family = _Family(metric, k, **options)
     unknown_ranges = _check_one_range(parts) if len(parts) > 1 else []
-    table = _tabulate_scores(parts, given or {}, metric, k, level)
+    table = family.tabulate(parts, given or {})
     series = tuple(next(iter(table.values()), ()))
-    paired: dict[str, tuple[ProblemScores, Sequence[Pair]]] = {}
-    averaged: list[Pair] = []
-    if baseline is not None:
-        if baseline not in series:
-            step = f"There are {', '.join(series)}"
-            raise ScoresError(f"there is no series {baseline} to compare with", step)
-        for name, part in parts.items():
-            if part.problems and baseline in part.series:
-                paired[name] = part, [(other, baseline) for other in part.series if other != baseline]
-        averaged = [(name, baseline) for name in series if name != baseline]
-    family = _Family(metric, k, check_level(level), alpha, higher_is_better, seed, blocks)
+    if baseline not in {None, *series}:
+        step = f"There are {', '.join(series)}"
+        raise ScoresError(f"there is no series {baseline} to compare with", step)
+    paired = {
+        name: (part, [(other, baseline) for other in part.series if other != baseline])
+        for name, part in parts.items()
+        if baseline is not None and part.problems and baseline in part.series
+    }
+    averaged = [(name, baseline) for name in series if baseline not in {None, name}]
     comparisons = family.compare(paired, averaged if tuple(paired) == tuple(table) else ())
-    rows = []
+
+    cells, averages = [], []
     for name in series:
-        scores: dict[str | None, Score] = {benchmark: column[name] for benchmark, column in table.items()}
-        scores[None] = compute_macro_score(name, list(zip(table, scores.values(), strict=True)), level)
+        column = [(benchmark, scores[name]) for benchmark, scores in table.items()]
+        average = compute_macro_score(name, column, family.level)
         if unknown_ranges:
             reason = f"no average: the range of scores is not known on {', '.join(unknown_ranges)}"
-            scores[None] = make_missing_score(name, level, reason)
-        rows.append(_make_row(name, scores, comparisons, baseline))
-    cells, averages = tuple(row[:-1] for row in rows), tuple(row[-1] for row in rows)
-    return AcrossBenchmarks(series, tuple(table), cells, averages, baseline)
+            average = make_missing_score(name, family.level, reason)
+        cells.append(tuple(_make_cell(*one, baseline, comparisons) for one in column))
+        averages.append(_make_cell(None, average, baseline, comparisons))
+    return AcrossBenchmarks(series, tuple(table), tuple(cells), tuple(averages), baseline)
 
 
-def _make_row(
-    series: str,
-    scores: Mapping[str | None, Score],
-    comparisons: Mapping[_Key, Comparison],
-    baseline: str | None,
-) -> tuple[BenchmarkCell, ...]:
-    """Each score with its comparison, and why one of them is missing."""
-    row = []
-    for benchmark, score in scores.items():
-        against, reason = comparisons.get((benchmark, (series, baseline or ""))), ""
-        if score.estimate is None:
-            against, reason = None, score.reason
-        elif against is None and baseline not in {None, series}:
-            reason = f"{baseline} has no problems in {benchmark}"
-            if benchmark is None:
-                reason = f"not paired with {baseline} on every benchmark"
-            elif score.method == REPORTED:
-                reason = f"{REPORTED}: without problems nothing can be paired"
-        row.append(BenchmarkCell(score, against, reason))
-    return tuple(row)
-
-
-def _tabulate_scores(
-    parts: Mapping[str, ProblemScores],
-    given: Mapping[str, Sequence[Score]],
-    metric: Metric | str,
-    k: int | None,
-    level: float,
-) -> dict[str, dict[str, Score]]:
-    """Scores of all series by benchmark and series; those of problems come before totals."""
-    table = {}
-    for name in dict.fromkeys([*parts, *given]):
-        totals = {score.series: score for score in given.get(name, ())}
-        own = {}
-        if name in parts and parts[name].problems:
-            own = {score.series: score for score in score_series(parts[name], metric, k, level=level)}
-        table[name] = own | {series: score for series, score in totals.items() if series not in own}
-    names = dict.fromkeys(series for column in table.values() for series in column)
-    for benchmark, column in table.items():
-        missing = {
-            name: make_missing_score(name, level, f"{name} has no answers to {benchmark}") for name in names
-        }
-        table[benchmark] = missing | column
-    return table
+def _make_cell(
+    benchmark: str | None, score: Score, baseline: str | None, comparisons: Mapping[_Key, Comparison]
+) -> BenchmarkCell:
+    """A score with its comparison, and why one of them is missing."""
+    if score.estimate is None:
+        return BenchmarkCell(score, None, score.reason)
+    against, reason = comparisons.get((benchmark, (score.series, baseline or ""))), ""
+    if against is None and baseline not in {None, score.series}:
+        reason = f"{baseline} has no problems in {benchmark}"
+        if benchmark is None:
+            reason = f"not paired with {baseline} on every benchmark"
+        elif score.method == REPORTED:
+            reason = f"{REPORTED}: without problems nothing can be paired"
+    return BenchmarkCell(score, against, reason)
 
 
 def _check_one_range(parts: Mapping[str, ProblemScores]) -> list[str]:
@@ -276,11 +275,8 @@ def compare_pairs_across(
     metric: Metric | str = "mean",
     k: int | None = None,
     *,
-    pairs: Sequence[tuple[str, str]] | None = None,
-    level: float = 0.95,
-    alpha: float = 0.05,
-    higher_is_better: bool = True,
-    seed: int = 0,
+    pairs: Sequence[Pair] | None = None,
+    **options: Unpack[FamilyOptions],
 ) -> tuple[PairOn, ...]:
     """Every pair on every benchmark, then, where there are several, on their average; adjusted together.
 
@@ -289,23 +285,19 @@ def compare_pairs_across(
     """
     names = tuple(dict.fromkeys(name for part in parts.values() for name in part.series))
     chosen = _choose_pairs(names, pairs)
-    family = _Family(metric, k, level, alpha, higher_is_better, seed)
-    comparisons = family.compare(
-        {name: (part, [p for p in chosen if set(p) <= set(part.series)]) for name, part in parts.items()},
-        chosen if len(parts) > 1 else (),
-    )
+    family = _Family(metric, k, **options)
+    paired = {name: (part, [p for p in chosen if {*p} <= {*part.series}]) for name, part in parts.items()}
     columns: list[str | None] = [*parts, None] if len(parts) > 1 else [*parts]
+    comparisons = family.compare(paired, chosen if None in columns else ())
     results = []
     for benchmark in columns:
         for a, b in chosen:
-            comparison = comparisons.get((benchmark, (a, b)))
-            if comparison is None:
-                reason = "the two do not share problems on every benchmark"
-                if benchmark is not None:
-                    absent = [name for name in dict.fromkeys((a, b)) if name not in parts[benchmark].series]
-                    reason = f"no answers to {benchmark} from {' and '.join(absent)}"
-                comparison = Comparison(a, b, "", level, reason=reason)
-            results.append(PairOn(benchmark, comparison))
+            reason = "the two do not share problems on every benchmark"
+            if benchmark is not None:
+                absent = [name for name in dict.fromkeys((a, b)) if name not in parts[benchmark].series]
+                reason = f"no answers to {benchmark} from {' and '.join(absent)}"
+            missing = Comparison(a, b, "", family.level, reason=reason)
+            results.append(PairOn(benchmark, comparisons.get((benchmark, (a, b)), missing)))
     tested = sum(pair.comparison.p is not None for pair in results)
     return tuple(
         pair._replace(comparison=replace(pair.comparison, tested_together=tested)) for pair in results

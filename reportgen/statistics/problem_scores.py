@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from reportgen.core.comparisons import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries, ScoresError, Votes
-from reportgen.statistics.curves.points import LARGEST_FLOAT, Column, as_floats, as_texts
+from reportgen.statistics.curves.points import (
+    LARGEST_FLOAT,
+    Column,
+    as_floats,
+    as_names,
+    as_texts,
+    rank_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -191,7 +198,7 @@ def _read_answers(query: _Query) -> dict[str, Column]:
 
 def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
     """Raises a ScoresError that names the scores outside of the stated range."""
-    names = (_to_texts(cells[name]) for name in ("series", "problem"))
+    names = (as_names(cells[name]) for name in ("series", "problem"))
     ends = (as_floats(cells[name]).tolist() for name in ("smallest", "largest"))
     outside = sorted(
         (series, problem, end)
@@ -210,14 +217,14 @@ def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
 
 def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
     """The matrices of all runs and problems, with what was irregular."""
-    series = _order_series(cells, outcomes.order)
-    place_of_series = {name: place for place, name in enumerate(series)}
-    graded = np.array([place_of_series[name] for name in _to_texts(cells["series"])])
+    names, first = as_names(cells["series"]), _to_integers(cells["first"]).tolist()
+    place_of_series = rank_names(names, first, outcomes.order)
+    series, graded = tuple(place_of_series), np.array([place_of_series[name] for name in names])
     seeds: dict[tuple[int, str], str | None] = {}
-    for key in zip(graded.tolist(), _to_texts(cells["run"]), as_texts(cells["seed"]), strict=True):
+    for key in zip(graded.tolist(), as_names(cells["run"]), as_texts(cells["seed"]), strict=True):
         seeds[key[:2]] = key[2] if seeds.get(key[:2]) is None else seeds[key[:2]]
     runs = tuple(RunOfSeries(*key, seeds[key]) for key in sorted(seeds))
-    problems = tuple(sorted(set(_to_texts(cells["problem"]))))
+    problems = tuple(sorted(set(as_names(cells["problem"]))))
     row, column = _locate_cells(series, runs, problems, cells)
 
     def fill(values: npt.NDArray[_Number], empty: float = math.nan) -> npt.NDArray[_Number]:
@@ -274,17 +281,9 @@ def _locate_cells(
     """Row and column of cells by the names of their series, run and problem."""
     row_of = {(series[run.series], run.run): row for row, run in enumerate(runs)}
     column_of = {problem: column for column, problem in enumerate(problems)}
-    names = zip(_to_texts(cells["series"]), _to_texts(cells["run"]), strict=True)
-    columns = [column_of[problem] for problem in _to_texts(cells["problem"])]
+    names = zip(as_names(cells["series"]), as_names(cells["run"]), strict=True)
+    columns = [column_of[problem] for problem in as_names(cells["problem"])]
     return np.array([row_of[key] for key in names], dtype=np.int64), np.array(columns, dtype=np.int64)
-
-
-def _order_series(cells: _Columns, order: Sequence[str]) -> tuple[str, ...]:
-    rank = {name: place for place, name in enumerate(order)}
-    first: dict[str, int] = {}
-    for name, row in zip(_to_texts(cells["series"]), _to_integers(cells["first"]).tolist(), strict=True):
-        first[name] = min(row, first.get(name, row))
-    return tuple(sorted(first, key=lambda name: (rank.get(name, len(rank)), first[name], name)))
 
 
 def _compute_moments(cells: _Columns, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
@@ -324,15 +323,10 @@ def _collect_by_problem(cells: _Columns, name: str) -> dict[str, set[str]]:
     texts: dict[str, set[str]] = {}
     for end in (f"{name}_first", f"{name}_last"):
         if end in cells:
-            for problem, text in zip(_to_texts(cells["problem"]), as_texts(cells[end]), strict=True):
+            for problem, text in zip(as_names(cells["problem"]), as_texts(cells[end]), strict=True):
                 if text is not None:
                     texts.setdefault(problem, set()).add(text)
     return texts
-
-
-def _to_texts(column: Column) -> list[str]:
-    """A column of names; null, which reading does not give, as an empty one."""
-    return [text or "" for text in as_texts(column)]
 
 
 def _to_integers(column: Column) -> IntArray:

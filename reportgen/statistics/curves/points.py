@@ -205,30 +205,29 @@ def split_runs(points: Points, groups: Sequence[Group]) -> tuple[Run, ...]:
 def make_groups(fetched: Mapping[str, Column], series_order: Sequence[str]) -> tuple[list[Group], list[int]]:
     """Groups from columns of their names and counts, sorted, and the place in the columns of each.
 
-    By metric (as they appear), series (as given, then so too) and first row. Null, which reading does not
-    give, is an empty name.
+    By metric (as they appear), series (as given, then so too) and first row.
     """
-    texts = (as_texts(fetched[name]) for name in ("metric", "series", "run", "seed"))
-    counts = (as_counts(fetched[name]) for name in ("rows", "filled", "first"))
-    groups = [
-        Group(metric or "", series or "", run or "", seed, *numbers)
-        for metric, series, run, seed, *numbers in zip(*texts, *counts, strict=True)
-    ]
-    rank = {series: place for place, series in enumerate(series_order)}
-    first_of_metric: dict[str, int] = {}
-    first_of_series: dict[str, int] = {}
-    for group in groups:
-        for first_of, name in ((first_of_metric, group.metric), (first_of_series, group.series)):
-            first_of[name] = min(group.first, first_of.get(name, group.first))
+    names = [as_names(fetched[name]) for name in ("metric", "series", "run")]
+    counts = [as_counts(fetched[name]) for name in ("rows", "filled", "first")]
+    groups = [Group(*one) for one in zip(*names, as_texts(fetched["seed"]), *counts, strict=True)]
+    by_metric, by_series = rank_names(names[0], counts[2]), rank_names(names[1], counts[2], series_order)
 
-    def key(place: int) -> tuple[int, str, int, int, str, int, str]:
+    def key(place: int) -> tuple[int, int, int, str]:
         group = groups[place]
-        by_metric = first_of_metric[group.metric], group.metric
-        by_series = rank.get(group.series, len(rank)), first_of_series[group.series], group.series
-        return *by_metric, *by_series, group.first, group.run
+        return by_metric[group.metric], by_series[group.series], group.first, group.run
 
     order = sorted(range(len(groups)), key=key)
     return [groups[place] for place in order], order
+
+
+def rank_names(names: Sequence[str], rows: Sequence[int], order: Sequence[str] = ()) -> dict[str, int]:
+    """The place of each name, itself in its place: as in ``order``, others behind by their first row."""
+    given = {name: place for place, name in enumerate(order)}
+    first: dict[str, int] = {}
+    for name, row in zip(names, rows, strict=True):
+        first[name] = min(row, first.get(name, row))
+    ranked = sorted(first, key=lambda name: (given.get(name, len(given)), first[name], name))
+    return {name: place for place, name in enumerate(ranked)}
 
 
 def list_given_columns(measurements: Measurements) -> tuple[str, ...]:
@@ -247,6 +246,11 @@ def as_texts(column: Column) -> list[str | None]:
     """A fetched column of texts, null as None."""
     texts: list[str | None] = column.tolist()
     return texts
+
+
+def as_names(column: Column) -> list[str]:
+    """A fetched column of names; null, which reading does not give, as an empty one."""
+    return [text or "" for text in as_texts(column)]
 
 
 def as_counts(column: Column) -> list[int]:

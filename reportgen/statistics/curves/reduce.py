@@ -21,7 +21,7 @@ from reportgen.statistics.curves.points import (
     Points,
     as_counts,
     as_floats,
-    as_texts,
+    as_names,
     bin_points,
     keep_last_written,
     list_given_columns,
@@ -359,8 +359,8 @@ def _read_binned_runs(rows: _Rows, bins: Bins) -> tuple[tuple[Run, ...], int]:
 
 def _find_runs_of_rows(fetched: dict[str, Column], groups: Sequence[Group]) -> IntArray:
     place = {(group.series, group.run): index for index, group in enumerate(groups)}
-    names = zip(as_texts(fetched["series"]), as_texts(fetched["run"]), strict=True)
-    return np.fromiter((place[series or "", run or ""] for series, run in names), dtype=np.int64)
+    names = zip(as_names(fetched["series"]), as_names(fetched["run"]), strict=True)
+    return np.fromiter((place[key] for key in names), dtype=np.int64)
 
 
 def _fetch(frame: nw.LazyFrame[Any]) -> dict[str, Column]:

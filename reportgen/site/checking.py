@@ -1,6 +1,6 @@
-"""Findings of a check: which rule each diagnostic breaks, as text and for other programs.
+"""Drafts a report without writing a site, and says which rule each diagnostic breaks.
 
-These read annotations of a GitHub workflow, JSON, and SARIF 2.1.0 (OASIS, 2020).
+Findings are printed as text, annotations of a GitHub workflow, JSON, and SARIF 2.1.0 (OASIS, 2020).
 """
 
 from __future__ import annotations
@@ -11,18 +11,79 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reportgen.core import __version__
-from reportgen.core.errors import Severity, Stage
+from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage
 from reportgen.core.statements import Truth
 from reportgen.core.words import format_count
-from reportgen.site.outputs import describe_diagnostic, describe_statement
+from reportgen.site.files import iterate_languages
+from reportgen.site.outputs import count_statements, describe_diagnostic, describe_statement
+from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
 from reportgen.site.terminal import clean_json, clean_lines, read_source_line
+from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reportgen.core.errors import Diagnostic
     from reportgen.core.statements import Statement
+    from reportgen.draft.report import Report
+    from reportgen.settings.report import Project
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedReport:
+    """A report on disk, ready to be drafted.
+
+    ``translations`` are the same project with the pages of each further language, ``hashes`` are of its data
+    files, ``warnings`` are what MkDocs complains of.
+    """
+
+    project: Project
+    translations: tuple[Project, ...]
+    cache: Cache
+    hashes: FileHashes
+    warnings: tuple[Diagnostic, ...]
+
+
+def open_report(config_file: Path) -> OpenedReport:
+    """The report of a ``mkdocs.yml``; raises a ReportError if it is refused, or our plugin is not in it."""
+    with collect_warnings() as words:
+        config, plugin = load_configuration(config_file, strict=False, words=words)
+        project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
+    folder = cache_folder(project.root)
+    warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)
+    return OpenedReport(project, tuple(translations), Cache(folder), FileHashes(folder), warnings)
+
+
+def draft_report(
+    config_file: Path, *, progress: Callable[[int, int], None]
+) -> tuple[Report, tuple[Diagnostic, ...]]:
+    """The draft of a report and all its warnings; nothing but the cache is written.
+
+    ``progress`` is called after each block with how many of how many are drawn. Raises a ReportError of every
+    problem when any of them is an error.
+    """
+    from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
+
+    report = open_report(config_file)
+    problems = Diagnostics()
+    drafts = []
+    with WorkerProcess(report.cache) as worker:
+        for project in (report.project, *report.translations):
+            with problems.collecting():
+                drafts.append(
+                    draft(project, report.cache, report.hashes, progress=progress, start_worker=worker.call)
+                )
+                problems.add(drafts[-1].problems)
+    if problems.errors:
+        raise ReportError(*problems.in_order())
+    # The drafts of several languages are one report.
+    pages = {page.path: page for one in drafts for page in one.pages}
+    statements = {path: checked for one in drafts for path, checked in one.statements.items()}
+    whole = replace(drafts[0], pages=tuple(pages.values()), statements=statements)
+    return whole, (*report.warnings, *problems.in_order())
+
 
 _FAILS, _UNDECIDED, _UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
 # Every rule by its id: what breaking it is called, and what it means.
@@ -77,28 +138,6 @@ def make_findings(
     return tuple(findings)
 
 
-def describe_truth(statement: Statement) -> str:
-    """What became of a statement: ``holds``, ``fails``, ``cannot be decided``, or how it was expected."""
-    truth = statement.judgement.truth
-    if statement.binding.fails:
-        words = {Truth.FAILS: "fails as expected", Truth.HOLDS: "holds unexpectedly"}
-        return words.get(truth, truth.value)
-    return truth.value
-
-
-def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
-    """How many statements there are, hold, fail, cannot be decided, and how many were expected to fail."""
-    words = [describe_truth(statement) for statement in statements]
-    return {
-        "statements": len(words),
-        "hold": words.count("holds"),
-        "fail": words.count("fails"),
-        "undecided": words.count("cannot be decided"),
-        "fail_as_expected": words.count("fails as expected"),
-        "hold_unexpectedly": words.count("holds unexpectedly"),
-    }
-
-
 def describe_counts(statements: Sequence[Statement]) -> str:
     """``41 statements: 39 hold, 1 fails, 1 cannot be decided``."""
     counts = count_statements(statements)
@@ -126,6 +165,17 @@ class Check:
         """Whether there is an error, or a statement that is not as expected; warnings do not count."""
         expected = all(statement.as_expected for statement in self.statements)
         return any(finding.fails for finding in self.findings) or not expected
+
+
+def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
+    """Check a report; its problems are returned, not raised."""
+    root = config_file.resolve().parent
+    try:
+        report, problems = draft_report(config_file, progress=progress)
+    except ReportError as error:
+        return Check(make_findings(error.problems, (), root), (), is_whole=False)
+    statements = tuple(one for page in report.pages for one in report.statements.get(page.path, ()))
+    return Check(make_findings(problems, statements, root), statements, is_whole=True)
 
 
 FORMAT = 1

@@ -1,0 +1,188 @@
+"""Repairs of bound values that no longer match the data: nothing else of a page changes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import string
+from bisect import bisect_left
+from dataclasses import dataclass
+from difflib import SequenceMatcher, unified_diff
+from typing import TYPE_CHECKING
+
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
+from reportgen.core.statements import Truth
+from reportgen.settings.text import normalise_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from reportgen.core.statements import Statement
+
+# Between two words of a binding: spaces, or a line's end with the marks of a quote before the next line.
+_GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
+# So far from the words, and no further, their brackets are looked for.
+_NEAR = 1000
+# What git writes as it is in the name of a file that it puts in quotes.
+_PLAIN = frozenset(string.printable) - frozenset(string.whitespace) - set('"\\#') | {" "}
+_NO_LINE_END = "\\ No newline at end of file"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Repair:
+    """A bound value to type anew: words on one line, and their offsets in the page's text (``Binding``)."""
+
+    start: int
+    end: int
+    old: str
+    new: str
+    location: SourceLocation
+
+
+def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
+    """What to type anew, by file relative to the project and in the order of its text; never a claim."""
+    repairs: dict[str, set[Repair]] = {}
+    for statement in statements:
+        binding, judgement = statement.binding, statement.judgement
+        if binding.kind == "value" and judgement.truth is Truth.FAILS and judgement.repaired:
+            repair = Repair(binding.start, binding.end, binding.words, judgement.repaired, binding.location)
+            repairs.setdefault(binding.location.file, set()).add(repair)
+    return {file: tuple(sorted(several)) for file, several in sorted(repairs.items())}
+
+
+def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
+    """A page's UTF-8 with its repairs; raises a ReportError if the file is not as the draft read it."""
+    try:
+        text = original.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ReportError(*(_report_changed_words(repair) for repair in repairs)) from error
+    # The draft counts a pair of carriage return and line feed as one character, and no byte order mark.
+    skipped = 1 if text.startswith("\ufeff") else 0
+    pairs = [match.start() - skipped - count for count, match in enumerate(re.finditer("\r\n", text))]
+    parts, done, problems = [], 0, []
+    for repair in sorted(repairs):
+        start, end = (n + skipped + bisect_left(pairs, n) for n in (repair.start, repair.end))
+        before, behind = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+        words = None
+        if before.rstrip(" \t\r\n>").endswith("[") and behind.lstrip(" \t\r\n>").startswith("]{"):
+            words = _replace_words(text[start:end], repair)
+        if words is None or start < done:
+            problems.append(_report_changed_words(repair))
+            continue
+        parts += [text[done:start], words]
+        done = end
+    if problems:
+        raise ReportError(*problems)
+    return "".join([*parts, text[done:]]).encode("utf-8")
+
+
+def _replace_words(raw: str, repair: Repair) -> str | None:
+    """The repaired words, over as many lines as the old ones; None if ``raw`` is not the old ones."""
+    words = re.split("( +)", repair.old)
+    match = re.fullmatch("".join(_GAP if word.isspace() else f"({re.escape(word)})" for word in words), raw)
+    if match is None:
+        return None
+    places: list[int] = []
+    for number, word in enumerate(words, 1):
+        start, end = match.span(number)
+        places += [start, *[end] * (len(word) - 1)] if word.isspace() else range(start, end)
+    places.append(len(raw))
+    matcher = SequenceMatcher(None, repair.old, repair.new, autojunk=False)
+    return "".join(
+        raw[places[start] : places[end]] if kind == "equal" else repair.new[first:last]
+        for kind, start, end, first, last in matcher.get_opcodes()
+    )
+
+
+def _report_changed_words(repair: Repair) -> Diagnostic:
+    message = f'"{repair.old}" no longer stands here: the page has changed since it was read'
+    return Diagnostic(repair.location, message, "Run this again", Stage.NARRATIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class PageRepair:
+    """A page with bound values that no longer match; ``file`` is relative to the project."""
+
+    file: str
+    path: Path
+    original: bytes
+    fixed: bytes
+    values: int
+
+    @property
+    def difference(self) -> str:
+        """What changes, as a unified diff with line feeds; empty where nothing does."""
+
+        def split_lines(content: bytes) -> list[str]:
+            # A last line without an end has git's remark.
+            lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
+            last = lines.pop()
+            return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
+
+        old, new = split_lines(self.original), split_lines(self.fixed)
+        before, after = (_quote_name(f"{side}/{self.file}") for side in "ab")
+        return "".join(f"{line}\n" for line in unified_diff(old, new, before, after, lineterm=""))
+
+    def write(self) -> None:
+        """Put the new page in place of the old one, whole or not at all, with the old one's mode.
+
+        Where ``path`` is a link, its target is written. Raises a ReportError if the page is not ``original``
+        any more, or cannot be written.
+        """
+        path = self.path.resolve()
+        fresh = path.with_name(f".{path.name}.reportgen-new")
+        try:
+            if path.read_bytes() != self.original:
+                message = "this page has changed since it was read"
+                raise make_error(self.file, message, "Run this again", Stage.NARRATIVE)
+            if not os.access(path, os.W_OK):
+                raise PermissionError(0, "it may not be written")
+            try:
+                with fresh.open("wb") as writing:
+                    writing.write(self.fixed)
+                    writing.flush()
+                    os.fsync(writing.fileno())
+                shutil.copymode(path, fresh)
+                fresh.replace(path)
+            finally:
+                fresh.unlink(missing_ok=True)
+        except OSError as error:
+            message = f"this page cannot be written ({error.strerror or type(error).__name__})"
+            step = "Make the file and its folder writable, and run this again"
+            raise make_error(self.file, message, step, Stage.NARRATIVE) from error
+
+
+def _quote_name(file: str) -> str:
+    """A file's name as git writes it into a patch, so that no log obeys a part of it."""
+    if file.isprintable() and not set('"\\#') & set(file):
+        return file
+    written = (chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in os.fsencode(file))
+    return f'"{"".join(written)}"'
+
+
+def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepair, ...]:
+    """Every page with something to type anew; raises a ReportError if one is not as the draft read it."""
+    pages = []
+    for file, several in find_repairs(statements).items():
+        path = root / file
+        try:
+            original = path.read_bytes()
+        except OSError as error:
+            message = f"this page cannot be read ({error.strerror or type(error).__name__})"
+            raise make_error(file, message, "", Stage.NARRATIVE) from error
+        pages.append(PageRepair(file, path, original, apply_repairs(original, several), len(several)))
+    return tuple(pages)
+
+
+def find_unrepaired(
+    statements: Iterable[Statement], repaired: Sequence[PageRepair]
+) -> tuple[SourceLocation, ...]:
+    """Where the statements stand that are not as expected, and that no repair makes so."""
+    files = {page.file for page in repaired}
+    return tuple(
+        one.binding.location
+        for one in statements
+        if not one.as_expected and not (one.judgement.repaired and one.binding.location.file in files)
+    )
