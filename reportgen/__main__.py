@@ -40,7 +40,7 @@ def main() -> None:
         gc.set_threshold(_NEW_OBJECTS)
         code = run()
         if code == 0:
-            atexit._run_exitfuncs()  # noqa: SLF001 - removes temporary folders, as a normal exit would
+            atexit._run_exitfuncs()  # noqa: SLF001 - temporary folders go, as they would at an ordinary end
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(0)

@@ -115,7 +115,7 @@ class CachedText:
         """Whether the file exists unchanged; it is hashed only if its modification time differs."""
         try:
             size, changed = get_stamp(self.path)
-            if size == self.size and changed != self.changed:  # as after a restored backup
+            if size == self.size and changed != self.changed:  # as after restoring a backup
                 return hashlib.sha256(Path(self.path).read_bytes()).hexdigest() == self.sha256
         except OSError:
             return False

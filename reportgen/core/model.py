@@ -201,8 +201,8 @@ class Figure:
     kind: str  # ``curve``, ``panel``, ``vega-lite``, ``altair``
     title: str
     subtitle: str  # metric, band, n
-    caption: str  # sentences: n, band and level, smoothing, alignment, what was dropped
-    summary: str  # one sentence: who leads, where, how sure
+    caption: str  # sentences: n, band and level, smoothing, alignment, dropped values
+    summary: str  # one sentence: which series leads, where, and how certain that is
     inline_svg: str | CachedText  # the static picture for the page, fluid in width, coloured by CSS variables
     file_svg: str | CachedText  # a standalone picture with title, legend and resolved colours
     table: Table  # shown in ``<details>``

@@ -265,7 +265,7 @@ def parse_moment(text: str) -> float | None:
     try:
         moment = datetime.fromisoformat(text)
         since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _FIRST
-    except (ValueError, OverflowError):  # no such day, or beyond the calendar
+    except (ValueError, OverflowError):  # no such date, or outside the years 1 to 9999
         return None
     return since / timedelta(milliseconds=1)
 
