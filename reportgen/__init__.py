@@ -1,15 +1,15 @@
 """reportgen: static report sites for machine-learning results.
 
-In a notebook: ``read`` opens run data; ``curves``, ``scores`` and ``compare`` give frames, ``draw`` an Altair
-chart.
+In a notebook, ``read`` opens run data; ``curves``, ``scores`` and ``compare`` return data frames, and
+``draw`` returns an Altair chart.
 """
 
 from __future__ import annotations
 
 import sys
 
-# "python -m reportgen" puts the working folder first, where a file of a report could pass for a module. No
-# line of ours runs earlier; under any other command the path stays as it is.
+# "python -m reportgen" puts the working folder first on sys.path, so a report's file could shadow a module.
+# This is the first line of ours that runs. The path does not change under any other command.
 if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)] in {"reportgen", "-mreportgen"}:
     del sys.path[: not sys.flags.safe_path]
 
@@ -26,7 +26,7 @@ __all__ = ["ReportError", "Table", "__version__", "compare", "curves", "draw", "
 
 
 def __getattr__(name: str) -> object:
-    """Import the notebook's functions when they are first used: the command line does without them."""
+    """Import the notebook functions on first use, since the command line does not need them."""
     if name == "ReportError":
         from reportgen.core.errors import ReportError  # noqa: PLC0415
 
@@ -40,7 +40,7 @@ def __getattr__(name: str) -> object:
 
 
 class _Package(ModuleType):
-    """Keeps ``reportgen.read`` the notebook's function also when the package of that name is imported."""
+    """Module type that keeps ``reportgen.read`` a function when the subpackage ``read`` is imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name == "read" and isinstance(value, ModuleType)):

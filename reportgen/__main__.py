@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import TextIO
 
-_NEW_OBJECTS = 200_000  # Python's own default is 700
-# Exit codes; the last two are what a shell says of a command that SIGINT or SIGPIPE ended.
+_NEW_OBJECTS = 200_000  # Python's default is 700
+# Exit codes; the last two are what a shell reports for a command killed by SIGINT or SIGPIPE.
 _FAILED, _INTERRUPTED, _NOBODY_READS = 1, 130, 141
 
 
 def main() -> None:
-    """Run the command line; after success, end the process at once.
+    """Run the command line, and end the process at once if it succeeds.
 
-    Python would first free every object of the report, one by one, which takes 0.2 s. Nearly all of them
-    live until then, so garbage is looked for less often than by default, which costs a twentieth of a build.
+    A normal exit frees every object of the report one by one, which takes 0.2 s. Nearly all objects live
+    until the end, so garbage is collected less often than by default, which takes 5 % of a build's time.
     """
     try:
-        # Standard files have to work where the caller closed them or nobody reads them any more: the engine
-        # that compiles views aborts without input, and what is opened next would take a closed one's number
-        # and be written to.
+        # Standard streams have to work even if the caller closed them or no longer reads them: the engine
+        # that compiles views aborts without stdin, and the next file opened would get a closed stream's
+        # descriptor and receive its output.
         for number in range(3):
             try:
                 os.fstat(number)
             except OSError:
-                # The lowest free number is this one. The worker process gets it, too.
+                # open() returns the lowest free number, which is this one. The worker process inherits it.
                 os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
         if os.name == "posix":
             sys.stdout, sys.stderr = _output(1, sys.stdout), _output(2, sys.stderr)
@@ -60,13 +60,13 @@ def _output(number: int, before: TextIO | None) -> TextIO:
 
 
 class _Output(io.FileIO):
-    """Standard output or error; a command whose words get nowhere ends without a traceback."""
+    """Standard output or error that ends the command without a traceback if it cannot be written."""
 
     def write(self, text: Any, /) -> int:  # noqa: ANN401 - any buffer
         try:
             return super().write(text)
         except OSError as error:
-            # What is still waiting to be written goes nowhere.
+            # Discard what is still buffered.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
             if isinstance(error, BrokenPipeError):
                 sys.exit(_NOBODY_READS)

@@ -1,7 +1,7 @@
-"""What earlier builds computed, stored by content in the user's cache folder.
+"""Results of earlier builds, stored by content in the user's cache folder.
 
-A key is the SHA-256 of everything that decides a value, so no value is ever thrown away for being old; it is
-pruned when it was not used for long. Nothing that comes with a checkout is believed, so it lies outside.
+A key is the SHA-256 of everything that determines a value, so values never go stale; they are pruned after
+a long time without use. The cache is outside the checkout because nothing in a checkout is trusted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _Value = TypeVar("_Value")
 _DAY = 24 * 3600
 _UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
-"""Bytes of the checksum before each value: it detects damage, at ten times the speed of a hash."""
+"""Bytes of the checksum before each value, which detects damage ten times as fast as a hash."""
 _ENTRY = re.compile(r"[0-9a-f]{62}(\..+)?")
 _TAG_FILE = "CACHEDIR.TAG"
 _TAG = (
@@ -46,11 +46,10 @@ _TAG = (
 
 @functools.cache
 def cache_folder(root: Path) -> Path:
-    """The folder of what builds of the report in ``root`` computed; made if need be.
+    """Return the cache folder of the report in ``root``, creating it if necessary.
 
-    It lies in the user's cache folder, or in the one that ``REPORTGEN_CACHE_DIR`` names. Where it cannot be
-    written, or where the user's cache folder lies inside the report's own checkout, it is a temporary one of
-    this process.
+    It is in the user's cache folder, or in the folder given by ``REPORTGEN_CACHE_DIR``. It is a temporary
+    folder of this process if it cannot be written or the user's cache folder is inside the report's checkout.
     """
     from platformdirs import user_cache_path  # noqa: PLC0415 - not every command has a cache
 
@@ -70,7 +69,7 @@ def cache_folder(root: Path) -> Path:
 
 
 def make_temporary_folder(parent: Path) -> Path:
-    """A folder that goes with this process; those that killed processes left a day ago go as well."""
+    """Make a folder that is removed at exit, and remove those that killed processes left over a day ago."""
     folder = Path(tempfile.mkdtemp(prefix=f"reportgen-{os.getpid()}-", dir=parent))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     now = folder.stat().st_mtime
@@ -79,8 +78,8 @@ def make_temporary_folder(parent: Path) -> Path:
         if not process.isdecimal() or int(process) == os.getpid():
             continue
         with suppress(OSError):
-            # In another container the same number may be that of a process which runs, so it has to be old.
-            # Anybody may write where temporary files are: it has to be a folder, no link, of this user's.
+            # The number may belong to a running process in another container, so the folder has to be old.
+            # Anyone can write to the temporary folder, so it has to be a folder of this user and not a link.
             found = left.lstat()
             ours = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
             if ours and now - found.st_mtime > _DAY and not is_running(int(process)):
@@ -89,23 +88,23 @@ def make_temporary_folder(parent: Path) -> Path:
 
 
 def is_running(process: int) -> bool:
-    """Whether another process has this number."""
+    """Return whether another process has this number."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # it runs, and is another user's
+    except OSError:  # it is running and belongs to another user
         return True
     return process != os.getpid()
 
 
 @dataclass(frozen=True, slots=True)
 class CachedText:
-    """A long text in a file of its own in the cache; ``str()`` reads it."""
+    """A long text in its own file in the cache; ``str()`` reads it."""
 
     path: str = field(compare=False)
-    sha256: str  # of its bytes, in hex
-    size: int  # with ``changed`` its stamp, see ``get_stamp``
+    sha256: str  # in hex
+    size: int  # ``size`` and ``changed`` are the stamp, see ``get_stamp``
     changed: int = field(compare=False)
 
     def __str__(self) -> str:
@@ -113,10 +112,10 @@ class CachedText:
 
     @property
     def stands(self) -> bool:
-        """Whether the file is there, and as it was written; hashed only if its time of change differs."""
+        """Whether the file exists unchanged; it is hashed only if its modification time differs."""
         try:
             size, changed = get_stamp(self.path)
-            if size == self.size and changed != self.changed:  # as after a restored backup
+            if size == self.size and changed != self.changed:  # as after restoring a backup
                 return hashlib.sha256(Path(self.path).read_bytes()).hexdigest() == self.sha256
         except OSError:
             return False
@@ -124,14 +123,14 @@ class CachedText:
 
 
 def get_digest(text: str | CachedText) -> str:
-    """SHA-256 of a text in hex, wherever it is."""
+    """Return the SHA-256 of a text in hex."""
     return hashlib.sha256(text.encode()).hexdigest() if isinstance(text, str) else text.sha256
 
 
 class Cache:
-    """Bytes by key; two processes may use one folder, and a damaged entry is a missing one.
+    """Bytes by key. Several processes can share a folder, and a damaged entry counts as missing.
 
-    ``hits`` and ``misses`` count the entries that were found and not found so far.
+    ``hits`` and ``misses`` count the entries found and not found so far.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -142,12 +141,12 @@ class Cache:
 
     @property
     def is_new(self) -> bool:
-        """Whether no build has ever finished with it."""
+        """Whether no build has finished with this cache yet."""
         return not (self._folder / "pruned").exists()
 
     @staticmethod
     def make_key(*parts: str | bytes) -> str:
-        """The key of a value that these parts decide; the tool's own version and code are among them."""
+        """Return the key of a value determined by these parts and by reportgen's version and code."""
         digest = hashlib.sha256(_hash_code().encode())
         for part in parts:
             data = part.encode() if isinstance(part, str) else part
@@ -156,7 +155,7 @@ class Cache:
         return digest.hexdigest()
 
     def get(self, key: str) -> bytes | None:
-        """The value of a key, or None."""
+        """Return the value of a key, or None if there is none."""
         path = self._get_path(key)
         used, data = 0.0, b""
         with suppress(OSError), open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib takes longer
@@ -167,25 +166,22 @@ class Cache:
             return None
         if used < self._get_time() - _DAY:
             with suppress(OSError):
-                # Marks the use, for pruning; another process may have pruned it just now.
+                # Record the use for pruning; another process may just have pruned the entry.
                 os.utime(path)
         self.hits += 1
         return value
 
     def has_entry(self, key: str) -> bool:
-        """Whether there is an entry, which may still turn out to be damaged."""
+        """Return whether an entry exists; it may still be damaged."""
         return os.path.isfile(self._get_path(key))  # noqa: PTH113 - pathlib takes longer
 
     def put(self, key: str, value: bytes) -> None:
-        """Store a value, unless the disk is full or read-only: a cache that cannot be written is none.
-
-        Whoever reads at the same time sees the whole of it or nothing.
-        """
+        """Store a value atomically, or do nothing if the disk is full or read-only."""
         with suppress(OSError):
             replace_file(self._get_path(key), _calculate_checksum(value) + value)
 
     def load(self, key: str, kind: type[_Value]) -> _Value | None:
-        """The value of a key as a value of this type; None where there is none that can be read."""
+        """Return the value of a key as this type, or None if it is missing or cannot be read."""
         data = self.get(key)
         if data is None:
             return None
@@ -195,11 +191,11 @@ class Cache:
             return None
 
     def store(self, key: str, kind: type[_Value], value: _Value) -> None:
-        """Store a value of this type as JSON, so that reading a cache never runs code."""
+        """Store a value of this type as JSON, so that reading the cache never runs code."""
         self.put(key, _get_adapter(kind).dump_json(value))
 
     def memo(self, key: str, kind: type[_Value], make: Callable[[], _Value]) -> _Value:
-        """The stored value of a key, made and stored where there is none; None is never stored."""
+        """Return the stored value of a key, or make and store it if there is none; it must not be None."""
         value = self.load(key, kind)
         if value is None:
             value = make()
@@ -207,7 +203,7 @@ class Cache:
         return value
 
     def put_text(self, key: str, name: str, text: str) -> CachedText:
-        """Store a long text of the value with this key, in a file that a site can link to.
+        """Store a long text of a key's value in a file that a site can link to.
 
         Raises ``OSError`` if the disk is full or read-only.
         """
@@ -218,7 +214,7 @@ class Cache:
 
     @contextmanager
     def write_file(self, key: str, name: str) -> Iterator[Path]:
-        """A path for a file of the value with this key; after the block the whole file is in its place."""
+        """Yield a path to write a file of a key's value to; it is moved into place after the block."""
         fresh = Path(f"{self.get_text_path(key, name)}.{os.getpid()}")
         fresh.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -228,15 +224,15 @@ class Cache:
             fresh.unlink(missing_ok=True)
 
     def get_text_path(self, key: str, name: str) -> str:
-        """The path of the text or file of this name of a key's value."""
+        """Return the path of a named text or file of a key's value."""
         return f"{self._get_path(key)}.{name}"
 
     def prune(self, unused_seconds: float = _UNUSED_SECONDS) -> int:
-        """Remove entries not used for so long before the newest one; returns how many files."""
+        """Remove entries last used this long before the newest one, and return the number of files."""
         groups: dict[str, list[tuple[float, Path]]] = defaultdict(list)
         for path in self._folder.glob("??/*"):
             if _ENTRY.fullmatch(path.name) and path.is_file():
-                # The texts of a value go with it.
+                # A value and its texts are removed together.
                 groups[path.name.partition(".")[0]].append((path.stat().st_mtime, path))
         last = {name: max(used for used, _ in files) for name, files in groups.items()}
         newest = max(last.values(), default=0.0)
@@ -247,7 +243,7 @@ class Cache:
         return len(unused)
 
     def prune_daily(self) -> None:
-        """Prune, unless that was done within a day: to look at every entry takes longer than to use some."""
+        """Prune at most once a day, since looking at every entry takes longer than using some."""
         mark = self._folder / "pruned"
         with suppress(OSError):
             if self._get_time() - mark.stat().st_mtime < _DAY:
@@ -257,7 +253,7 @@ class Cache:
             if not self._folder.is_dir():
                 return
             mark.touch()
-            # Other reports that were not built for long may never be built again.
+            # Reports that have not been built for a long time may never be built again.
             for tag in self._folder.parent.glob(f"*/{_TAG_FILE}"):
                 with suppress(OSError):
                     used = (tag.parent / "used").stat().st_mtime
@@ -265,7 +261,7 @@ class Cache:
                         shutil.rmtree(tag.parent)
 
     def _get_time(self) -> float:
-        """When this cache was first used, by the file system's clock, which marks entries too."""
+        """Return when this cache was first used, by the file system's clock, as the times of entries are."""
         if self._opened is None:
             mark = self._folder / "used"
             self._opened = 0.0
@@ -279,7 +275,7 @@ class Cache:
 
 
 class FileHashes:
-    """SHA-256 of files, remembered by path, size and time of change; hand it to whoever needs a hash."""
+    """SHA-256 of files, remembered by path, size and modification time."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "hashes.json"
@@ -292,7 +288,7 @@ class FileHashes:
         self._changed = False
 
     def __call__(self, path: Path) -> str:
-        """The file's SHA-256 in hex; raises ``OSError`` if the file cannot be read."""
+        """Return the file's SHA-256 in hex; raise ``OSError`` if the file cannot be read."""
         name, mark = str(path), get_stamp(path)
         self._used.add(name)
         match self._known.get(name):
@@ -301,13 +297,13 @@ class FileHashes:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if get_stamp(path) == mark:
-            # A file that was written while it was read is read again next time.
+            # A file that changed while it was read is not remembered, so it is read again next time.
             self._known[name] = [*mark, digest]
             self._changed = True
         return digest
 
     def save(self) -> None:
-        """Remember for the next build; files that were not hashed are forgotten."""
+        """Save the hashes for the next build, without files that this build did not hash."""
         if self._changed:
             current = {name: self._known[name] for name in sorted(self._used) if name in self._known}
             with suppress(OSError):
@@ -326,17 +322,17 @@ def _get_adapter(kind: type[_Value]) -> TypeAdapter[_Value]:
 
 
 def get_stamp(path: str | Path) -> tuple[int, int]:
-    """A file's size in bytes and time of change in nanoseconds; while both stay, so do its bytes."""
+    """Return a file's size in bytes and modification time in ns; while both are the same, so is the file."""
     found = os.stat(path)  # noqa: PTH116 - pathlib takes longer
     return found.st_size, found.st_mtime_ns
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Write a file whole or not at all, and make its folder if need be; raises ``OSError`` if that fails."""
+    """Write a file atomically, creating its folder if necessary; raise ``OSError`` if that fails."""
     fresh = f"{path}.{os.getpid()}"
     try:
         file = open(fresh, "wb")  # noqa: PTH123, SIM115 - pathlib takes longer; it is closed below
-    except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there
+    except FileNotFoundError:  # cheaper than checking for the folder of each of hundreds of files
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         file = open(fresh, "wb")  # noqa: PTH123, SIM115 - as above
     try:
@@ -355,10 +351,10 @@ def _calculate_checksum(value: bytes) -> bytes:
 
 @functools.cache
 def _hash_code() -> str:
-    """The version; in a checkout also when its code last changed, so that work on reportgen is seen."""
+    """Return the version and, in a checkout, the time of the last code change, so that edits take effect."""
     package = Path(__file__).parents[1]
     if (package.parent / "pyproject.toml").is_file():
-        # At each start: pathlib takes three times as long over it.
+        # This runs at every start, and pathlib would take three times as long.
         newest = max(
             os.stat(f"{folder}/{name}").st_mtime_ns  # noqa: PTH116
             for folder, _, names in os.walk(package)

@@ -1,7 +1,7 @@
-"""Whether more or less of a metric is better, read from its name where the author does not say.
+"""Whether higher or lower values of a metric are better, inferred from its name if the author does not say.
 
 A name is read from its end: ``val/loss``, ``train-loss``, ``Loss/train`` and ``eval_loss_epoch`` are all
-losses. A name that is in none of the lists says nothing, and no direction is guessed.
+losses. No direction is guessed for a name that is in none of the lists.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 
 class Direction(StrEnum):
-    """What a metric's name says; ``NEITHER`` is no measure of quality, or may be better either way."""
+    """Direction of a metric; ``NEITHER`` if it does not measure quality or either may be better."""
 
     HIGHER = "higher is better"
     LOWER = "lower is better"
@@ -31,7 +31,7 @@ LOWER = _split(
     edit distance, brier, ece, mce, regret, failure rate, false positive rate, false negative rate, fpr, fnr,
     toxicity, hallucination rate, latency, ttft, tpot"""
 )
-"""Last words of metrics of which less is better."""
+"""Last words of metrics for which lower is better."""
 
 HIGHER = _split(
     """acc, accs, accuracy, accuracies, acc norm, accuracy norm, f1, f2, fbeta, precision, recall,
@@ -42,7 +42,7 @@ HIGHER = _split(
     success rate, solve rate, pass rate, win rate, winrate, pass, maj, cons, avg@, correct, em, match,
     likelihood, log likelihood, elbo"""
 )
-"""Last words of metrics of which more is better; ``avg@`` with its number only."""
+"""Last words of metrics for which higher is better; ``avg@`` only with its number."""
 
 NEITHER = _split(
     """lr, learning rate, norm, gnorm, entropy, kl, kl div, divergence, td error, bellman error, advantage,
@@ -50,7 +50,7 @@ NEITHER = _split(
     fraction, ratio, temperature, time, runtime, duration, memory, throughput, mfu, flops, per second, epoch,
     epochs, non score reward, step, steps, count, std, stddev, sd, stderr, se, var, variance"""
 )
-"""Last words of what is logged besides quality, and of how much a number varies."""
+"""Last words of logged values that do not measure quality, and of measures of variation."""
 
 PARTS = frozenset(
     _split(
@@ -59,9 +59,9 @@ PARTS = frozenset(
         d, gen, disc, generator, discriminator"""
     )
 )
-"""A loss of one of these is what a part of training descends on, and measures no quality.
+"""Parts of training, whose losses are optimized but do not measure quality.
 
-Those of one letter count only as the first word of the metric's own name or as a whole level of it:
+Single letters count only as the first word of the metric's own name or as a whole level:
 ``losses/g_loss`` and ``D/loss``, not ``imagenet_v2/loss``.
 """
 
@@ -72,11 +72,11 @@ EITHER_WAY = frozenset(
         uncertainty, violation, violations, winkler"""
     )
 )
-"""Of a score, reward, return or success of one of these more may be better, or less."""
+"""Subjects whose score, reward, return or success may be better if higher or if lower."""
 
 _LOSSES, _SCORES, _NEGATIVE = {"loss", "losses"}, {"score", "scores"}, {"neg", "negative"}
 _GENERAL = {*_SCORES, "reward", "rewards", "return", "returns", "success", "successes", "success rate"}
-# What something takes to get somewhere, as in time_to_accuracy, says nothing about where it got.
+# The effort to reach something, as in time_to_accuracy, does not measure the result.
 _EFFORTS = frozenset(
     _split(
         """time, seconds, minutes, hours, steps, step, epochs, iterations, iters, updates, episodes, samples,
@@ -85,7 +85,7 @@ _EFFORTS = frozenset(
 )
 _ARROWS = {"↑": Direction.HIGHER, "↓": Direction.LOWER}
 _DIGITS = "0123456789"
-# How numbers were put together, and of what: they come after the metric's own name.
+# Aggregations, splits and units, which come after the metric's own name.
 _AGGREGATES = frozenset(
     _split(
         """mean, avg, average, median, min, max, best, worst, final, last, sum, total, ema, smoothed, macro,
@@ -96,7 +96,7 @@ _AGGREGATES = frozenset(
 )
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SAMPLED = re.compile(r"[@^]\s*\w+")
-# A word that begins a level of the name includes its slash or point.
+# A word at the start of a level includes the slash or dot before it.
 _WORD = re.compile(r"[/.]?[a-z0-9]+@?")
 _SEPARATORS = "/.@"
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -111,10 +111,10 @@ _OPPOSITES = {Direction.HIGHER: Direction.LOWER, Direction.LOWER: Direction.HIGH
 
 
 def find_direction(metric: str, *stated_by_authors: bool | None, ranks: bool = False) -> bool | None:
-    """Whether a larger value is better; None where that is not known, or where neither is.
+    """Return whether a larger value is better, or None if that is not known or neither is.
 
-    The first of ``stated_by_authors`` that is not None counts before the name. Of a metric that ``ranks`` a
-    benchmark more is better unless its name says otherwise.
+    The first of ``stated_by_authors`` that is not None overrides the name. For a metric that ``ranks`` a
+    benchmark, higher is better unless its name says otherwise.
     """
     stated = next((one for one in stated_by_authors if one is not None), None)
     if stated is not None:
@@ -126,17 +126,17 @@ def find_direction(metric: str, *stated_by_authors: bool | None, ranks: bool = F
 
 
 def guess_direction(metric: str) -> Direction | None:
-    """What a metric's name says; None for a name that says nothing.
+    """Guess the direction of a metric from its name, or return None if the name is not known.
 
-    Units and filters in brackets or behind a comma, a number behind ``@``, and words for how numbers were put
-    together count for nothing: ``accuracy (%)``, ``acc,none``, ``recall@10``, ``reward/mean``, ``Loss/val``.
-    An arrow says it for any name: ``FID ↓``.
+    Units and filters in brackets or after a comma, a number after ``@``, and aggregations and splits are
+    ignored: ``accuracy (%)``, ``acc,none``, ``recall@10``, ``reward/mean``, ``Loss/val``. An arrow overrides
+    any name: ``FID ↓``.
     """
     for arrow, way in _ARROWS.items():
         if arrow in metric:
             return way
     plain = _BRACKETED.sub(" ", metric).partition(",")[0]
-    # First as it stands: mIoU is one word, evalLoss two.
+    # Try the name as written first: mIoU is one word, evalLoss two.
     for spelling in dict.fromkeys((plain, _CAPITAL.sub(" ", plain))):
         words = _WORD.findall(_SAMPLED.sub("@ ", spelling).lower())
         while words:
@@ -149,14 +149,14 @@ def guess_direction(metric: str) -> Direction | None:
 
 
 def _match_name(words: list[str]) -> Direction | None:
-    """What the last words say, as many as make a name."""
+    """Return the direction of the longest known name at the end of the words, or None."""
     bare = [word.strip(_SEPARATORS) for word in words]
     if words[-1].lstrip(_SEPARATORS) == "avg@":
         return Direction.HIGHER
     if len(bare) > 1 and bare[-1] in _AGGREGATES:
-        # Of an epoch: the word before it may be a name.
+        # An aggregate such as epoch: the word before it may be a name.
         return None
-    # Of rouge1, map50, bleu4 the number says which one, of f1 it is the name.
+    # In rouge1, map50 and bleu4 the number is a variant; in f1 it is part of the name.
     for last in dict.fromkeys((bare[-1], bare[-1].rstrip(_DIGITS))):
         for count in range(min(_LONGEST, len(bare)), 0, -1):
             name = " ".join((*bare[-count:-1], last))
@@ -167,9 +167,9 @@ def _match_name(words: list[str]) -> Direction | None:
 
 
 def _find_heads(words: list[str], end: int) -> set[str]:
-    """The word that the metric's own name begins with, behind ``train`` or ``mean``, and levels of one word.
+    """Return the first word of the metric's own name, after ``train`` or ``mean``, and one-word levels.
 
-    Its own name stands behind the last slash or point before ``end``.
+    Its own name comes after the last slash or dot before ``end``.
     """
     begins = [index for index in range(end + 1) if index == 0 or words[index][0] in _SEPARATORS]
     bare = [word.strip(_SEPARATORS) for word in words[:end]]
@@ -178,10 +178,10 @@ def _find_heads(words: list[str], end: int) -> set[str]:
 
 
 def _apply_context(found: Direction, name: str, before: list[str], heads: set[str]) -> Direction:
-    """What the words before a name make of it: a policy's loss, a Brier score, a negative error."""
+    """Adjust a direction to the words before the name: a policy's loss, a Brier score, a negative error."""
     last = name.rpartition(" ")[2]
     if last in _LOSSES:
-        # With or without a number, a part of training; of one letter only among ``heads``.
+        # A part of training with or without a number; single letters count only among ``heads``.
         rest = before[:-2] if before[-2:] == ["cross", "entropy"] else before
         parts = (word for word in (one.rstrip(_DIGITS) for one in rest) if len(word) > 1)
         if not PARTS.isdisjoint(heads) or not PARTS.isdisjoint(parts):
@@ -193,5 +193,5 @@ def _apply_context(found: Direction, name: str, before: list[str], heads: set[st
         or any(word in _EFFORTS and after == "to" for word, after in pairwise(before))
         or (name in _GENERAL and not EITHER_WAY.isdisjoint(before))
     ):
-        return Direction.NEITHER  # open which way is better, or no quality at all
+        return Direction.NEITHER  # either may be better, or it does not measure quality
     return _OPPOSITES.get(found, found) if _NEGATIVE & set(before) else found

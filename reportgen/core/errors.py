@@ -1,4 +1,4 @@
-"""What a user can correct: each diagnostic has a location, says what is wrong, and names the next step."""
+"""Problems that a user can correct: each diagnostic has a location, a message and a next step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SourceLocation:
-    """A file relative to the project, and a 1-based line and column if known."""
+    """A file relative to the project, with 1-based line and column if known."""
 
     file: str
     line: int | None = None
@@ -33,7 +33,7 @@ class Severity(StrEnum):
 
 
 class Stage(StrEnum):
-    """Which kind of input a diagnostic concerns."""
+    """Kind of input that a diagnostic concerns."""
 
     SETTINGS = "settings"
     DATA = "data"
@@ -44,17 +44,17 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing for the user to correct."""
+    """One problem for the user to correct."""
 
     location: SourceLocation
-    message: str  # a sentence without its full stop
-    next_step: str = ""  # the same, or a question, or empty
+    message: str  # a sentence without a full stop
+    next_step: str = ""  # a sentence without a full stop, a question, or empty
     stage: Stage = Stage.NARRATIVE
     severity: Severity = Severity.ERROR
 
     @property
     def text(self) -> str:
-        """The message and the next step, in sentences."""
+        """The message and the next step as sentences."""
         end = "" if self.next_step.endswith("?") else "."
         return f"{self.message}. {self.next_step}{end}" if self.next_step else f"{self.message}."
 
@@ -63,33 +63,33 @@ class Diagnostic:
 
 
 class ReportError(Exception):
-    """One or more problems in the user's report; never raised for a mistake in reportgen itself."""
+    """One or more problems in the user's report; never raised for a bug in reportgen itself."""
 
     def __init__(self, *problems: Diagnostic) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = problems
 
     def __reduce__(self) -> tuple[type[ReportError], tuple[Diagnostic, ...]]:
-        """Travel between processes with every problem."""
+        """Pickle the error with every problem, for other processes."""
         return ReportError, self.problems
 
 
 def make_error(
     location: SourceLocation | str, message: str, next_step: str = "", stage: Stage = Stage.SITE
 ) -> ReportError:
-    """An exception with one diagnostic, about a location or a file."""
+    """Make an exception with one diagnostic about a location or a file."""
     where = SourceLocation(location) if isinstance(location, str) else location
     return ReportError(Diagnostic(where, message, next_step, stage))
 
 
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Error numbers that mean no space to write, whatever file was read."""
+"""Error numbers that mean that there is no space to write, regardless of the file in the error."""
 
 
 def diagnose_disk_error(error: OSError, path: str, message: str) -> Diagnostic:
-    """What prevents a file from being written, such as a full disk.
+    """Return a diagnostic for a failed write, such as a full disk.
 
-    ``path`` counts where the error names none; ``message`` says what cannot be done, such as "the site cannot
+    ``path`` is used if the error has no file name; ``message`` says what failed, such as "the site cannot
     be built".
     """
     step = "Free some space" if error.errno in DISK_FULL else "Check that it may be written"
@@ -99,12 +99,12 @@ def diagnose_disk_error(error: OSError, path: str, message: str) -> Diagnostic:
 
 @dataclass(slots=True)
 class Diagnostics:
-    """Collects the diagnostics of a draft, so that the user gets all of them together."""
+    """The diagnostics of a draft, collected so that the user sees all of them at once."""
 
     found: list[Diagnostic] = field(default_factory=list)
 
     def collecting(self) -> Diagnostics:
-        """A context that adds the problems of a ``ReportError`` raised inside, and goes on after it."""
+        """Return a context manager that adds the problems of a ``ReportError`` and suppresses it."""
         return self
 
     def __enter__(self) -> None: ...
@@ -117,16 +117,16 @@ class Diagnostics:
         return isinstance(error, ReportError)
 
     def add(self, problems: Iterable[Diagnostic]) -> None:
-        """Add diagnostics, each once."""
+        """Add diagnostics, without duplicates."""
         self.found.extend(problem for problem in problems if problem not in self.found)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """Those that stop a build, sorted by file and line."""
+        """Diagnostics that stop a build, sorted by file and line."""
         return tuple(p for p in self.in_order() if p.severity is Severity.ERROR)
 
     def in_order(self) -> tuple[Diagnostic, ...]:
-        """All of them, sorted by file and line."""
+        """Return all diagnostics, sorted by file and line."""
         return tuple(sorted(self.found, key=lambda p: (p.location.file, p.location.line or 0)))
 
     def raise_errors(self) -> None:
@@ -137,9 +137,9 @@ class Diagnostics:
 
 @contextmanager
 def relocate_errors(old: SourceLocation, new: SourceLocation) -> Iterator[None]:
-    """A context in which a problem raised at ``old`` is reported at ``new`` instead.
+    """Report problems raised at ``old`` inside the context at ``new`` instead.
 
-    Code that reads data knows the source; the block that requests them is what the user has to correct.
+    Code that reads data knows only the source, but the user has to correct the block that requests it.
     """
     try:
         yield
@@ -150,5 +150,5 @@ def relocate_errors(old: SourceLocation, new: SourceLocation) -> Iterator[None]:
 def move_diagnostics(
     problems: Iterable[Diagnostic], old: SourceLocation, new: SourceLocation
 ) -> Iterator[Diagnostic]:
-    """Diagnostics, those at ``old`` moved to ``new``."""
+    """Yield the diagnostics with those at ``old`` moved to ``new``."""
     return (replace(p, location=new) if p.location == old else p for p in problems)

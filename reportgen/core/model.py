@@ -1,7 +1,7 @@
-"""The values that travel between stages: frozen, without logic.
+"""Values passed between stages: frozen and without logic.
 
-Missing is ``None`` with a reason elsewhere, or NaN inside a numeric array; it is never 0, and no NaN
-reaches an output file.
+A missing value is ``None`` with a reason elsewhere, or NaN inside a numeric array; it is never 0, and no
+NaN reaches an output file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file behind a source: path relative to the project, size in bytes, SHA-256 in hex."""
+    """One file of a source: path relative to the project, size in bytes, SHA-256 in hex."""
 
     path: str
     size: int
@@ -41,29 +41,29 @@ class Measurements:
     """A lazy tidy table of measured values.
 
     ``frame`` has columns ``series: str, run: str, seed: str | null, metric: str, step: float64,
-    value: float64, row: int64``; ``row`` is the order of writing. Where the input gives its own interval it
-    also has ``low, high: float64``, or ``stderr, n: float64`` with ``n`` null where it is not given. Null,
-    NaN and infinite values are still in, except that an empty cell in a wide table of several metrics is no
-    measurement: such tables have rows for one metric alone.
+    value: float64, row: int64``; ``row`` is the order in which rows were written. If the input gives its own
+    interval, it also has ``low, high: float64``, or ``stderr, n: float64`` with ``n`` null if not given.
+    Null, NaN and infinite values are still included. An empty cell in a wide table of several metrics is not
+    a measurement, since such tables have rows for one metric alone.
     """
 
     frame: nw.LazyFrame[Any]
-    step_name: str  # the column that became ``step``, for the axis title
+    step_name: str  # the column used as ``step``, for the axis title
     step_is_time: bool  # whether ``step`` is milliseconds since 1970 UTC
     given_interval: str | None  # "low and high", "minimum and maximum", "stderr", "std and n"
-    # Series in order of first appearance, as far as a sample shows: late ones of a large file may be missing.
+    # Series in order of first appearance in a sample: late series of a large file may be missing.
     order: tuple[str, ...]
-    # Enter it to read the frame: errors of the files are then a ``ReportError`` with every file and line.
+    # Enter this context to read the frame: it turns errors in files into a ``ReportError`` with their lines.
     reading: Callable[[], AbstractContextManager[None]] = field(
         default=nullcontext, repr=False, compare=False
     )
-    # Call it where a run and step has several rows: raises a ``ReportError`` unless it is known which counts.
+    # Call it if a run and step has several rows: raises a ``ReportError`` unless it is known which to use.
     check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number and how sure we are; ``low`` and ``high`` are None where nobody can know."""
+    """A number with its interval; ``low`` and ``high`` are None if no interval can be known."""
 
     value: float
     low: float | None
@@ -74,11 +74,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class GivenInterval:
-    """The interval that the input itself gives, at each step of a run; NaN where it gives none.
+    """Intervals given by the input at each step of a run, or NaN at steps without one.
 
-    Either ``low`` and ``high``, or ``stderr`` with or without ``n``, the number of runs behind it. In a
-    bin these are the means over its steps, for ``n`` the smallest: intervals of neighbouring steps are
-    not independent, so averaging does not make them narrower.
+    Either ``low`` and ``high``, or ``stderr`` with or without ``n``, its number of runs. A bin has the means
+    over its steps, and the smallest ``n``: intervals of neighbouring steps are not independent, so averaging
+    does not narrow them.
     """
 
     low: FloatArray | None = None
@@ -91,7 +91,7 @@ class GivenInterval:
 class Run:
     """One metric of one run after reduction: 1-d arrays of equal length, steps strictly increasing.
 
-    The arrays are empty where the run has no finite value.
+    The arrays are empty if the run has no finite value.
     """
 
     series: str
@@ -99,7 +99,7 @@ class Run:
     seed: str | None
     steps: FloatArray
     values: FloatArray
-    low: FloatArray | None = None  # the smallest value of each bin, ``high`` the largest; None without bins
+    low: FloatArray | None = None  # the smallest value in each bin, ``high`` the largest; None without bins
     high: FloatArray | None = None
     smoothed: FloatArray | None = None
     given: GivenInterval | None = None
@@ -107,32 +107,32 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class ReducedMetric:
-    """Every run of one metric, one value a step, and what reduction did on the way."""
+    """Every run of one metric with one value per step, and a record of the reduction."""
 
     metric: str
     runs: tuple[Run, ...]
-    replaced: int  # rows that a later row of the same run and step replaced
-    dropped: int  # values that are not finite or missing; ``empty`` of them had no value at all
-    bins: int | None  # None where every step stays
+    replaced: int  # rows replaced by a later row of the same run and step
+    dropped: int  # values that are missing or not finite; ``empty`` of them had no value at all
+    bins: int | None  # None if steps are not binned
     given_interval: str | None
     empty: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One series of one metric: an estimate at each step. Arrays are 1-d and of equal length, 1 or more."""
+    """Estimates of one series of one metric at each step, as 1-d arrays of equal, nonzero length."""
 
     series: str
     steps: FloatArray
     values: FloatArray
-    low: FloatArray  # NaN where no interval can be known, as ``high`` is
+    low: FloatArray  # NaN if no interval can be known, like ``high``
     high: FloatArray
-    n: IntArray  # runs that support each step
+    n: IntArray  # number of runs at each step
     runs: tuple[Run, ...] = ()
     raw: FloatArray | None = None  # the unsmoothed centre of a smoothed curve
-    given: bool = False  # whether ``low``, ``high`` and ``n`` are the input's own
-    equal: int = 0  # steps without a band because all their runs are equal
-    # The highest and the lowest unsmoothed value, with intervals that allow for their steps being picked.
+    given: bool = False  # whether ``low``, ``high`` and ``n`` come from the input
+    equal: int = 0  # number of steps without a band because all runs are equal
+    # The highest and lowest unsmoothed values, with intervals that account for the selection of their steps.
     extremes: tuple[Estimate, Estimate] | None = None
 
 
@@ -140,8 +140,8 @@ class Curve:
 class Lead:
     """The series that a test finds better than every other one, or None.
 
-    ``tested`` is False where a pair that decides it could not be tested, as with one run: then only readings
-    can be compared.
+    ``tested`` is False if a decisive pair could not be tested, as with one run: then only readings can be
+    compared.
     """
 
     series: str | None
@@ -150,7 +150,7 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """One series of one metric in three numbers, with the steps at which two of them stand."""
+    """Final value, peak and mean of one series of one metric, with the steps of the first two."""
 
     series: str
     final: Estimate
@@ -158,35 +158,35 @@ class Ending:
     peak: Estimate
     peak_step: float
     mean: Estimate
-    runs: int  # runs of the series; an estimate's own ``n`` may be smaller
-    readings: int  # steps that the peak was picked from
+    runs: int  # number of runs of the series; ``n`` of an estimate may be smaller
+    readings: int  # number of steps from which the peak was selected
 
 
 @dataclass(frozen=True, slots=True)
 class CurveSet:
-    """All series of one metric that have values, aligned, with the choices that made them."""
+    """All series of one metric that have values, aligned, with the options that produced them."""
 
     metric: str
     curves: tuple[Curve, ...]
     band: str
     level: float
     smooth: float = 0.0
-    exact: bool = True  # nothing was interpolated: the runs of each series share their steps
+    exact: bool = True  # no interpolation: the runs of each series share their steps
     replaced: int = 0
     dropped: int = 0
     bins: int | None = None
-    given_interval: str | None = None  # None unless a curve's band is the input's own
+    given_interval: str | None = None  # None unless a curve's band comes from the input
     empty: int = 0
-    given_ignored: bool = False  # the input gave an interval, and the band across several runs was used
-    # Pairs of series and run that have no finite value and are not drawn; the run is None for a whole series.
+    given_ignored: bool = False  # the input gave an interval, but the band across several runs was used
+    # Pairs of series and run without a finite value, which are not drawn; the run is None for a whole series.
     without_values: tuple[tuple[str, str | None], ...] = ()
-    # Who ends above all others, and who below.
+    # The series that ends above all others, and the one that ends below.
     leads: tuple[Lead, Lead] = (Lead(None, tested=False), Lead(None, tested=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The table behind a figure, in finished words: header cells and rows of equal length."""
+    """The data table of a figure as formatted text: header cells and rows of equal length."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -195,29 +195,29 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A finished figure, as values. Its long texts wait in files once the cache has them."""
+    """A finished figure as values. Its long texts are in files once the cache has stored them."""
 
     id: str  # unique on its page; also the file stem in ``figures/<page>/``
     kind: str  # ``curve``, ``panel``, ``vega-lite``, ``altair``
     title: str
     subtitle: str  # metric, band, n
-    caption: str  # sentences: n, band and level, smoothing, alignment, what was dropped
-    summary: str  # one sentence: who leads, where, how sure
+    caption: str  # sentences: n, band and level, smoothing, alignment, dropped values
+    summary: str  # one sentence: which series leads, where, and how certain that is
     inline_svg: str | CachedText  # the static picture for the page, fluid in width, coloured by CSS variables
-    file_svg: str | CachedText  # the same as a picture of its own, with title, legend and resolved colours
-    table: Table  # what ``<details>`` shows
+    file_svg: str | CachedText  # a standalone picture with title, legend and resolved colours
+    table: Table  # shown in ``<details>``
     csv: str | CachedText  # the points drawn, before thinning
     spec: str | CachedText  # a complete Vega-Lite specification, as JSON with a newline at the end
-    view: str  # what the live figure is compiled from, as Vega-Lite; figures of one shape share it
+    view: str  # Vega-Lite that the live figure is compiled from; shared by figures of one shape
     payload: str | CachedText  # JSON that makes the figure live in the browser (see ``site/assets/live.js``)
     numbers: dict[str, Any]  # for ``report.json``
     legend: tuple[tuple[str, int | None], ...] = ()  # series and palette slot; None is the muted grey
-    plot_class: str = ""  # CSS classes that give the plot its margins
+    plot_class: str = ""  # CSS classes for the margins of the plot
 
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Figures side by side that share a legend and a pointer."""
+    """Figures side by side with a common legend and pointer."""
 
     id: str
     title: str
@@ -227,9 +227,9 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A finished table cell; ``sort`` orders its column, and is None where there is nothing to order by.
+    """A finished table cell; ``sort`` is its sort key, or None if it has none.
 
-    ``mark`` is a CSS class without its ``rg-`` for the meaning that the text has, too: ``better``, ``worse``,
+    ``mark`` is a CSS class, without ``rg-``, that repeats the meaning of the text: ``better``, ``worse``,
     ``unclear``, ``missing``, ``self``.
     """
 
@@ -240,7 +240,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A table: a row for each series, its name first."""
+    """A table with a row for each series, starting with its name."""
 
     id: str
     title: str
@@ -252,21 +252,21 @@ class ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkResult:
-    """What happened on a benchmark, in finished words, for its page's head and its card."""
+    """Results on a benchmark as formatted text, for the head of its page and its card."""
 
     name: str
     page: str
     description: str
-    leader: str  # the series that a test finds better than all others; empty where there is none
-    score: str  # what else its card says
-    facts: tuple[tuple[str, str], ...]  # a label and a text: at the end, best, runs, date, protocol
+    leader: str  # the series that a test finds better than all others; empty if there is none
+    score: str  # the rest of the text on its card
+    facts: tuple[tuple[str, str], ...]  # label and text: at the end, best, runs, date, protocol
     spark: str  # a small SVG
     legend: tuple[tuple[str, int | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """An ``overview`` block: one card for each benchmark."""
+    """An ``overview`` block with a card for each benchmark."""
 
     id: str
     title: str
@@ -275,9 +275,9 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A block of several parts, one below the other: figures, tables and paragraphs (texts).
+    """A block of several parts, one below the other: figures, tables and paragraphs (strings).
 
-    ``parts`` have ids of their own, ``<id>`` or ``<id>-<word>``; ``numbers`` go into ``report.json``.
+    ``parts`` have their own ids, ``<id>`` or ``<id>-<word>``; ``numbers`` go into ``report.json``.
     """
 
     id: str
@@ -290,7 +290,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """An ``observations`` block: what rules found, most telling first; ``more`` are left out."""
+    """An ``observations`` block: findings of rules, strongest first; ``more`` are left out."""
 
     id: str
     title: str
@@ -304,35 +304,35 @@ Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack | Observatio
 
 @dataclass(frozen=True, slots=True)
 class CurveRequest:
-    """Which curves a block asks for, with the page's defaults filled in. Equal requests have one answer."""
+    """Curves requested by a block, with the page's defaults filled in; equal requests share one answer."""
 
     source: str
     metric: str
     x: str | None
     series: tuple[str, ...] | None
     where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]  # columns and their allowed values
-    max_points: int | None  # None where every step counts
+    max_points: int | None  # None for every step
     smooth: float
     band: str
     level: float
-    peak: str = "none"  # which interval a peak has
+    peak: str = "none"  # kind of interval of a peak
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRequest:
-    """Which outcomes a block asks for and how they are scored, with the page's defaults filled in.
+    """Outcomes requested by a block and how to score them, with the page's defaults filled in.
 
-    Equal requests have one answer.
+    Equal requests share one answer.
     """
 
     source: str
-    benchmark: str | None  # a value of the benchmark column; None where the data have none
+    benchmark: str | None  # a value of the benchmark column; None if the data have no such column
     series: tuple[str, ...] | None
     where: tuple[tuple[str, tuple[str | int | float | bool, ...]], ...]
     metric: str  # with its k: ``pass@8``
     level: float
     higher_is_better: bool
-    family_blocks: int = 1  # blocks of the page that are one family of comparisons with this one
+    family_blocks: int = 1  # number of blocks of the page in the same family of comparisons
 
 
 Request: TypeAlias = CurveRequest | ScoreRequest

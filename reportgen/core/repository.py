@@ -1,4 +1,4 @@
-"""The git repository around a report, and which paths lie outside of it: links must not lead there."""
+"""The git repository around a report, and which paths are outside it: links must not lead there."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _GIT = ".git"
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The folders that links may lead into, without links in their own paths.
+    """Folders that links may lead into, as paths without links.
 
-    What git itself has in ``repository``, such as the token of a workflow's checkout, lies outside.
+    Git's own files in ``repository`` are outside: they may hold the token of a workflow's checkout.
     ``others`` are further folders or files that may be read.
     """
 
@@ -22,41 +22,41 @@ class Boundary:
     others: tuple[str, ...] = ()
 
     def contains(self, real: str) -> bool:
-        """Whether a path without links lies within."""
+        """Return whether a path without links is inside."""
         if _is_inside(real, self.repository):
             return _GIT not in (part.casefold() for part in Path(real).relative_to(self.repository).parts)
         return any(_is_inside(real, other) for other in self.others)
 
     def resolve_outside(self, link: Path) -> str | None:
-        """Where a path leads if that is outside; None if it is within."""
+        """Return where a path leads if that is outside, or None if it is inside."""
         try:
             real = os.path.realpath(link)
-        except OSError:  # nobody may ask where it leads
+        except OSError:  # not permitted to resolve it
             return str(link)
         return None if self.contains(real) else real
 
     def add(self, path: Path) -> Boundary:
-        """The same with one more folder or file, wherever its path leads."""
+        """Return this boundary with one more folder or file, resolving links in its path."""
         return Boundary(self.repository, (*self.others, os.path.realpath(path)))
 
 
 def find_checkout(folder: Path) -> Path | None:
-    """The folder of the git repository around a folder; None where there is none."""
-    # A commit cannot hold anything that is called .git.
+    """Return the root of the git repository that contains a folder, or None if there is none."""
+    # A commit cannot contain anything named .git.
     return next((around for around in (folder, *folder.parents) if os.path.lexists(around / _GIT)), None)
 
 
 def find_boundary(root: Path) -> Boundary:
-    """The repository around the folder of ``mkdocs.yml``, or that folder where there is no ``.git``."""
+    """Return the repository around the folder of ``mkdocs.yml``, or that folder if there is no ``.git``."""
     real = Path(os.path.realpath(root))
     return Boundary(str(find_checkout(real) or real))
 
 
 @cache
 def find_data_boundary(root: Path, data_dir: str) -> Boundary:
-    """Where links in data may lead: into the repository, and into a data folder outside of it.
+    """Return where links in data may lead: into the repository, and into a data folder outside it.
 
-    ``data_dir`` is written as in ``mkdocs.yml``, relative to its folder ``root``.
+    ``data_dir`` is as in ``mkdocs.yml``, relative to its folder ``root``.
     """
     boundary = find_boundary(root)
     named = os.path.normpath(os.path.join(os.path.realpath(root), data_dir))  # noqa: PTH118 - keeps links

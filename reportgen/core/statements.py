@@ -1,4 +1,4 @@
-"""What is said of data, as values: facts, bound narrative and its judgements, observations, descriptions."""
+"""Statements about data as values: facts, bound narrative, judgements, observations and descriptions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Quantity(StrEnum):
-    """What a number is: only equal quantities are compared. A plain number goes with all of them."""
+    """Kind of a number: only equal kinds are compared, but a plain number can be compared with any."""
 
     VALUE = "value"
     DIFFERENCE = "difference"
@@ -26,7 +26,7 @@ class Quantity(StrEnum):
 
 
 class Truth(StrEnum):
-    """What the data say to a statement; ``UNDECIDED`` comes with a reason."""
+    """Truth of a statement given the data; ``UNDECIDED`` comes with a reason."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -35,82 +35,82 @@ class Truth(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What the numbers of some results mean."""
+    """Meaning of the numbers of some results."""
 
     metric: str
-    higher_is_better: bool | None = True  # None where it is not known, or neither is better
-    step_name: str = "step"  # what a step is called in a sentence: ``iteration``; empty for scores
+    higher_is_better: bool | None = True  # None if it is not known or neither is better
+    step_name: str = "step"  # name of a step in a sentence: ``iteration``; empty for scores
     step_is_time: bool = False  # whether steps are milliseconds since 1970 UTC
-    bounds: tuple[float, float] | None = None  # the lowest and highest value there can be, if known
-    percent: bool = False  # whether the data write percentages already, so that 84 is 84 %
+    bounds: tuple[float, float] | None = None  # lowest and highest possible value, if known
+    percent: bool = False  # whether the data are percentages already, so that 84 is 84 %
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A named, typed statement about results, with its evidence; None where something is not known."""
+    """A named, typed statement about results, with its evidence; None for what is not known."""
 
-    call: str  # how an author writes it: ``peak(MEL)``, ``at('Series A', 15)``
+    call: str  # as an author writes it: ``peak(MEL)``, ``at('Series A', 15)``
     quantity: Quantity
-    value: float | bool | None  # a finite number or a truth
-    reason: str = ""  # why there is no value, a phrase such as ``1 run of MEL``
+    value: float | bool | None  # a finite number or a truth value
+    reason: str = ""  # why there is no value, as a phrase such as ``1 run of MEL``
     series: tuple[str, ...] = ()  # in the order of the call
-    step: float | None = None  # where in the figure it stands
-    from_step: float | None = None  # the range of steps it is about
+    step: float | None = None  # its position in the figure
+    from_step: float | None = None  # the range of steps that it concerns
     to_step: float | None = None
     low: float | None = None
     high: float | None = None
-    n: int = 0  # runs or problems behind it; 0 where that says nothing
-    note: str = ""  # what else stands behind it: ``difference +0.03 [+0.01, +0.05], adjusted p = 0.012``
+    n: int = 0  # number of runs or problems; 0 if that is not meaningful
+    note: str = ""  # further evidence: ``difference +0.03 [+0.01, +0.05], adjusted p = 0.012``
 
     @property
     def name(self) -> str:
-        """Which fact of the vocabulary it is: ``peak``."""
+        """Name of the fact in the vocabulary: ``peak``."""
         return self.call.partition("(")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A bound value or a claim in an author's prose: ``[0.84]{value="peak(MEL)"}``."""
+    """A bound value or claim in an author's text: ``[0.84]{value="peak(MEL)"}``."""
 
     kind: Literal["value", "claim"]
     words: str  # between the square brackets, on one line
-    expression: str  # behind ``value=`` or ``claim=``, on one line
+    expression: str  # after ``value=`` or ``claim=``, on one line
     of: str | None  # the id of a figure on the page, or a source; None for the page's benchmark
-    name: str  # the claim's name, for ``annotate``; empty without one
-    fails: str  # why the claim is expected to fail; empty where it is expected to hold
+    name: str  # the claim's name, for ``annotate``; empty if it has none
+    fails: str  # why the claim is expected to fail; empty if it is expected to hold
     location: SourceLocation  # of the opening bracket
     expression_location: SourceLocation  # of the expression's first character
-    start: int  # the words' offsets in the page's text, without the brackets
+    start: int  # offsets of the words in the page's text, without the brackets
     end: int
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the data say to a binding, in finished words."""
+    """Judgement of a binding by the data, as formatted text."""
 
-    truth: Truth  # of a bound value ``HOLDS`` where the typed digits and unit are right
-    # The expression with what the data say: ``peak(MEL) = 0.84 at step 120``; of a claim
+    truth: Truth  # a bound value ``HOLDS`` if its digits and unit are right
+    # The expression with its result: ``peak(MEL) = 0.84 at step 120``, or for a claim
     # ``final(MEL) > final(GRPO) fails: 0.82 is not above 0.82``.
     found: str
-    evidence: tuple[str, ...]  # every fact of the expression in words, but for the one in ``found``
+    evidence: tuple[str, ...]  # every fact of the expression in words, except the one in ``found``
     repaired: str  # the words as they should be typed, in the author's style; empty unless a value fails
     facts: tuple[Fact, ...]  # every fact of the expression, each once
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A binding and what the data say to it, as a page and the terminal show it."""
+    """A binding with its judgement, as shown on a page and in the terminal."""
 
     binding: Binding
-    number: int  # counts the page's statements from 1
+    number: int  # position among the page's statements, from 1
     judgement: Judgement
-    metric: str  # what the facts are about, in a few words for the reader
-    figure: str  # the id of the figure on the page that shows it; empty where none does
-    state: str  # the fragment of the link that shows it there; empty without a figure
+    metric: str  # subject of the facts, in a few words for the reader
+    figure: str  # the id of the figure on the page that shows it; empty if there is none
+    state: str  # the link fragment that shows it there; empty without a figure
 
     @property
     def as_expected(self) -> bool:
-        """Whether nobody has to look at it: it holds, or fails where that is expected."""
+        """Whether it holds, or fails and is expected to."""
         return self.judgement.truth is (Truth.FAILS if self.binding.fails else Truth.HOLDS)
 
 
@@ -121,50 +121,50 @@ class Observation:
     rule: str  # its name, such as ``late decline``
     text: str  # the sentence, with its full stop
     evidence: tuple[str, ...]  # facts in words, in the order of the sentence
-    threshold: str  # what the effect was compared with: ``0.041 is more than 0.012, half the band``
+    threshold: str  # comparison of the effect with its threshold: ``0.041 is more than 0.012, half the band``
     series: tuple[str, ...]
-    strength: float  # effect by threshold, or another number from 0 that orders observations of all rules
+    strength: float  # effect divided by threshold, or another number ≥ 0 that ranks observations of all rules
     metric: str = ""
-    from_step: float | None = None  # the steps to look at; None where there is no one place
+    from_step: float | None = None  # range of steps to show; None if there is no single one
     to_step: float | None = None
-    mark_series: str | None = None  # the series and step of the one point to mark; None where there is none
+    mark_series: str | None = None  # series and step of the point to mark; None if there is none
     mark: float | None = None
-    label: str = ""  # two or three words for that point in a figure: ``dip 0.76``
+    label: str = ""  # label of two or three words for that point: ``dip 0.76``
     figure: str = ""  # as in ``Statement``
     state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedRun:
-    """One run of a source of measurements; None where something is not known."""
+    """One run of a source of measurements; None for what is not known."""
 
     series: str
     run: str
     seed: str | None
-    path: str  # its file or folder; empty where several runs stand in one table
+    path: str  # its file or folder; empty if several runs are in one table
     metrics: int
-    values: int  # repeated and missing ones count
-    first: float | None  # steps, of all metrics together
+    values: int  # including repeated and missing values
+    first: float | None  # first and last step of all metrics together
     last: float | None
-    begins: float | None = None  # times of its first and last value, milliseconds since 1970 UTC
+    begins: float | None = None  # times of its first and last value, in milliseconds since 1970 UTC
     ends: float | None = None
-    # Its settings as its logger wrote them, nested names joined by dots.
+    # Settings as written by its logger, with nested names joined by dots.
     config: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedMetric:
-    """One metric of all runs together; None where something is not known."""
+    """One metric of all runs together; None for what is not known."""
 
     name: str
     runs: int
-    values: int  # repeated and missing ones count
+    values: int  # including repeated and missing values
     first: float | None
     last: float | None
-    every: float | None  # the distance between neighbouring steps that most runs have
-    holes: int  # steps that are missing between ``first`` and ``last`` in runs with such a distance
-    repeated: int  # values that a later one of the same run and step replaces
-    missing: int  # values that are empty
+    every: float | None  # distance between neighbouring steps in most runs
+    holes: int  # steps missing between ``first`` and ``last`` in runs with that distance
+    repeated: int  # values replaced by a later one of the same run and step
+    missing: int  # empty values
     nan: int
     infinite: int
     without_step: int
@@ -174,24 +174,24 @@ class DescribedMetric:
 
 @dataclass(frozen=True, slots=True)
 class DescribedEvaluation:
-    """One run of one series on one benchmark, whose name is empty where the data name none."""
+    """One run of one series on one benchmark, with an empty name if the data give none."""
 
     series: str
     run: str
     seed: str | None
     benchmark: str
     problems: int
-    answers: int  # rows
-    fewest: int  # answers to one problem
+    answers: int  # number of rows
+    fewest: int  # fewest and most answers to one problem
     most: int
     missing: int  # answers without a score
-    repeated: int  # answers that a later one to the same problem and sample replaces
-    mean: float | None  # over the problems, of each problem's mean score
+    repeated: int  # answers replaced by a later one to the same problem and sample
+    mean: float | None  # mean over problems of each problem's mean score
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedTotal:
-    """A reported score of a benchmark over ``n`` problems; see ``ReportedScore``."""
+    """A reported score on a benchmark of ``n`` problems; see ``ReportedScore``."""
 
     series: str
     run: str
@@ -205,7 +205,7 @@ class DescribedTotal:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What the rows of a source hold."""
+    """Contents of the rows of a source."""
 
     runs: tuple[DescribedRun, ...] = ()
     metrics: tuple[DescribedMetric, ...] = ()
@@ -217,27 +217,27 @@ class Counts:
 class Description:
     """A file or folder of data, before any page is written about it."""
 
-    path: str  # relative to the report or working folder if it is below it
-    name: str  # what blocks call it
-    kind: str = ""  # ``measurements``, ``outcomes``, ``totals``; as ``format`` empty where it cannot be read
-    format: str = ""  # what ``source.yml`` calls the format, as ``title`` is what people call it
+    path: str  # relative to the report or working folder if inside it
+    name: str  # its name in blocks
+    kind: str = ""  # ``measurements``, ``outcomes``, ``totals``; empty, like ``format``, if it cannot be read
+    format: str = ""  # name of the format in ``source.yml``; ``title`` is its name for readers
     title: str = ""
-    shape: str = ""  # what a row of its tables is, in words; empty for runs that a logger or harness wrote
-    read: tuple[str, ...] = ()  # every file that is read; ``size`` is their bytes together
+    shape: str = ""  # meaning of a row of its tables, in words; empty for runs of a logger or harness
+    read: tuple[str, ...] = ()  # every file that is read; ``size`` is their total in bytes
     size: int = 0
-    unread: tuple[tuple[str, int], ...] = ()  # endings of files that are not read, and how many, most first
+    unread: tuple[tuple[str, int], ...] = ()  # extensions and counts of files not read, most frequent first
     series: tuple[str, ...] = ()  # in order of first appearance
-    benchmarks: tuple[str, ...] = ()  # of outcomes and totals, as blocks call them; empty where none is named
-    series_by: str = ""  # how series were found, as words after "by"; empty where that is not known
+    benchmarks: tuple[str, ...] = ()  # of outcomes and totals, as named in blocks; empty if none is named
+    series_by: str = ""  # how series were found, as words after "by"; empty if not known
     seed_by: str = ""
     step_name: str = ""
     step_is_time: bool = False
     counts: Counts = field(default_factory=Counts)
-    problems: tuple[Diagnostic, ...] = ()  # errors where it cannot be read, or what was irregular or guessed
-    settings: Mapping[str, object] = field(default_factory=dict)  # of ``source.yml``, those worth writing
-    # Settings that make series which differ in a number or seed only runs of fewer series.
+    problems: tuple[Diagnostic, ...] = ()  # errors if it cannot be read, or what was irregular or guessed
+    settings: Mapping[str, object] = field(default_factory=dict)  # suggested contents of ``source.yml``
+    # Settings that merge series differing only in a number or seed into runs of one series.
     repetitions: Mapping[str, object] = field(default_factory=dict)
-    # Settings that name a column which may hold clusters of problems.
+    # Settings that name a column that may hold clusters of problems.
     clusters: Mapping[str, object] = field(default_factory=dict)
     settings_file: str = ""  # where ``source.yml`` is or would be
     has_settings: bool = False

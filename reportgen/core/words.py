@@ -1,4 +1,4 @@
-"""Words for numbers, dates and names, with as many digits as an interval deserves."""
+"""Formatting of numbers, dates and names, with as many digits as the interval supports."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 MINUS = "\N{MINUS SIGN}"
 SMALLEST_P = 0.001
-"""Smaller p are all written as ``< 0.001``."""
+"""Smaller p-values are all written as ``< 0.001``."""
 
-# From here on, and below, zeros are hard to count and an exponent is written.
+# Powers of ten from ``_LARGE`` up and below ``_SMALL`` are written with an exponent.
 _LARGE, _SMALL = 12, -4
-# An interval this much smaller than its value does not share digits with it.
+# An interval this many digits smaller than its value is written separately.
 _MOST_SHARED_DIGITS = 12
-# Room for every digit of every double: nothing is rounded but on purpose.
+# Room for every digit of every double, so that nothing is rounded by accident.
 _EXACT = Context(prec=1100)
-# Verdicts go by p below this.
+# Significance level of verdicts.
 _ALPHA = 0.05
 _TENTH_OF_A_POINT = 0.001
 _MOST_DECIMALS = 6
-# Probabilities are written in these parts, the coarsest that is near enough.
+# Denominators for probabilities in words; the smallest that is close enough is used.
 _ODDS = (2, 3, 4, 5, 10)
 _ROUNDED, _RARELY = 0.02, 0.025
 _COUNTS = (
@@ -49,12 +49,12 @@ def format_number(
     within: tuple[float | Decimal, float | Decimal] | None = None,
     signed: bool = False,
 ) -> str:
-    """A finite number to read: ``0.8214``, ``12,345``, ``1.6e24``, with U+2212 as the minus sign.
+    """Format a finite number as ``0.8214``, ``12,345`` or ``1.6e24``, with U+2212 as the minus sign.
 
-    Without ``decimals``, ``significant`` digits stay, whole digits are never cut, and zeros at the end are
-    left out. With ``decimals`` exactly so many stand; a negative one rounds to tens or hundreds. ``within``
-    are bounds, perhaps infinite, that the value may not seem to reach if it does not: 0.996 within (0, 1) is
-    ``0.99`` with two decimals, and 0.0004 is ``0.01``. ``signed`` puts a plus before a positive number.
+    Without ``decimals``, ``significant`` digits are shown, integer digits are never dropped, and trailing
+    zeros are removed. ``decimals`` is an exact number; a negative one rounds to tens or hundreds. ``within``
+    has finite or infinite bounds that a value inside them is never rounded to: within (0, 1) and with two
+    decimals, 0.996 is ``0.99`` and 0.0004 is ``0.01``. ``signed`` adds a plus to a positive number.
     """
     exact = _check_finite(value)
     if decimals is not None:
@@ -71,24 +71,24 @@ def format_number(
 
 
 def format_nonzero(value: float, *, decimals: int | None = None, signed: bool = False) -> str:
-    """A difference as ``format_number`` writes it, which never seems to be 0 if it is not."""
+    """Format a difference like ``format_number``, never rounding a nonzero one to 0."""
     far = 10 * abs(value) + 10
     within = (0.0, far) if value > 0 else (-far, 0.0)
     return format_number(value, decimals=decimals, within=within, signed=signed)
 
 
 def format_percent(share: float, *, decimals: int = 1) -> str:
-    """A share of 1 in percent: ``82.1%``; 0.9996 is ``99.9%``, only 1 itself is ``100.0%``."""
+    """Format a fraction as a percentage: ``82.1%``; 0.9996 is ``99.9%``, only 1 itself is ``100.0%``."""
     hundredfold = _check_finite(share).scaleb(2, _EXACT)
     return _add_sign(f"{_round(hundredfold, decimals, (0, 100)):,f}") + "%"
 
 
 def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
-    """A value with its interval, in the digits that the interval deserves: ``0.820 ± 0.012``.
+    """Format a value and its interval with the digits that the interval supports: ``0.820 ± 0.012``.
 
-    Half the interval is given ``significant`` digits, and the value as many decimals. An interval whose
-    middle is not the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
-    share an exponent: ``(1.60 ± 0.12)e24``. Without an interval four significant digits stand.
+    The half-width has ``significant`` digits, and the value as many decimals. An interval that is not
+    centred on the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
+    share an exponent: ``(1.60 ± 0.12)e24``. A value without an interval has four significant digits.
     """
     if estimate.low is None or estimate.high is None:
         return format_number(estimate.value)
@@ -111,44 +111,44 @@ def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
 
 
 def format_p(p: float) -> str:
-    """A p value: ``0.012``, ``< 0.001``.
+    """Format a p-value: ``0.012``, ``< 0.001``.
 
-    Rounding never carries it over 0.05: 0.0496 is ``0.049``, since the verdict goes by what it is.
+    Rounding never crosses 0.05, so that the text agrees with the verdict: 0.0496 is ``0.049``.
     """
     if p < SMALLEST_P:
         return f"< {SMALLEST_P}"
-    below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 lies above it
+    below = math.nextafter(_ALPHA, 0)  # the double nearest to 0.05 is above it
     if p < _ALPHA:
         return format_number(min(p, math.nextafter(below, 0)), decimals=3, within=(0.0, below))
     return format_number(p, decimals=3, within=(_ALPHA, 1.0))
 
 
 def format_equation(name: str, words: str) -> str:
-    """What something is, which may be a limit: ``p = 0.012``, ``p < 0.001``."""
+    """Format an equation or a limit: ``p = 0.012``, ``p < 0.001``."""
     return f"{name} {words}" if words.startswith("<") else f"{name} = {words}"
 
 
 def choose_percent_decimals(half: float | None) -> int:
-    """Decimals of a share of 1 in percent: one, more where half its interval is below a tenth of a point."""
+    """Return the decimals of a percentage: one, or more if its half-width is below a tenth of a point."""
     if half is None or not 0 < half < _TENTH_OF_A_POINT:
         return 1
     return min(_MOST_DECIMALS, -math.floor(math.log10(half * 100)))
 
 
 def choose_decimals(half: float | None) -> int | None:
-    """As many decimals as give half an interval two significant digits; None where it is not known."""
+    """Return the decimals that give a half-width two significant digits, or None if it is not known."""
     if half is None or half <= 0:
         return None
     return max(0, min(_MOST_DECIMALS, 1 - math.floor(math.log10(half))))
 
 
 def format_step(step: float, name: str = "step") -> str:
-    """A finite step in running text: ``step 120``, ``iteration 1,200,000``, ``epoch 0.25``."""
+    """Format a finite step for running text: ``step 120``, ``iteration 1,200,000``, ``epoch 0.25``."""
     return f"{name} {format_number(step, significant=6, decimals=0 if step == round(step) else None)}"
 
 
 def join_names(names: Sequence[str], *, most: int | None = None) -> str:
-    """Names in a sentence: ``A``, ``A and B``, ``A, B and C``; beyond ``most``: ``A, B and 4 more``."""
+    """Join names for a sentence: ``A``, ``A and B``, ``A, B and C``; beyond ``most``: ``A, B and 4 more``."""
     shown = list(names)
     if most is not None and len(shown) > most:
         shown = [*shown[:most], f"{len(shown) - most:,} more"]
@@ -158,7 +158,7 @@ def join_names(names: Sequence[str], *, most: int | None = None) -> str:
 
 
 def format_count(count: int, one: str, many: str | None = None) -> str:
-    """A count with its noun: ``1 run``, ``3 runs``, ``0 runs``, ``2 series`` where ``many`` is given."""
+    """Format a count with its noun: ``1 run``, ``3 runs``, ``0 runs``, ``2 series`` if ``many`` is given."""
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
@@ -170,7 +170,7 @@ def _check_finite(value: float | Decimal) -> Decimal:
 
 
 def _find_exponent(value: Decimal, significant: int) -> int:
-    """The power of ten of the first digit, after rounding to so many digits."""
+    """Return the power of ten of the first digit after rounding to this many digits."""
     if not value:
         return 0
     unit = get_unit(significant - 1 - value.adjusted())
@@ -178,23 +178,23 @@ def _find_exponent(value: Decimal, significant: int) -> int:
 
 
 def _round(value: Decimal, decimals: int, within: tuple[float | Decimal, float | Decimal] | None) -> Decimal:
-    """The nearest multiple of 10^-decimals; it reaches no bound that ``value`` lies strictly between."""
+    """Round to a multiple of 10^-decimals, without reaching a bound if ``value`` is strictly inside."""
     unit = get_unit(decimals)
     result = value.quantize(unit, rounding=ROUND_HALF_EVEN, context=_EXACT)
     if within is not None and Decimal(within[0]) < value < Decimal(within[1]):
         bottom, top = (Decimal(bound) for bound in within)
-        # The last multiple before each bound; an infinite one is never reached.
+        # The last multiple before each finite bound.
         lowest = bottom.quantize(unit, ROUND_FLOOR, _EXACT) + unit if bottom.is_finite() else bottom
         highest = top.quantize(unit, ROUND_CEILING, _EXACT) - unit if top.is_finite() else top
         if lowest > highest:
             return _round(value, decimals + 1, within)
         result = min(max(result, lowest), highest)
-    # Rounded to hundreds, a number still shows its zeros.
+    # A number rounded to hundreds is still written with its zeros.
     return result.quantize(Decimal(1), context=_EXACT) if decimals < 0 else result
 
 
 def get_unit(decimals: int) -> Decimal:
-    """What one of the last of so many decimals counts; tens or hundreds where there are fewer than none."""
+    """Return 10^-decimals, the unit of the last decimal; a negative number gives tens or hundreds."""
     return Decimal((0, (1,), -decimals))
 
 
@@ -203,7 +203,7 @@ def _strip_zeros(text: str) -> str:
 
 
 def _add_sign(text: str, *, signed: bool = False) -> str:
-    """U+2212 before a negative number, a plus before a positive one if ``signed``, nothing before zero."""
+    """Add U+2212 to a negative number, a plus to a positive one if ``signed``, and nothing to zero."""
     bare = text.removeprefix("-")
     if not bare.partition("e")[0].strip("0.,"):
         return bare
@@ -212,12 +212,12 @@ def _add_sign(text: str, *, signed: bool = False) -> str:
 
 
 def lower_axis_title(title: str) -> str:
-    """An axis title inside a sentence: its capital is dropped, unless the word is all capitals."""
+    """Lower-case an axis title for use in a sentence, unless its first word is an acronym."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
 def describe_chance(probability: float) -> str:
-    """How often something happens: ``four times in five``, ``one time in three``; off by 0.025 at most."""
+    """Describe a probability in words, with an error of 0.025 at most: ``four times in five``."""
     if probability < _RARELY:
         return f"less than {_TIMES[1]} in forty"
     if probability > 1 - _RARELY:
@@ -236,15 +236,15 @@ _ISO = re.compile(
 
 
 def to_datetime(milliseconds: float) -> datetime:
-    """The moment so many milliseconds after the beginning of 1970, in UTC.
+    """Convert milliseconds since 1970 to a date and time in UTC.
 
-    Raises ``OverflowError`` outside the years 1 to 9999, for which there are dates.
+    Raises ``OverflowError`` outside the years 1 to 9999.
     """
     return _FIRST + timedelta(milliseconds=milliseconds)
 
 
 def format_moment(milliseconds: float) -> str | None:
-    """A moment as ``2024-05-03`` or ``2024-05-03T12:30``, in UTC; None outside the years 1 to 9999."""
+    """Format a time as ``2024-05-03`` or ``2024-05-03T12:30`` in UTC; None outside the years 1 to 9999."""
     try:
         moment = to_datetime(milliseconds)
     except OverflowError:
@@ -256,45 +256,45 @@ def format_moment(milliseconds: float) -> str | None:
 
 
 def parse_moment(text: str) -> float | None:
-    """Milliseconds since 1970 of ``2024-05-01`` or ``2024-05-01T12:00``; None if it is no date.
+    """Parse ``2024-05-01`` or ``2024-05-01T12:00`` as milliseconds since 1970; None if it is not a date.
 
-    A date without a time is its first moment; a time without an offset is UTC.
+    A date without a time is midnight; a time without an offset is in UTC.
     """
     if not _ISO.fullmatch(text):
         return None
     try:
         moment = datetime.fromisoformat(text)
         since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _FIRST
-    except (ValueError, OverflowError):  # no such day, or beyond the calendar
+    except (ValueError, OverflowError):  # no such date, or outside the years 1 to 9999
         return None
     return since / timedelta(milliseconds=1)
 
 
 _LONGEST = 100
-"""Characters of a name that are looked at: comparing takes the square of its length."""
+"""Characters of a name that are compared, since the time for comparing is quadratic in the length."""
 
 
 def find_nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """The known name most like this one, whatever its capitals; empty if none is, of equals the first.
+    """Return the most similar known name, ignoring case, or an empty string; the first of equal ones.
 
-    ``cutoff`` is how similar it has to be: 0 for anything, 1 for the same letters.
+    ``cutoff`` is the required similarity: 0 for any name, 1 for the same letters.
     """
     return _match_nearest(name, tuple(known), cutoff)
 
 
 def suggest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """The nearest name as a question with a space behind; empty if there is none."""
+    """Suggest the nearest name in a question followed by a space, or an empty string if there is none."""
     near = find_nearest(name, known, cutoff)
     return f'Did you mean "{near}"? ' if near else ""
 
 
 def quote_names(names: Sequence[str], most: int = 12) -> str:
-    """Names in quotes, the first ``most`` of them."""
+    """Quote and join the first ``most`` names, and count the others."""
     shown = ", ".join(f'"{name}"' for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-# A renamed series is looked up on many lines, and comparing it with all other names takes a while.
+# A renamed series is looked up on many lines, and comparing it with all other names is slow.
 @lru_cache(maxsize=256)
 def _match_nearest(name: str, known: tuple[str, ...], cutoff: float) -> str:
     by_small = {one.lower(): one for one in reversed(known)}

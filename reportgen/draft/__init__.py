@@ -1,1 +1,1 @@
-"""The spine: a project to a report."""
+"""Drafting a whole report from a project."""

@@ -1,4 +1,4 @@
-"""Describes a file or folder, with a ``source.yml`` and a block to paste for it, and freezes a source."""
+"""Descriptions of files and folders, suggested settings and blocks for them, and frozen sources."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-# What a report is most often about, by a word of a metric: a score, then a loss, best on held-out data.
+# Words of the metrics that a report is most likely about: scores, then losses, best on held-out data.
 _SCORE: Final = re.compile(
     "acc|accuracy|accuracies|pass@.*|exact|f1|scores?|rewards?|rew|returns?|success", re.IGNORECASE
 )
 _LOSS: Final = re.compile("loss|nll|perplexity|ppl", re.IGNORECASE)
 _HELD_OUT: Final = re.compile("val|valid|validation|eval|test|dev", re.IGNORECASE)
-# What is said of a machine, of time or of extremes is seldom what a report is about.
+# Words of metrics that a report is seldom about: the machine, times and extremes.
 _ASIDE: Final = re.compile(
     "system|perf|time|timing|runtime|memory|gpu|grad|lr|learning|std|stderr|min|max|n|epoch|_?step",
     re.IGNORECASE,
 )
-# What W&B's reader finds of ``define_metric``.
+# Message of the W&B reader about ``define_metric``.
 _DRAWN: Final = re.compile(r'^the run draws (?P<names>".+") over ".*"x: (?P<axis>[^"]+)" in a block')
 _QUOTED: Final = re.compile('"([^"]+)"')
 _WORDS: Final = re.compile(r"[^A-Za-z0-9@]+")
@@ -52,11 +52,11 @@ def describe_path(
     *,
     boundary: Boundary | None = None,
 ) -> Description:
-    """Describe a file or folder, which is there; what is wrong with it is among its problems.
+    """Describe an existing file or folder, with errors in it among the problems of the description.
 
-    ``root`` is what the paths in the description are relative to, ``name`` what blocks call it, empty for the
-    name of the file or folder. ``hashes`` gives a file's SHA-256 in hex, ``cache`` holds what was read and
-    counted before, and links in it may lead into ``boundary``, anywhere if None.
+    Paths in the description are relative to ``root``. ``name`` is its name in blocks, or empty for the file
+    name. ``hashes`` returns a file's SHA-256 in hex, ``cache`` has earlier results, and links in the data may
+    lead into ``boundary``, or anywhere if None.
     """
     from reportgen.read.describe import DescribeContext, describe  # noqa: PLC0415 - imports the database
 
@@ -66,7 +66,7 @@ def describe_path(
 def describe_data_folder(
     path: Path, root: Path, data_dir: str, boundary: Boundary | None = None
 ) -> Description:
-    """The data folder of a report described: it is no source, but holds some.
+    """Describe the data folder of a report, which contains sources but is not one itself.
 
     Raises ``ReportError`` if two sources have the same name.
     """
@@ -75,7 +75,7 @@ def describe_data_folder(
 
     outward: dict[Path, str] = {}
     found = find_sources(root, data_dir, boundary, outward)
-    # Folders of a folder can be named, too, but they are parts of it.
+    # Subfolders can be named too, but they are parts of a source.
     names = [name for name in found if "/" not in name]
     message = f"it holds {quote_names(names, most=40)}" if names else "it holds no source yet"
     advice = f"Describe one of them, as in reportgen describe {data_dir}/{names[0]}" if names else ""
@@ -85,10 +85,10 @@ def describe_data_folder(
 
 
 def suggest_settings(description: Description) -> dict[str, str]:
-    """Texts of a ``source.yml``, each empty where nothing is worth writing.
+    """Suggest contents of a ``source.yml``, each empty if there is nothing to suggest.
 
-    ``settled`` has what is known; ``repetitions`` also reads series that only a number tells apart as runs of
-    one, and ``clusters`` has a column that may hold clusters of problems.
+    ``settled`` has what is known; ``repetitions`` also merges series that differ only in a number into runs
+    of one series, and ``clusters`` adds a column that may hold clusters of problems.
     """
     settled, repetitions, clusters = description.settings, description.repetitions, description.clusters
     rest = {key: value for key, value in settled.items() if key not in {"series_from", "seed_from"}}
@@ -102,7 +102,7 @@ def suggest_settings(description: Description) -> dict[str, str]:
 
 
 def suggest_block(description: Description) -> str:
-    """A fenced block that shows the source; empty where there is nothing to show."""
+    """Suggest a fenced block that shows the source, or an empty string if there is nothing to show."""
     kind, body = "curve", {"source": description.name}
     if description.kind in {"outcomes", "totals"}:
         kind = "scores"
@@ -110,7 +110,7 @@ def suggest_block(description: Description) -> str:
             body["benchmark"] = description.benchmarks[0]
     elif metric := choose_metric(metrics := description.counts.metrics):
         body["metric"] = metric.name
-        # What the runs themselves draw it over, where all of them that have the metric have that, too.
+        # The x axis defined by the runs themselves, if every run with the metric also has that axis.
         found = (_DRAWN.search(problem.message) for problem in description.problems)
         axes = {
             one["axis"]
@@ -126,13 +126,13 @@ def suggest_block(description: Description) -> str:
 
 
 def choose_metric(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | None:
-    """The metric that a report is most likely about; None where none can be drawn."""
+    """Choose the metric that a report is most likely about, or None if none can be drawn."""
     drawn = [metric for metric in metrics if metric.low is not None and metric.first is not None]
-    # Of what was measured once at the end of each run there is no curve.
+    # A metric measured once at the end of each run has no curve.
     curves = [one for one in drawn if one.values > one.runs and one.first != one.last] or drawn
 
     def rank(metric: DescribedMetric) -> tuple[bool, bool, bool, bool]:
-        """The least is the nearest to what a report is about."""
+        """Return a sort key that puts the most likely metric first."""
         words = _WORDS.split(metric.name)
         aside, score, loss, held_out = (
             any(pattern.fullmatch(word) for word in words) for pattern in (_ASIDE, _SCORE, _LOSS, _HELD_OUT)
@@ -143,10 +143,10 @@ def choose_metric(metrics: tuple[DescribedMetric, ...]) -> DescribedMetric | Non
 
 
 def list_contents(root: Path, source: Source) -> tuple[str, ...]:
-    """A line for every run and metric of a source, or for every evaluation, in the order of the data.
+    """List a line for every run and metric of a source, or every evaluation, in the order of the data.
 
-    Numbers have six digits; the hashes of the files show whether anything at all changed. Raises
-    ``ReportError`` with everything that is wrong in the files.
+    Numbers have six digits, since file hashes already detect any change. Raises ``ReportError`` with all
+    errors in the files.
     """
     from reportgen.read.counts import (  # noqa: PLC0415
         count_answers,
@@ -187,7 +187,7 @@ def _list_odd(counts: dict[str, int]) -> str:
 
 
 def _name_run(one: DescribedRun | DescribedEvaluation | DescribedTotal) -> str:
-    """The series with its run and seed, and the benchmark of an evaluation."""
+    """Format the series with its run and seed, and the benchmark of an evaluation."""
     seed = f", seed {one.seed}" if one.seed is not None else ""
     inside = f"{f'run {one.run}' if one.run else ''}{seed}".removeprefix(", ")
     benchmark = getattr(one, "benchmark", "")
@@ -202,7 +202,7 @@ def _format_steps(first: float | None, last: float | None) -> str:
 
 
 def _format_number(value: float | None) -> str:
-    """Six digits, and all of a whole number such as a step or a time."""
+    """Format a number with six digits, or all digits of an integer such as a step or a time."""
     if value is None:
         return "unknown"
     whole = math.isfinite(value) and value == round(value) and abs(value) < 1e15  # noqa: PLR2004 - exact
@@ -213,13 +213,13 @@ def _format_number(value: float | None) -> str:
 class FrozenSource:
     """A source that is ready to be written."""
 
-    root: Path  # what its paths are relative to
+    root: Path  # base of its relative paths
     source: Source
     table: FrozenTable
     settings: str  # the text of its ``source.yml``
 
     def write(self, path: Path) -> None:
-        """Write the table as Parquet; raises ``ReportError`` with everything that is wrong in the files."""
+        """Write the table as Parquet; raise ``ReportError`` with all errors in the files."""
         from reportgen.read.freeze import write_table  # noqa: PLC0415 - imports the database
 
         write_table(self.root, self.source, self.table, path)
@@ -234,10 +234,10 @@ def freeze_source(
     *,
     boundary: Boundary | None = None,
 ) -> FrozenSource:
-    """Read a source for freezing, with what was irregular in it and what it holds.
+    """Prepare a source for freezing, recording its irregularities and contents.
 
-    ``tool`` is what writes it, with its version; the others are as in ``describe_path``. Raises
-    ``ReportError`` with everything that is wrong with the source.
+    ``tool`` is the program that writes it, with its version; the others are as in ``describe_path``. Raises
+    ``ReportError`` with all errors in the source.
     """
     from reportgen.draft.blocks.draw_inputs import list_notes  # noqa: PLC0415 - imports what draws
     from reportgen.read.find import make_location  # noqa: PLC0415 - imports the database
@@ -248,12 +248,12 @@ def freeze_source(
     table = freeze_table(root, source)
 
     def shorten(file: str) -> str:
-        """A file's path from the source's own folder on, without the folders of this machine."""
+        """Return a file's path relative to the source's parent, without the folders of this machine."""
         whole, parent = root / file, path.parent
         return whole.relative_to(parent).as_posix() if whole.is_relative_to(parent) else PurePath(file).name
 
     said = source.settings.provenance
-    # What was frozen before came from the files that it names.
+    # A source that is already frozen names its original files.
     files = said.files or {shorten(file.path): file.sha256 for file in source.files}
     notes = {"found": list(list_notes(source)), "contents": list(list_contents(root, source))}
     provenance = {**said.model_dump(exclude_none=True), "tool": tool, "files": files}

@@ -1,8 +1,8 @@
-"""Plans and draws every block, or takes it from the cache, and judges every bound value and claim.
+"""Planning and drawing of every block, or its retrieval from the cache, and judging of statements.
 
-The long texts of drawn figures stand in files of their own in the cache: an unchanged figure needs them only
-if its page changed, and a site can link to them. Of a large report a worker process reads and draws some
-pages; data and curves stay where they were read, only series names and drawn blocks are sent back.
+The long texts of drawn figures are in separate files in the cache: an unchanged figure needs them only if its
+page changed, and a site can link to them. A worker process reads and draws some pages of a large report. It
+sends back only series names and drawn blocks; data and curves stay in the process that read them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _IN_FILES: Final = ("inline_svg", "file_svg", "csv", "spec", "payload")
 
 
 def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems: Diagnostics) -> Plan:
-    """Plan every block and statement but those of a source that could not be opened: that is reported."""
+    """Plan every block and statement, except those of unopened sources, which are reported elsewhere."""
     blocks: list[PlannedBlock] = []
     benchmarks: list[PlannedBenchmark] = []
     statements: list[PlannedStatement] = []
@@ -64,7 +64,7 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
             if all(name in sources for name in list_block_sources(block, page)):
                 with problems.collecting():
                     blocks.append(plan_block(block, page, sources))
-        topics: dict[str | None, Topic] = {}  # most statements of a page are about one topic
+        topics: dict[str | None, Topic] = {}  # most statements of a page share one topic
         for number, binding in enumerate(page.bindings, start=1):
             if binding.of not in topics and not sources.keys() >= {*list_named_sources(binding.of, page)}:
                 continue
@@ -77,12 +77,12 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
 
 @dataclass(slots=True)
 class DrawnBlocks:
-    """What was drawn: results by their page's path, the others by their page's path and their block's id."""
+    """Drawn results and statements by page path, and blocks and their keys by page path and block id."""
 
     results: dict[str, BenchmarkResult] = field(default_factory=dict)
     shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)  # cache keys of stored blocks
-    statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)  # by their page's path
+    statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)  # by page path
 
 
 def draw_blocks(
@@ -91,10 +91,10 @@ def draw_blocks(
     problems: Diagnostics,
     report_progress: Callable[[str, Shown], None] = lambda _page, _shown: None,
 ) -> DrawnBlocks:
-    """Draw everything but overviews, which show other pages' results.
+    """Draw everything except overviews, which show results of other pages.
 
-    ``problems`` gets what cannot be drawn; ``report_progress`` is called after each block with its page's
-    path and what it shows.
+    Errors are added to ``problems``; ``report_progress`` is called after each block with its page's path and
+    what it shows.
     """
     drawn = DrawnBlocks()
     for planned_benchmark in plan.benchmarks:
@@ -129,7 +129,7 @@ def draw_blocks(
 def add_overviews(
     plan: Plan, drawn: DrawnBlocks, problems: Diagnostics, report_progress: Callable[[str, Shown], None]
 ) -> DrawnBlocks:
-    """Everything drawn, in the order of the plan, with overviews of the results."""
+    """Return everything drawn, in the order of the plan, with overviews of the results."""
     paths = [benchmark.page.path for benchmark in plan.benchmarks]
     results = {path: drawn.results[path] for path in paths if path in drawn.results}
     shown: dict[tuple[str, str], Shown] = {}
@@ -146,7 +146,7 @@ def add_overviews(
 
 
 def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
-    """Store a block; returns it with its longest texts in files, if these can be written."""
+    """Store a block and return it with its long texts in files, if these can be written."""
 
     def put_texts(number: int, figure: Figure) -> Figure:
         texts: dict[str, Any] = {
@@ -163,11 +163,11 @@ def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
 
 
 def restore_block(cache: Cache, key: str, kind: type[_Shown]) -> _Shown | None:
-    """What ``store_block`` returned; None where there is nothing, or one of its texts is gone or changed."""
+    """Load a stored block, or return None if it or one of its texts is missing or changed."""
     texts: list[CachedText] = []
 
     def locate_texts(number: int, figure: Figure) -> Figure:
-        # Where they stand now: a report may have been moved as a whole.
+        # Their current paths, since the cache may have been moved.
         located: dict[str, Any] = {
             name: replace(getattr(figure, name), path=cache.get_text_path(key, f"{number}.{name}"))
             for name in _IN_FILES
@@ -181,7 +181,7 @@ def restore_block(cache: Cache, key: str, kind: type[_Shown]) -> _Shown | None:
 
 
 def _change_figures(block: _Shown, change: Callable[[int, Figure], Figure]) -> _Shown:
-    """The block with each of its figures, which are counted from 0, changed."""
+    """Apply a function to each figure of a block and its index, from 0."""
     numbers = count()
 
     def change_all(parts: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -222,7 +222,7 @@ def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResul
 def judge_statements(
     plan: Plan, inputs: DrawInputs, problems: Diagnostics
 ) -> dict[str, tuple[Statement, ...]]:
-    """What the data say to each page's statements, by the page's path.
+    """Judge each page's statements by the data, and return them by the page's path.
 
     ``problems`` gets an error for each statement that cannot be read, and a warning for each that does not
     hold, cannot be decided, or was expected to fail and holds.
@@ -232,7 +232,7 @@ def judge_statements(
         with problems.collecting():
             judgement = judge_statement(planned, inputs)
             facts = judgement.facts
-            # The link shows the series that the facts are about, and the first range and point they name.
+            # The link shows the series of the facts, and the first range and point among them.
             series = tuple(dict.fromkeys(name for fact in facts for name in fact.series))
             points = ((one.step, one.series[0]) for one in facts if one.step is not None and one.series)
             ranges = ((one.from_step, one.to_step) for one in facts)
@@ -253,7 +253,7 @@ def judge_statements(
 
 
 def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
-    """The warnings that a statement deserves: for what became of it, and for old names of facts."""
+    """Yield warnings about the judgement of a statement and about old names of facts."""
     binding, judgement = statement.binding, statement.judgement
     for name in dict.fromkeys(fact.name for fact in judgement.facts):
         if instead := FACTS[name].instead:
@@ -278,21 +278,21 @@ def list_warnings(statement: Statement) -> Iterator[Diagnostic]:
 
 
 StartWorker: TypeAlias = "Callable[..., Callable[[], Any]]"
-"""Starts a function with its arguments in another process; what it returns waits for the result."""
+"""Function that starts a call in a worker process and returns a function that waits for its result."""
 
 _WORTH_SHARING = 24
-"""Blocks to draw from which a second process saves more than it costs to start."""
+"""Number of blocks to draw from which a worker process saves more time than it takes to start."""
 _AWAY = 4
-"""Every fourth page is drawn in the second process, which has the link cards of all pages to make."""
+"""Every fourth page is drawn by the worker process, which also makes the link cards of all pages."""
 
 
 def split_plan(
     plan: Plan, sources: Mapping[str, Source], cache: Cache, start_worker: StartWorker | None
 ) -> tuple[Plan, Plan]:
-    """What is drawn here, and what in the second process if there may be one.
+    """Split a plan into the parts for this process and for the worker process, if it may be started.
 
-    Nothing where most data were read by an earlier draft: starting a process would cost more. Pages with
-    a source in common stay together, so that no data are read twice.
+    The second part is empty if an earlier draft read most of the data: starting a process would take longer.
+    Pages with a common source stay together, so that no data are read twice.
     """
     fresh = {
         source
@@ -314,7 +314,7 @@ def split_plan(
 
 
 class WorkerShare:
-    """The second process at work on some pages of a plan; it begins to read at once."""
+    """The worker process's part of a plan, which it starts to read at once."""
 
     def __init__(
         self,
@@ -330,20 +330,20 @@ class WorkerShare:
         self._drawing: Callable[[], tuple[DrawnBlocks, list[Diagnostic]]]
 
     def fetch_names(self, problems: Diagnostics) -> dict[Request, tuple[str, ...]]:
-        """The series behind its requests."""
+        """Return the series of its requests."""
         names: dict[Request, tuple[str, ...]]
         names, found = self._reading()
         problems.add(found)
         return names
 
     def start_drawing(self, colours: SeriesColours) -> None:
-        """Let it draw, now that all series have their colours."""
+        """Start drawing, once all series have their colours."""
         self._drawing = self._start(_draw, self._plan, self._project, self._sources, colours, self._cache)
 
     def add_to(
         self, parts: DrawnBlocks, problems: Diagnostics, report_progress: Callable[[str, Shown], None]
     ) -> None:
-        """Wait for what it drew and add it to what was drawn here."""
+        """Wait for its blocks and add them to those drawn in this process."""
         drawn, found = self._drawing()
         problems.add(found)
         parts.results |= drawn.results
@@ -355,19 +355,19 @@ class WorkerShare:
 
 
 def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - as Elsewhere
-    """No process is started for an empty plan."""
+    """Run in this process, for an empty plan or if no worker may be started."""
     result = work(*arguments)
     return lambda: result
 
 
 def load_libraries() -> None:
-    """In the second process: import what reading and drawing need, while there is nothing else to do."""
+    """Import what reading and drawing need into the worker process while it is idle."""
     for name in ("figures.vega.altair_chart", "read", "statistics.curves.mean_curves"):
         import_module(f"reportgen.{name}")
 
 
 _answers: dict[Path, ResultsStore] = {}
-"""In the second process: what it read, for when it draws."""
+"""Results stores of the worker process, saved between reading and drawing."""
 
 
 def _read(

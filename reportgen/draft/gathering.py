@@ -1,4 +1,4 @@
-"""Reads the pages and opens every source that they, or a command, name; problems of pages are collected."""
+"""Reading of pages and opening of every source that they or a command name."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
-    """The author's pages, then those generated for benchmarks without one."""
+    """Read the author's pages, then generate those of benchmarks without one."""
     untrusted = project.settings.untrusted
     pages = read_pages(project.root, project.content_dir, project.page_paths, problems, untrusted=untrusted)
     with problems.collecting():
@@ -54,7 +54,7 @@ def gather_pages(project: Project, problems: Diagnostics) -> tuple[Page, ...]:
 def gather_sources(
     project: Project, pages: tuple[Page, ...], hashes: FileHashes, cache: Cache, problems: Diagnostics
 ) -> dict[str, Source]:
-    """Every source that a page names, opened; one that cannot be opened is left out and reported."""
+    """Open every source that a page names; one that cannot be opened is reported and left out."""
     data = SourceLocation(project.settings.data_dir)
     sources: dict[str, Source] = {}
     opening_problems: dict[str, Diagnostics] = {}
@@ -64,7 +64,7 @@ def gather_sources(
             with opening_problems[name].collecting():
                 sources[name] = open_project_source(project, name, hashes, cache)
                 opening_problems[name].add(sources[name].warnings)
-        # A source that is not there is the problem of all who name it; an ``of`` may have meant a figure.
+        # A missing source is reported wherever it is named; an ``of`` may have meant a figure.
         found = opening_problems[name].found
         if page and [problem.location for problem in found] == [data]:
             said = f'there is no figure "{name}" on this page, and {found[0].message}'
@@ -76,7 +76,7 @@ def gather_sources(
 
 
 def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocation, Page | None]]:
-    """Sources and who names them, in the order of the report; with the page where it is an ``of``."""
+    """Yield sources and where they are named, in the order of the report; with the page for an ``of``."""
     for page in pages:
         if benchmark := page.front_matter.benchmark:
             yield benchmark.source, SourceLocation(page.file, benchmark.line), None
@@ -91,7 +91,7 @@ def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocat
 
 
 def open_project_source(project: Project, name: str, hashes: FileHashes, cache: Cache) -> Source:
-    """A source of a report; raises ``ReportError`` if there is none of this name, or it cannot be opened."""
+    """Open a source of a report; raise ``ReportError`` if it does not exist or cannot be opened."""
     from reportgen.read import open_source  # noqa: PLC0415 - imports the database
 
     return open_source(
@@ -106,7 +106,7 @@ def open_project_source(project: Project, name: str, hashes: FileHashes, cache: 
 
 
 def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
-    """The pages; one generated for a benchmark is about scores if its source turns out to hold such."""
+    """Adapt pages generated for benchmarks to scores if their source turns out to contain scores."""
 
     def fit(page: Page) -> Page:
         benchmark = page.front_matter.benchmark
@@ -120,7 +120,7 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
 
 @dataclass(frozen=True, slots=True)
 class PlanAnswer:
-    """A plan in sentences, as a table, and as plain JSON."""
+    """A plan as sentences, as a table and as plain JSON."""
 
     sentences: tuple[str, ...]
     table: ResultTable
@@ -129,20 +129,20 @@ class PlanAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SourceQuestion:
-    """What a command asks about a source; its methods raise ``ReportError`` for what the data have wrong."""
+    """A command's question about a source; its methods raise ``ReportError`` if the data are invalid."""
 
     topic: Topic
     source: Source
     answers: ResultsStore
 
     def get_subject(self) -> Subject:
-        """The results that facts are computed from."""
+        """Make the subject that facts are computed from."""
         return make_subject(self.topic, self.source.location, self.answers)
 
     def plan(self, difference: float | None) -> PlanAnswer:
-        """What more data would find; ``difference`` is in points where scores go from 0 to 1.
+        """Plan more data; ``difference`` is in percentage points if scores are between 0 and 1.
 
-        Raises ``ReportError`` also if there are no answers to problems.
+        Also raises ``ReportError`` if there are no answers to problems.
         """
         from reportgen.draft.blocks.scores import make_score_context, to_json_values  # noqa: PLC0415 - only for scores
         from reportgen.figures.scores.plan import build_plan_table, write_plan_sentences  # noqa: PLC0415
@@ -158,7 +158,7 @@ class SourceQuestion:
         return PlanAnswer(write_plan_sentences(found, context), table, to_json_values(found))
 
     def find_observations(self) -> tuple[Observation, ...]:
-        """What rules find, most telling first."""
+        """Find observations, strongest first."""
         sources = {self.source.name: self.source}
         return find_observations((self.topic,), self.source.location, self.answers, sources)
 
@@ -172,15 +172,15 @@ def prepare_question(
     metric: str | None = None,
     benchmark: str | None = None,
 ) -> SourceQuestion:
-    """A question about a source, with what the pages say of it.
+    """Prepare a question about a source, using what the pages say about it.
 
-    ``metric``, and of outcomes ``benchmark``, a value of the benchmark column, may be left out where there is
-    one, or where a page's benchmark names one. Raises ``ReportError`` if the source cannot be read, or it is
-    open which metric or benchmark is meant.
+    ``metric`` and, for outcomes, ``benchmark``, a value of the benchmark column, are optional if there is
+    only one or a page's benchmark names one. Raises ``ReportError`` if the source cannot be read, or the
+    metric or benchmark is ambiguous.
     """
     source = open_project_source(project, name, hashes, cache)
     hashes.save()
-    # What pages have wrong is another command's business.
+    # Errors in pages are reported by other commands.
     pages = gather_pages(project, Diagnostics())
     topic = _find_question_topic(pages, source, metric, benchmark)
     requests: tuple[Request, ...] = (topic.request,)
@@ -192,9 +192,9 @@ def prepare_question(
 def _find_question_topic(
     pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None
 ) -> Topic:
-    """The topic of a question, with what the pages say of it: its metric, and which way is better."""
+    """Find the topic of a question, with the metric and direction that pages give."""
     own = next((b for page in pages if (b := page.front_matter.benchmark) and b.source == source.name), None)
-    # The names of files and of values in data, as they are: of those in settings, the space around is cut.
+    # Skip validation, which strips whitespace: names from files and data have to stay unchanged.
     chosen = own or Benchmark.model_construct(name=source.name, source=source.name)
     measured = source.kind == "measurements"
     for kind, value, known in (
@@ -223,6 +223,6 @@ def _find_question_topic(
     topic = make_source_topic(chosen, source, declared=own)
     shown = [one for page in pages for one in iterate_topics(page, {source.name: source})]
     same = (one.higher_is_better for one in shown if one.request.metric == topic.request.metric)
-    # Of several figures the first that says or knows it.
+    # The first figure with a known direction.
     better = next((one for one in same if one is not None), topic.higher_is_better)
     return replace(topic, higher_is_better=better)

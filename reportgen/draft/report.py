@@ -1,4 +1,4 @@
-"""The spine: a project goes in, a whole report comes out as values, and nothing is written."""
+"""Drafting of a whole report from a project, as values and without writing anything."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A drafted report: everything that will be written, and nothing written yet."""
+    """A drafted report: everything to be written."""
 
-    pages: tuple[Page, ...]  # in the order given by the author
-    shown: dict[tuple[str, str], Shown]  # what each block shows, by the page's path and the block's id
-    benchmarks: dict[str, BenchmarkResult]  # by the page's path
-    # What decided each block, as a cache key, by the same; blocks that are drawn anew each time have none.
+    pages: tuple[Page, ...]  # in the author's order
+    shown: dict[tuple[str, str], Shown]  # what each block shows, by page path and block id
+    benchmarks: dict[str, BenchmarkResult]  # by page path
+    # Cache key of each block, by page path and block id; blocks that are always redrawn have none.
     keys: dict[tuple[str, str], str]
-    sources: dict[str, Source]  # every source read, by name
+    sources: dict[str, Source]  # every opened source, by name
     problems: tuple[Diagnostic, ...] = ()  # warnings; a draft with errors is never returned
     cache_hits: int = 0
-    # What the data say to each page's bound values and claims, by the path of pages that have any.
+    # Judged bound values and claims, by path of pages that have any.
     statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
 
 
@@ -49,12 +49,12 @@ def draft(
     drawn: Callable[[str, Shown], None] = lambda _page, _shown: None,
     start_worker: StartWorker | None = None,
 ) -> Report:
-    """Draft a whole report: read what its pages ask for, compute, draw, and write nothing.
+    """Draft a whole report: read the data its pages request, compute and draw, without writing anything.
 
-    After each block ``progress`` is called with how many of how many are drawn, and ``drawn`` with its page's
-    path and what it shows, so that more can be made of it while the rest is drawn. ``start_worker`` starts a
-    function in another process and returns what waits for its result; some pages of a large report are read
-    and drawn there. Raises ``ReportError`` with every problem of the report, when any of them is an error.
+    After each block, ``drawn`` is called with its page's path and what it shows, so that the caller can use
+    it while the rest is drawn, and ``progress`` with the number of drawn blocks and of all. ``start_worker``
+    starts a function in another process, which reads and draws some pages of a large report, and returns a
+    function that waits for its result. Raises ``ReportError`` with all problems if any of them is an error.
     """
     problems = Diagnostics()
     pages = gather_pages(project, problems)

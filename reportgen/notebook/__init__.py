@@ -1,12 +1,12 @@
-"""For notebooks: the same reading, statistics and drawing as a report's, one call each.
+"""Notebook functions: the reading, statistics and drawing of a report, with one call for each.
 
 >>> import reportgen as rg
 >>> table = rg.read("data/math500")
->>> frame = rg.curves(table, metric="validation score")  # a row a point
+>>> frame = rg.curves(table, metric="validation score")  # one row per point
 >>> chart = rg.draw(table, metric="validation score")
 >>> answers = rg.read("data/model-comparison")
->>> scores = rg.scores(answers)  # a row a benchmark and series
->>> pairs = rg.compare(answers)  # a row a benchmark and pair
+>>> scores = rg.scores(answers)  # one row per benchmark and series
+>>> pairs = rg.compare(answers)  # one row per benchmark and pair
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Opening run data in a notebook, and its curves: as a frame, and as an Altair chart."""
+"""Run data in a notebook, with its curves as a data frame and as an Altair chart."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A file or folder of run data, opened and not yet read; ``source`` says what is in it."""
+    """A file or folder of run data that is opened but not yet read; ``source`` describes its contents."""
 
     root: Path
     source: Source
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The names of its metrics."""
+        """Names of the metrics."""
         return self.source.metrics
 
 
@@ -45,10 +45,10 @@ def read(path: str | Path) -> Table:
     """Open a file or folder of run data, with its ``source.yml`` if it has one.
 
     Args:
-        path: a data file, or a folder of them.
+        path: a data file or a folder of data files.
 
     Raises:
-        ReportError: nothing is there, or it cannot be understood; the error has every problem.
+        ReportError: the path does not exist or cannot be read; the error lists every problem.
     """
     from reportgen.read import open_path  # noqa: PLC0415 - imports the database
     from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
@@ -68,25 +68,25 @@ def curves(
     smooth: float = 0.0,
     max_points: int | None = 400,
 ) -> pd.DataFrame:
-    """The mean of each series at each step, with its interval across runs.
+    """Compute the mean of each series at each step, with its interval across runs.
 
     Args:
-        table: from ``read``.
-        metric: its name; may be left out where there is only one.
-        x: a column or metric used as x; the step if None.
-        series: only these, in this order.
-        where: column to the values it may have.
+        table: the result of ``read``.
+        metric: name of the metric; optional if there is only one.
+        x: column or metric to use as x; the step if None.
+        series: series to include, in this order; all if None.
+        where: allowed value or values of each column.
         band: ``ci`` (mean ± t(n−1)·s/√n), ``simultaneous``, ``se``, ``sd``, ``range``, ``iqr`` or ``none``.
         level: confidence level of ``ci`` and ``simultaneous``.
-        smooth: 0 for none, towards 1 for more.
-        max_points: more distinct steps are binned; None for no limit.
+        smooth: amount of smoothing, from 0 for none towards 1.
+        max_points: maximum number of distinct steps, above which they are binned; None for no limit.
 
     Returns:
-        Columns ``series, metric, step, value, low, high, n``, one row a point; ``low`` and ``high`` are
-        missing where no interval can be known, as with one run.
+        Columns ``series, metric, step, value, low, high, n``, with one row per point. ``low`` and ``high``
+        are NaN if no interval can be known, as with one run.
 
     Raises:
-        ReportError: an unknown metric, series or column, with the nearest known name.
+        ReportError: the metric, series or column is unknown; the error suggests the nearest known name.
     """
     import pandas as pd  # noqa: PLC0415 - slow to import
 
@@ -114,12 +114,12 @@ def draw(
     smooth: float = 0.0,
     title: str | None = None,
 ) -> alt.LayerChart:
-    """The figure that a ``curve`` block would show, as an Altair chart with its data inside.
+    """Draw the figure of a ``curve`` block as an Altair chart that includes its data.
 
-    The arguments are those of ``curves``; ``title`` is the chart's.
+    The arguments are those of ``curves``, and ``title`` is the title of the chart.
 
     Raises:
-        ReportError: as ``curves``.
+        ReportError: as for ``curves``.
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
@@ -155,7 +155,7 @@ def _list_conditions(
 
 
 def _compute(table: Table, metric: str | None, request: CurveRequest) -> CurveResult:
-    """The curves of a request for a metric, which may be left out where there is only one."""
+    """Compute the curves of a request for a metric, which is optional if there is only one."""
     source, known = table.source, table.metrics
     if source.kind != "measurements":
         message = f'"{source.name}" holds scores'

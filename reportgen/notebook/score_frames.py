@@ -1,4 +1,4 @@
-"""Scores and comparisons in a notebook: frames with every number and word of a page."""
+"""Scores and comparisons in a notebook, as data frames with the numbers and words of a page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 MACRO: Final = "macro average"
-"""The benchmark of the rows that average several."""
+"""Benchmark of the rows with averages over several benchmarks."""
 
 _NOTEBOOK: Final = SourceLocation("notebook")
 _SCORE_COLUMNS: Final = (
@@ -55,7 +55,7 @@ _NUMBERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    """Which part of a table or of outcomes a call is about, and how its scores are compared."""
+    """The part of a table or of outcomes selected by a call, and how its scores are compared."""
 
     data: Table | Outcomes
     benchmark: str | None
@@ -66,7 +66,7 @@ class _Selection:
 
     @contextmanager
     def locate_errors(self) -> Iterator[None]:
-        """A context in which an error of the outcomes gets the location that they came from."""
+        """Report a ``ScoresError`` raised inside the context at the location of the data."""
         try:
             yield
         except ScoresError as error:
@@ -74,12 +74,12 @@ class _Selection:
             raise make_error(place, error.message, error.next_step, Stage.DATA) from error
 
     def list_benchmarks(self, source: Source) -> dict[str | None, str]:
-        """The benchmarks of a source and how they are called in a frame."""
+        """Return the benchmarks of a source with their names in a frame."""
         benchmarks: Sequence[str | None] = [self.benchmark] if self.benchmark else source.benchmarks or [None]
         return {title: title or source.settings.title or source.name for title in benchmarks}
 
     def read_problem_scores(self, *, answers: bool) -> dict[str, ProblemScores]:
-        """The problem scores by the name of their benchmark, with ``answers`` if needed."""
+        """Read the problem scores by name of their benchmark, with ``answers`` if needed."""
         if isinstance(self.data, Outcomes):
             if self.benchmark or self.series or self.where:
                 raise ValueError("outcomes are narrowed where they are read")
@@ -96,7 +96,7 @@ class _Selection:
 
 
 def _parse_metric(metric: str) -> tuple[str, int]:
-    """A metric as the statistics take it, read as a block reads it: ``pass@8`` is ``pass@k`` and 8."""
+    """Parse a metric as a block does, and split it for the statistics: ``pass@8`` is ``pass@k`` and 8."""
     try:
         return split_metric(MetricSettings(metric=metric).metric)
     except ValueError:
@@ -106,7 +106,7 @@ def _parse_metric(metric: str) -> tuple[str, int]:
 
 
 def _as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
-    """Rows as a frame of these columns: numbers float64, counts Int64, words and tuples objects."""
+    """Make a frame with these columns: numbers as float64, counts as Int64, strings and tuples as objects."""
     import pandas as pd  # noqa: PLC0415 - slow to import
 
     frame = pd.DataFrame([[row[name] for name in columns] for row in rows], columns=list(columns))
@@ -125,50 +125,50 @@ def scores(
     level: float = 0.95,
     higher_is_better: bool = True,
 ) -> pd.DataFrame:
-    """The score of each series on each benchmark, with its interval and group; the best first.
+    """Compute the score of each series on each benchmark, with its interval and group, best first.
 
-    The estimate is the mean over problems of each problem's own value: the metric over its samples,
-    averaged over runs. pass@k is unbiased, 1 - C(n - c, k)/C(n, k) with c of n samples right (Chen et al.
-    2021), pass^k is C(c, k)/C(n, k) (Yao et al. 2024), maj@k the expected majority vote, exact.
+    The estimate is the mean over problems of each problem's value: the metric over its samples, averaged
+    over runs. pass@k is the unbiased 1 - C(n - c, k)/C(n, k) with c of n samples right (Chen et al. 2021),
+    pass^k is C(c, k)/C(n, k) (Yao et al. 2024), and maj@k is the exact expectation of the majority vote.
 
-    The interval is about one of two things, and the column ``estimand`` says which:
+    The interval has one of two estimands, given in the column ``estimand``:
 
-    - ``problems like these``: the score on other such problems. logit(u) ± t(P-1) se/(u (1 - u)), carried
-      back, with u the estimate and se = s/√P over the P problems' values as shares of the range of scores
-      (Brown, Cai and DasGupta 2001, the logit interval, with t); Wilson's (1927) where each problem is one
-      sample that is right or wrong.
-    - ``these problems``: the score on these very problems with other samples. estimate ± t √(Σ v_p)/P with
-      v_p the sampling variance of problem p's value (s²/m for a mean of m samples), degrees of freedom
-      after Satterthwaite (1946).
+    - ``problems like these``: the score on other problems of the same kind. It is logit(u) ± t(P-1)
+      se/(u (1 - u)), transformed back, with u the estimate and se = s/√P over the values of the P problems
+      as fractions of the range of scores (the logit interval of Brown, Cai and DasGupta 2001, with t), or
+      Wilson's interval (1927) if each problem has one sample that is right or wrong.
+    - ``these problems``: the score on the same problems with other samples. It is estimate ± t √(Σ v_p)/P
+      with v_p the sampling variance of problem p's value (s²/m for a mean of m samples) and degrees of
+      freedom after Satterthwaite (1946).
 
-    Every series of a group is better than every one of the groups below it: paired differences, tested by
-    sign-flips, adjusted over all pairs of the benchmark; see ``compare``. Where there are several
-    benchmarks, rows of the benchmark ``macro average`` follow, in which each counts once; it is about these
+    Every series in a group is better than every series in lower groups, by sign-flip tests of paired
+    differences adjusted over all pairs of the benchmark; see ``compare``. For several benchmarks, rows of the
+    benchmark ``macro average`` follow, which weights benchmarks equally. It is an average over these
     benchmarks and no others, and has no group.
 
-    Totals without problems are used as they are reported: estimate ± z stderr, and no groups.
+    Totals without problems are used as reported: estimate ± z stderr, without groups.
 
     Args:
-        data: from ``read``, or outcomes that are narrowed already.
+        data: the result of ``read``, or outcomes that are already filtered.
         metric: ``mean``, or ``avg@N``, ``pass@K``, ``maj@K``, ``pass^K`` with a number, such as ``pass@8``.
-        benchmark: only this one of a table with several; all if None.
-        series: only these, in this order.
-        where: column to the values it may have.
-        estimand: what the interval is about, see above.
+        benchmark: the benchmark to use from a table with several; all if None.
+        series: series to include, in this order; all if None.
+        where: allowed value or values of each column.
+        estimand: estimand of the interval, see above.
         level: confidence level.
-        higher_is_better: whether a larger score is the better one.
+        higher_is_better: whether larger scores are better.
 
     Returns:
         Columns ``benchmark, series, metric, estimate, low, high, level, group, estimand, method, reason,
         problems, fewest_samples, most_samples, runs, between_runs, stderr, run_stderr, tokens, seconds,
-        cost``, one row a benchmark and series. Scores are in the unit of the data. What is missing is NA, and
-        ``reason`` says why no interval is there. ``between_runs`` is the standard deviation of the runs' own
-        scores, ``run_stderr`` what runs add to ``stderr`` and the interval beyond what their answers explain.
-        ``tokens``, ``seconds`` and ``cost`` are those of a sample.
+        cost``, with one row per benchmark and series. Scores are in the unit of the data. Missing values are
+        NA, and ``reason`` explains a missing interval. ``between_runs`` is the standard deviation of the
+        runs' scores, and ``run_stderr`` the part of ``stderr`` due to runs that their answers do not explain.
+        ``tokens``, ``seconds`` and ``cost`` are per sample.
 
     Raises:
-        ReportError: there is no such metric, benchmark, series or column, a problem has fewer than k
-            samples, or the data have measurements and no outcomes.
+        ReportError: the metric, benchmark, series or column does not exist, a problem has fewer than k
+            samples, or the data are measurements instead of outcomes.
 
     Example:
         >>> import reportgen as rg
@@ -193,7 +193,7 @@ def scores(
 
 
 def _score_totals(table: Table, metric: str, chosen: _Selection) -> pd.DataFrame:
-    """Totals as they are reported; of several benchmarks with their average, where it means anything."""
+    """Return totals as reported, with an average over several benchmarks if it is meaningful."""
     from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
 
     source = table.source
@@ -209,7 +209,7 @@ def _score_totals(table: Table, metric: str, chosen: _Selection) -> pd.DataFrame
         columns[title] = score_totals(reported, level=chosen.level, ends=ends)
         ranges.add((*ends, better))
         rows += _make_rows(title, columns[title], (), higher_is_better=better)
-    # Numbers of other ranges, or of one that is not known, or of other directions have no average.
+    # Totals with different or unknown ranges or with different directions have no average.
     low, _, better = next(iter(ranges))
     if len(columns) > 1 and len(ranges) == 1 and not math.isinf(low):
         averages = _average(columns, "problems like these", chosen.level)
@@ -218,7 +218,7 @@ def _score_totals(table: Table, metric: str, chosen: _Selection) -> pd.DataFrame
 
 
 def _average(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level: float) -> list[Score]:
-    """The macro average of each series; the noise of these problems adds up as that of problems like them."""
+    """Compute macro averages; intervals for these problems combine like those for problems like these."""
     by_name = {title: {one.series: one for one in column} for title, column in columns.items()}
     names = dict.fromkeys(one.series for column in columns.values() for one in column)
     averages = [
@@ -234,7 +234,7 @@ def _average(columns: Mapping[str, Sequence[Score]], estimand: Estimand, level: 
 def _make_rows(
     title: str, column: Sequence[Score], groups: Sequence[RankGroup], *, higher_is_better: bool
 ) -> list[dict[str, object]]:
-    """A row a series, best first, equal ones in the order of the data, those without a score last."""
+    """Make a row per series, best first, ties in the order of the data, and those without a score last."""
     group_of = {name: group.rank for group in groups for name in group.series}
     sign = -1 if higher_is_better else 1
     ranked = sorted(column, key=lambda one: (one.estimate is None, sign * (one.estimate or 0.0)))
@@ -258,48 +258,47 @@ def compare(
     level: float = 0.95,
     higher_is_better: bool = True,
 ) -> pd.DataFrame:
-    """Paired differences of series, a minus b, each with interval, adjusted p and verdict.
+    """Compute paired differences of series, a minus b, with intervals, adjusted p-values and verdicts.
 
-    Every pair if neither side is named; with ``b`` alone each other series against it, as a baseline.
+    Without ``a`` and ``b``, all pairs are compared; with only ``b``, all other series are compared with it
+    as a baseline.
 
     - ``difference``: the mean of d_p, the difference of the two values of problem p (see ``scores``), over
-      the P problems that both answered. Its estimand is the mean difference over problems like these; with
-      several runs a side also over runs like these: of methods, otherwise of these checkpoints.
-    - ``low``, ``high``: difference ± t √(s_d²/P + τ_a²/r_a + τ_b²/r_b), each pair by itself, with τ² the
+      the P problems that both answered. It estimates the mean difference over problems like these and, with
+      several runs on each side, over runs like these: it then compares methods, otherwise these checkpoints.
+    - ``low``, ``high``: difference ± t √(s_d²/P + τ_a²/r_a + τ_b²/r_b) for each pair alone, with τ² the
       variance between runs that their answers do not explain.
-    - ``p``: two-sided, the share of sign vectors that bring Σ ± d_p as far from 0 as it is (Fisher 1935):
-      of all up to 20 problems that differ, otherwise of 20 000 seeded ones, (1 + r)/(1 + 20 000) (Phipson
-      and Smyth 2010); from Student's t where runs add to the variance.
-    - ``adjusted_p``: by a step-down test of the largest statistic (Westfall and Young 1993) over all rows of
-      this frame together. A pair picked out of many after a look at them is not one comparison: then ask for
-      all of them.
-    - ``verdict``, of a: ``better`` or ``worse`` where adjusted p < 0.05 and the interval leaves 0 out,
-      otherwise ``unclear``; ``too few`` under 6 shared problems.
+    - ``p``: two-sided, the fraction of sign vectors for which Σ ± d_p is at least as far from 0 as observed
+      (Fisher 1935): of all vectors for up to 20 problems that differ, otherwise of 20 000 seeded ones,
+      (1 + r)/(1 + 20 000) (Phipson and Smyth 2010). From Student's t if runs add to the variance.
+    - ``adjusted_p``: from a step-down test of the largest statistic (Westfall and Young 1993) over all rows
+      of this frame. If you choose a pair after looking at many, compare all of them.
+    - ``verdict`` on a: ``better`` or ``worse`` if adjusted p < 0.05 and the interval excludes 0, ``unclear``
+      otherwise, and ``too few`` with fewer than 6 shared problems.
 
-    Where there are several benchmarks, a row of the benchmark ``macro average`` follows for each pair, in
-    which each benchmark counts once.
+    For several benchmarks, each pair also has a row of the benchmark ``macro average``, which weights
+    benchmarks equally.
 
     Args:
-        data: from ``read``, or outcomes that are narrowed already.
-        a: only this series on the first side.
-        b: only this one on the second.
+        data: the result of ``read``, or outcomes that are already filtered.
+        a: the only series on the first side.
+        b: the only series on the second side.
         metric: as in ``scores``.
-        benchmark: only this one of a table with several; all if None.
-        series: only these.
-        where: column to the values it may have.
+        benchmark: the benchmark to use from a table with several; all if None.
+        series: series to include; all if None.
+        where: allowed value or values of each column.
         level: confidence level of the intervals.
-        higher_is_better: whether a larger score is the better one.
+        higher_is_better: whether larger scores are better.
 
     Returns:
         Columns ``benchmark, a, b, metric, difference, low, high, level, spread, p, adjusted_p,
         tested_together, verdict, reason, shared, only_a, only_b, method, interval_method, runs_a, runs_b,
-        stderr, run_stderr, df, family_stderr, critical,
-        family_blocks``, one row a benchmark and pair. ``spread`` is s_d,
-        ``only_a`` and ``only_b`` are tuples of the problems that only one side answered. What is missing is
-        NA, and ``reason`` says why.
+        stderr, run_stderr, df, family_stderr, critical, family_blocks``, with one row per benchmark and
+        pair. ``spread`` is s_d; ``only_a`` and ``only_b`` are tuples of the problems that only one side
+        answered. Missing values are NA, and ``reason`` says why.
 
     Raises:
-        ReportError: as ``scores``.
+        ReportError: as for ``scores``.
 
     Example:
         >>> import reportgen as rg

@@ -1,1 +1,1 @@
-"""Blocks of a page: what each kind asks for and draws."""
+"""Planning and drawing of each kind of block."""

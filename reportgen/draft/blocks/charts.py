@@ -1,4 +1,4 @@
-"""The table of kinds of blocks, and the kinds that draw curves, tables and charts of an author's own."""
+"""All kinds of blocks, and the drawing of curves, tables and author-defined charts."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS = 100_000
-"""Of a source in a chart of an author's: they stand on the page, each with its columns' names."""
+"""Most rows of a source in an author-defined chart, since the page holds each row with its column names."""
 
 
 def _draw_vega_lite(planned: PlannedBlock, settings: VegaLiteSettings, inputs: DrawInputs) -> Figure:
-    """A ``vega-lite`` block with its sources' rows put in."""
+    """Draw a ``vega-lite`` block with the rows of its sources."""
     frames = {name: _read_frame(inputs, name, planned.block.location) for name in planned.sources}
     specification = dict(settings.spec)
     if settings.source:
@@ -57,7 +57,7 @@ def _draw_vega_lite(planned: PlannedBlock, settings: VegaLiteSettings, inputs: D
 
 
 def _draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawInputs) -> Figure:
-    """An ``altair`` block: its function is called with the source's frame.
+    """Draw an ``altair`` block by calling its function with the source's data frame.
 
     Raises ``ReportError`` if the report's settings do not allow code, or the function fails.
     """
@@ -70,14 +70,14 @@ def _draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawIn
 
     frame = _read_frame(inputs, source, place)
     specification = run_chart_function(inputs.project.root, settings.function, frame, place)
-    # A chart may come with outside addresses as well as a block may: the same check reads both. It reads no
-    # rows that Altair put in, but an address that they come from.
+    # A chart can contain external URLs, just as a block can, so it goes through the same check. That skips
+    # the rows that Altair inlined, but not the URL of data.
     checked = {key: value for key, value in specification.items() if key not in {"datasets", "data"}}
     if isinstance(data := specification.get("data"), dict) and "url" in data:
         checked["data"] = data
     title = load_block("vega-lite", json.dumps(checked), replace(place, column=None)).title
 
-    def draw_once(spec: dict[str, Any]) -> str:  # the function is called each time, the same chart drawn once
+    def draw_once(spec: dict[str, Any]) -> str:  # called each time, but equal charts are drawn once
         key = inputs.cache.make_key("author-chart", version("vl-convert-python"), write_compact_json(spec))
         return inputs.cache.memo(key, str, lambda: draw_chart(spec))
 
@@ -111,7 +111,7 @@ def _draw_author_chart(
 
 
 def _read_frame(inputs: DrawInputs, source: str, place: SourceLocation) -> pd.DataFrame:
-    """The rows of a source; raises ``ReportError`` if there are more than a page can hold."""
+    """Read the rows of a source; raise ``ReportError`` if there are too many for a page."""
     from reportgen.read import read_raw_frame  # noqa: PLC0415 - imports the database and pandas
 
     frame: pd.DataFrame = read_raw_frame(inputs.project.root, inputs.sources[source])
@@ -123,7 +123,7 @@ def _read_frame(inputs: DrawInputs, source: str, place: SourceLocation) -> pd.Da
 
 
 def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as JSON has them: every digit of a number, times in ISO 8601, None for what is missing."""
+    """Convert rows to JSON values: full-precision numbers, times in ISO 8601, None for missing values."""
     import pandas as pd  # noqa: PLC0415 - slow to import
 
     columns = {}
@@ -184,7 +184,7 @@ def _plan_requests(
 
 @dataclass(frozen=True, slots=True)
 class BlockKind:
-    """A kind of block: what it shows and how that is drawn, what it asks for, and whether it is stored."""
+    """A kind of block: how it is drawn and planned, what it shows, and whether it is cached."""
 
     draw: Callable[[PlannedBlock, Any, DrawInputs], Shown]
     shows: type[Shown]
@@ -197,7 +197,7 @@ KINDS: Final = {
     "panels": BlockKind(_draw_panels, Panels),
     "table": BlockKind(_draw_table, ResultTable),
     "vega-lite": BlockKind(_draw_vega_lite, Figure),
-    # The author's function may change while its block does not.
+    # The author's function can change although its block does not.
     "altair": BlockKind(_draw_altair, Figure, stored=False),
     "scores": BlockKind(_draw_scores, Stack),
     "passk": BlockKind(_draw_scores, Figure),
@@ -207,15 +207,15 @@ KINDS: Final = {
     "plan": BlockKind(_draw_scores, Stack),
     "observations": BlockKind(draw_observations, Observations, plan_observations),
 }
-"""Every kind of block but the overview, which shows what other blocks came to."""
+"""Every kind of block except the overview, which shows the results of other pages."""
 
 
 def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> PlannedBlock:
-    """A block with what it asks for; raises ``ReportError`` if its sources do not have that."""
+    """Plan the requests of a block; raise ``ReportError`` if its sources cannot satisfy them."""
     plan = KINDS[block.kind].plan if block.kind in KINDS else _plan_requests
     return plan(block, block.settings, page, sources)
 
 
 def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
-    """What a block shows, drawn from the data that it names."""
+    """Draw a block from the data that it names."""
     return KINDS[planned.block.kind].draw(planned, planned.block.settings, inputs)

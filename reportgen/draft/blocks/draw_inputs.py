@@ -1,4 +1,4 @@
-"""What every block is drawn from: results, subjects of facts, colours of series, notes on sources."""
+"""Inputs for drawing blocks: results, subjects of facts, colours of series, notes on sources."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SeriesColours:
-    """The palette slot of every series, and the series behind each request."""
+    """Palette slot of every series, and the series of each request."""
 
     slots: Mapping[str, int]
     names: Mapping[Request, tuple[str, ...]]
 
     def get_slots(self, requests: Iterable[Request]) -> dict[str, int]:
-        """The slots of the series behind some requests."""
+        """Return the slots of the series of some requests."""
         return {name: self.slots[name] for request in requests for name in self.names.get(request, ())}
 
 
 def make_names_key(cache: Cache, requests: tuple[Request, ...], source: Source) -> str:
-    """The key of the series names behind all requests to a source."""
+    """Return the cache key of the series names of all requests to a source."""
     return cache.make_key("series", repr(requests), source.digest)
 
 
 def read_series_names(
     plan: Plan, sources: Mapping[str, Source], answers: ResultsStore, cache: Cache, problems: Diagnostics
 ) -> dict[Request, tuple[str, ...]]:
-    """The series behind every request, stored in the cache: unchanged sources are not read for them."""
+    """Return the series of every request, from the cache if their source has not changed."""
     names: dict[Request, tuple[str, ...]] = {}
     for source, requests in plan.requests_by_source.items():
         key = make_names_key(cache, requests, sources[source])
@@ -79,10 +79,10 @@ def read_series_names(
 def choose_colours(
     plan: Plan, names: Mapping[Request, tuple[str, ...]], pinned: Mapping[str, int], problems: Diagnostics
 ) -> SeriesColours:
-    """Slots such that series drawn together differ, the same on every page.
+    """Assign the same slot on every page to each series, with different slots for series drawn together.
 
-    The order of the plan decides which series is given a slot first. ``pinned`` are places in the palette,
-    from 1, that the author gave to series; ``problems`` gets those that are out of range.
+    Slots are assigned in the order of the plan. ``pinned`` has the author's palette positions of series, from
+    1; those that are out of range are added to ``problems``.
     """
     in_order = {request: names[request] for request in plan.requests if request in names}
     wrong = [name for name, place in pinned.items() if not 1 <= place <= SLOTS]
@@ -94,14 +94,14 @@ def choose_colours(
 
 
 _MOST_PLACES: Final = 3
-# What concerns settings, or the x that a block may choose: only the author can do something with it.
+# Messages about settings, or about the x that a block can choose, which concern only the author.
 _ADVICE: Final = re.compile(
     r"^(?:rename|rename_metrics|lower_is_better|score_name|protocols|series_from|seed_from|run_from): "
     r"|: steps here are _step\b"
 )
-# Behind what is irregular may stand what a block could do about it.
+# Advice for a block's author that may follow the description of an irregularity.
 _IN_A_BLOCK: Final = re.compile(r': "[^"]*" in a block [^;]*')
-# What ``repeat:`` does to rows of one step, or of one problem.
+# Effect of ``repeat:`` on rows of one step, or of one problem and sample.
 _REPEAT: Final = {
     ("measurements", "mean"): "Rows of one run and step are averaged.",
     ("measurements", "runs"): "Rows of one run and step are read as runs of their own.",
@@ -110,10 +110,10 @@ _REPEAT: Final = {
 
 
 def list_notes(source: Source) -> tuple[str, ...]:
-    """Sentences about a source for the readers of its figures.
+    """List sentences about a source for the readers of its figures.
 
-    They are the build's warnings without steps for its author and without what concerns settings only. Files
-    are named by their paths below the source. Of a frozen source those from when it was frozen come first.
+    They are the build's warnings without next steps and without those that concern only settings. Files are
+    named by their paths below the source. A frozen source starts with the notes from when it was frozen.
     """
     location = PurePosixPath(source.location.file)
     folder = str(location.parent if location.name == "source.yml" else location)
@@ -140,13 +140,13 @@ def list_notes(source: Source) -> tuple[str, ...]:
 
 
 def list_cautions(sources: Iterable[Source]) -> str:
-    """Why numbers of these sources are not exact, in brackets behind their titles; empty where they are."""
+    """Return why numbers of these sources are approximate, in brackets; empty if they are exact."""
     cautions = dict.fromkeys(s.settings.approximate for s in sources if s.settings.approximate)
     return f" ({', '.join(cautions)})" if cautions else ""
 
 
 def make_curve_scale(topic: Topic, result: CurveResult) -> Scale:
-    """What the numbers of a topic's curves mean."""
+    """Make the scale of a topic's curves."""
     metric = topic.request.metric
     return Scale(
         metric=topic.title or metric,
@@ -158,16 +158,16 @@ def make_curve_scale(topic: Topic, result: CurveResult) -> Scale:
 
 
 def make_score_scale(request: ScoreRequest, lowest: float, highest: float) -> Scale:
-    """What the numbers of scores mean."""
+    """Make the scale of the scores of a request."""
     bounds = (lowest, highest)
     percent = bounds == (0.0, 100.0)
     return Scale(request.metric, request.higher_is_better, step_name="", bounds=bounds, percent=percent)
 
 
 def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> Subject:
-    """The subject of a topic, from data that are read if they were not yet.
+    """Make the subject of a topic, reading its data if necessary.
 
-    Raises ``ReportError`` at ``place`` for what the data have wrong, or do not give.
+    Raises ``ReportError`` at ``place`` if the data are invalid or insufficient.
     """
     request = topic.request
     if isinstance(request, ScoreRequest):
@@ -184,7 +184,7 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
 
 
 def describe_topic(topic: Topic, sources: Mapping[str, Source]) -> str:
-    """What statements of a topic are about, for their reader: the metric, and the benchmark of scores."""
+    """Describe a topic for readers: the metric and, for scores, the benchmark."""
     request = topic.request
     if isinstance(request, CurveRequest):
         return topic.title or request.metric
@@ -195,10 +195,10 @@ def describe_topic(topic: Topic, sources: Mapping[str, Source]) -> str:
 def link_topic(
     topic: Topic, series: tuple[str, ...], x: tuple[float, float] | None, mark: tuple[float, str] | None
 ) -> str:
-    """The fragment of the link that shows something in a topic's figure; empty where none shows it.
+    """Return the link fragment that shows series in a topic's figure, or an empty string without a figure.
 
-    ``x`` is the range of steps to look at, ``mark`` the step and series of the point to mark; scores have
-    neither.
+    ``x`` is the range of steps to show, ``mark`` the step and series of the point to mark; both are ignored
+    for scores.
     """
     if not topic.figure:
         return ""
@@ -209,7 +209,7 @@ def link_topic(
 
 @dataclass(frozen=True, slots=True)
 class _Knowledge:
-    """What is stored of a subject: itself, its facts by their calls, judgements by their bindings."""
+    """Cached contents of a subject, with facts by call and judgements by binding."""
 
     holds: Literal["curves", "scores"]
     scale: Scale
@@ -219,7 +219,7 @@ class _Knowledge:
 
 
 class CachedSubject:
-    """A ``Subject`` that outlives the draft; what a draft no longer uses is forgotten."""
+    """A ``Subject`` cached between drafts; results that a draft no longer uses are dropped."""
 
     def __init__(self, cache: Cache, key: str, make: Callable[[], Subject]) -> None:
         self._cache, self._key, self._make = cache, key, make
@@ -257,7 +257,7 @@ class CachedSubject:
         return self._facts[call]
 
     def get_judgement(self, binding: Binding) -> Judgement:
-        """What the data say to a binding, judged where that is not stored."""
+        """Return the judgement of a binding, judging it if that is not cached."""
         key = json.dumps([binding.kind, binding.words, binding.expression])
         if key not in self._judgements:
             stored = self._stored.judgements.get(key) if self._stored else None
@@ -269,7 +269,7 @@ class CachedSubject:
         return self._judgements[key]
 
     def store(self) -> None:
-        """Store what was used, if some of it was not stored before."""
+        """Store the facts and judgements used, if any is new."""
         if self._fresh:
             facts, judgements = dict(sorted(self._facts.items())), dict(sorted(self._judgements.items()))
             known = _Knowledge(self.holds, self.scale, self.series, facts, judgements)
@@ -278,7 +278,7 @@ class CachedSubject:
 
 @dataclass(frozen=True)
 class DrawInputs:
-    """The materials of a draft, gathered before the first block is drawn."""
+    """Inputs for drawing the blocks of a draft."""
 
     project: Project
     sources: Mapping[str, Source]
@@ -288,7 +288,7 @@ class DrawInputs:
     subjects: dict[Topic, CachedSubject] = field(default_factory=dict, init=False)
 
     def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
-        """The results behind facts about a topic; problems of its data are reported at ``place``."""
+        """Return the subject of a topic; problems in its data are reported at ``place``."""
         if topic not in self.subjects:
             better, digest = str(topic.higher_is_better), self.sources[topic.request.source].digest
             key = self.cache.make_key("facts", repr(topic.request), better, topic.title, digest)
@@ -298,7 +298,7 @@ class DrawInputs:
 
     @cached_property
     def get_chart_spec(self) -> Callable[[ChartShape], str]:
-        """What gives the Vega-Lite specification of a chart's shape, as JSON."""
+        """Function that returns the Vega-Lite specification of a chart's shape as JSON."""
 
         @functools.cache
         def get_spec(shape: ChartShape) -> str:
@@ -314,7 +314,7 @@ class DrawInputs:
     def make_context(
         self, place: SourceLocation, source: str, result: CurveResult, benchmark: Benchmark | None
     ) -> DrawContext:
-        """What a figure of one source needs to know beyond its numbers."""
+        """Make the context of a figure of one source: everything it needs besides its numbers."""
         opened = self.sources[source]
         ranked = benchmark is not None and benchmark.source == source
         return DrawContext(

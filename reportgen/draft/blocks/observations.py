@@ -1,4 +1,4 @@
-"""What rules and claims find in data: blocks of observations, and the points that a figure marks."""
+"""Findings of rules and claims: blocks of observations, and the points that a figure marks."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 
 _OBSERVATIONS = "observations"
-"""What ``annotate`` calls the observations of its figure."""
+"""Value of ``annotate`` for the observations of the figure."""
 _MOST = 6
-"""More observations than this would hide what they point at."""
+"""Most observations in a figure, since more would hide the curves."""
 _WITH_NUMBER = {Quantity.VALUE, Quantity.DIFFERENCE}
-"""Facts whose number belongs at their point; where a step stands is seen."""
+"""Facts with their number in the label; the figure itself shows the position of a step."""
 
 
 def plan_observations(
     block: Block, settings: ObservationsSettings, page: Page, sources: Mapping[str, Source]
 ) -> PlannedBlock:
-    """An ``observations`` block, which asks for what it is about."""
+    """Plan an ``observations`` block with its topics."""
     topics = find_topics(settings.of, page, sources, block.location)
     return PlannedBlock(page, block, list_block_sources(block, page), topics=topics)
 
@@ -54,7 +54,7 @@ def plan_observations(
 def draw_observations(
     planned: PlannedBlock, settings: ObservationsSettings, inputs: DrawInputs
 ) -> Observations:
-    """An ``observations`` block: the most telling sentences first."""
+    """Draw an ``observations`` block, strongest observations first."""
     place = planned.block.location
     found = find_observations(planned.topics, place, inputs.answers, inputs.sources, settings.rules)
     sources = [inputs.sources[name] for name in dict.fromkeys(one.request.source for one in planned.topics)]
@@ -81,10 +81,10 @@ def find_observations(
     sources: Mapping[str, Source],
     rules: Collection[Rule] = (),
 ) -> tuple[Observation, ...]:
-    """What the rules find about some topics, most telling first, each linked to its figure.
+    """Find observations about some topics, strongest first, each linked to its figure.
 
-    The topics are of one block, since the metrics of panels are looked at together; of the rules only
-    ``rules``, all if empty. Raises ``ReportError`` for what the data have wrong.
+    The topics belong to one block, since the metrics of panels are examined together. Only ``rules`` are
+    applied, or all if empty. Raises ``ReportError`` if the data are invalid.
     """
     from reportgen.claims.observations.choosing import observe_curves, observe_scores  # noqa: PLC0415 - computes
 
@@ -116,10 +116,10 @@ def find_observations(
 
 
 def _finish(one: Observation, topic: Topic, sources: Mapping[str, Source] | None) -> Observation:
-    """An observation with the state of the figure that shows it.
+    """Add the figure that shows an observation, and its state.
 
-    With ``sources`` it begins with what it is about, since its neighbours are about something else; two
-    metrics that part company are both named in the sentence.
+    With ``sources``, start the sentence with its topic, since other observations have other topics; a
+    sentence about two metrics that part company already names both.
     """
     if sources is not None and one.rule != Rule.PART_COMPANY:
         starts_with_name = any(one.text.startswith(name) for name in one.series)
@@ -131,14 +131,14 @@ def _finish(one: Observation, topic: Topic, sources: Mapping[str, Source] | None
 
 
 def judge_statement(planned: PlannedStatement, inputs: DrawInputs) -> Judgement:
-    """What the data say to a statement.
+    """Judge a statement by the data.
 
-    Raises ``ReportError`` for every fault of its expression or of its words, each at its place.
+    Raises ``ReportError`` with every fault in its expression or words, each at its location.
     """
     binding, start = planned.binding, planned.binding.expression_location
 
     def locate(position: int) -> SourceLocation:
-        """In the expression if that begins on one line with the fault, otherwise at its start."""
+        """Locate a fault in the expression, or at its start if that is on another line."""
         if position < 0:
             return binding.location
         column = (start.column or 1) - 1
@@ -161,9 +161,9 @@ def judge_statement(planned: PlannedStatement, inputs: DrawInputs) -> Judgement:
 def plan_curve(
     block: Block, settings: CurveSettings, page: Page, sources: Mapping[str, Source]
 ) -> PlannedBlock:
-    """A ``curve`` block, with the topic and the claims of what it marks.
+    """Plan a ``curve`` block, with the topic and the claims that it marks.
 
-    Raises ``ReportError`` for a claim that is not on the page, is there twice, or is about something else.
+    Raises ``ReportError`` for a claim that is missing from the page, is there twice, or has another topic.
     """
     names, requests = list_block_sources(block, page), make_requests(block, page, sources)
     if not settings.annotate:
@@ -194,9 +194,9 @@ def plan_curve(
 
 
 def mark_points(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> tuple[Annotation, ...]:
-    """What a figure marks, each point once: its claims, then the most telling observations.
+    """List the points that a figure marks, each once: its claims, then the strongest observations.
 
-    Raises ``ReportError`` for what the data have wrong, or a claim that cannot be read.
+    Raises ``ReportError`` if the data are invalid or a claim cannot be read.
     """
     found = []
     for claim in planned.claims:

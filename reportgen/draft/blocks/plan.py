@@ -1,4 +1,4 @@
-"""What has to be drawn: every block with its page, its sources and what it asks of them."""
+"""The plan of a draft: every block with its page, its sources and its requests."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:
-    """A block whose sources could be opened, with the curves or outcomes it asks for."""
+    """A block whose sources could be opened, with the curves or outcomes that it requests."""
 
     page: Page
     block: Block
     sources: tuple[str, ...]
     requests: tuple[Request, ...] = ()
-    # What its observations are about: of a block of observations, and of a figure with some drawn into it.
+    # Topics of observations, in a block of observations or a figure that marks some.
     topics: tuple[Topic, ...] = ()
-    claims: tuple[Binding, ...] = ()  # the page's claims that are drawn into it
+    claims: tuple[Binding, ...] = ()  # the page's claims that the figure marks
 
     @property
     def curves(self) -> tuple[CurveRequest, ...]:
-        """Its requests, of a block that draws curves."""
+        """The requests for curves."""
         return tuple(request for request in self.requests if isinstance(request, CurveRequest))
 
     @property
     def outcomes(self) -> tuple[ScoreRequest, ...]:
-        """Its requests, of a block about scores."""
+        """The requests for scores."""
         return tuple(request for request in self.requests if isinstance(request, ScoreRequest))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBenchmark:
-    """A page's benchmark and the curves or outcomes that rank its series."""
+    """A page's benchmark with the curves or outcomes that rank its series."""
 
     page: Page
     benchmark: Benchmark
@@ -56,7 +56,7 @@ class PlannedBenchmark:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStatement:
-    """A bound value or claim and what it is about; ``number`` counts the statements of its page from 1."""
+    """A bound value or claim with its topic; ``number`` is its position on the page, from 1."""
 
     page: Page
     binding: Binding
@@ -66,7 +66,7 @@ class PlannedStatement:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything to draw and to compare with the data, in the order of the report."""
+    """Everything to draw and to judge, in the order of the report."""
 
     blocks: tuple[PlannedBlock, ...]
     benchmarks: tuple[PlannedBenchmark, ...]
@@ -74,20 +74,20 @@ class Plan:
 
     @property
     def places(self) -> dict[Request, SourceLocation]:
-        """The first block, or the page of the benchmark, that asks for each request."""
+        """Location of the first block that makes each request, or else of the page's benchmark."""
         found = {b.request: SourceLocation(b.page.file, b.benchmark.line) for b in self.benchmarks}
         blocks = reversed(self.blocks)
         return found | {request: p.block.location for p in blocks for request in p.requests}
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """Every request once, in the order of the report."""
+        """Unique requests in the order of the report, those of benchmarks last."""
         of_blocks = (request for planned in self.blocks for request in planned.requests)
         return tuple(dict.fromkeys((*of_blocks, *(planned.request for planned in self.benchmarks))))
 
     @property
     def requests_by_source(self) -> dict[str, tuple[Request, ...]]:
-        """Every request once, by the source that it asks."""
+        """Unique requests by source."""
         found: dict[str, tuple[Request, ...]] = {}
         for request in self.requests:
             found[request.source] = (*found.get(request.source, ()), request)
@@ -95,7 +95,7 @@ class Plan:
 
     @property
     def sources_by_page(self) -> dict[str, set[str]]:
-        """The sources that each page's part of the plan reads."""
+        """Sources read for each page."""
         found: dict[str, set[str]] = defaultdict(set)
         for planned in self.blocks:
             found[planned.page.path] |= {*planned.sources}
@@ -106,7 +106,7 @@ class Plan:
         return found
 
     def select_pages(self, paths: Collection[str]) -> Plan:
-        """The part of the plan that belongs to these pages."""
+        """Return the part of the plan for these pages."""
         return Plan(
             tuple(planned for planned in self.blocks if planned.page.path in paths),
             tuple(planned for planned in self.benchmarks if planned.page.path in paths),
@@ -114,7 +114,7 @@ class Plan:
         )
 
     def list_all_requests(self) -> tuple[Request, ...]:
-        """Every request with those of statements and observations, which need every step."""
+        """List all unique requests, including those of statements and observations, with every step."""
         topics = [topic.request for planned in self.blocks for topic in planned.topics]
         topics = list(dict.fromkeys((*topics, *(one.topic.request for one in self.statements))))
         exact = [use_every_step(request) for request in topics if isinstance(request, CurveRequest)]
@@ -122,7 +122,7 @@ class Plan:
 
 
 def find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> Topic:
-    """The one topic of a statement; raises ``ReportError`` if there is none, or several."""
+    """Return the topic of a statement; raise ``ReportError`` if there are none or several."""
     topics = find_topics(binding.of, page, sources, binding.location)
     if len(topics) == 1:
         return topics[0]

@@ -1,4 +1,4 @@
-"""The results store: curves and scores of each request; every source is read once for all blocks."""
+"""The store of curves and scores by request, which reads every source once for all blocks."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 
 MOST_COMPARED = 300
-"""Series of which every pair is compared: they take ten seconds or so, and a page of them says little."""
+"""Most series for comparing all pairs, which takes about ten seconds and makes a page of little use."""
 MOST_SERIES = 5_000
-"""In one figure or table; nobody could tell more apart, and 20,000 of them fill the memory."""
+"""Most series in a figure or table; more cannot be distinguished, and 20,000 fill the memory."""
 _STEP_TITLES = {"_step": "step", "global_step": "step", "iter": "iteration"}
 
 
 @contextmanager
 def place_score_errors(place: SourceLocation) -> Iterator[None]:
-    """Within this block, what the outcomes cannot give is a problem at ``place``."""
+    """Report a ``ScoresError`` raised inside the context as a problem at ``place``."""
     try:
         yield
     except ScoresError as error:
@@ -43,28 +43,28 @@ def place_score_errors(place: SourceLocation) -> Iterator[None]:
 
 
 def use_every_step(request: CurveRequest) -> CurveRequest:
-    """The same curves unsmoothed, and with every step: what facts are about."""
+    """Return the request for the same curves unsmoothed and with every step, as facts need them."""
     return replace(request, smooth=0.0, max_points=None, peak="none")
 
 
 def format_step_title(column: str) -> str:
-    """What the steps of a column are called."""
+    """Return the name of the steps in a column."""
     return _STEP_TITLES.get(column, column.replace("_", " ").strip())
 
 
 def _select_curve_rows(request: CurveRequest) -> CurveRequest:
-    """The part of a request that decides which rows are read, without metric, band, level and peak."""
+    """Reduce a request to what selects rows, without metric, band, level and peak."""
     return replace(request, metric="", band="", level=0.0, peak="")
 
 
 def _select_score_rows(request: ScoreRequest) -> ScoreRequest:
-    """The part of a request that decides which rows are read and how they are grouped."""
+    """Reduce a request to what selects and groups rows."""
     return replace(request, metric="", level=0.0, higher_is_better=True)
 
 
 @dataclass(frozen=True, slots=True)
 class CurveResult:
-    """The curves of a request, and what became its x."""
+    """The curves of a request, and the name and kind of its x."""
 
     curve_set: CurveSet
     step_name: str
@@ -72,10 +72,10 @@ class CurveResult:
 
 
 class ResultsStore:
-    """Reads lazily: a source none of whose figures changed is never opened.
+    """A lazy store of results: a source is never read if none of its figures changed.
 
-    ``requests`` are all that will be asked for, so that rows are read once for all of them. ``places`` are
-    where each is asked for, for problems; the source itself if left out.
+    ``requests`` are all requests that will be made, so that rows are read once for all of them. ``places``
+    are the locations for their problems; the default is the source itself.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class ResultsStore:
         return self._places.get(request, self._sources[request.source].location)
 
     def get_series(self, request: Request) -> tuple[str, ...]:
-        """The names behind one of the requests given at the start, in the order of its figure."""
+        """Return the series of a request, in the order of its figure."""
         if isinstance(request, ScoreRequest):
             return self.get_problem_scores(request).series
         return tuple(curve.series for curve in self.get_curves(request).curve_set.curves)
@@ -114,11 +114,11 @@ class ResultsStore:
     # ---- curves
 
     def get_curves(self, request: CurveRequest) -> CurveResult:
-        """The aligned curves of one of the requests given at the start."""
+        """Return the aligned curves of a request."""
         return self._compute_once("curves", request, lambda: self._compute_curves(request))
 
     def get_every_step(self, request: CurveRequest) -> CurveResult:
-        """The same curves, unsmoothed and unbinned: as they were drawn, where that is how they were drawn."""
+        """Return the same curves unsmoothed and unbinned, reusing the drawn ones if they are."""
         if not request.smooth:
             drawn = self.get_curves(request)
             if drawn.curve_set.bins is None:
@@ -126,7 +126,7 @@ class ResultsStore:
         return self.get_curves(use_every_step(request))
 
     def get_endings(self, request: CurveRequest, *, higher_is_better: bool) -> tuple[Ending, ...]:
-        """Final value, peak and mean of each series of a request."""
+        """Return the final value, peak and mean of each series of a request."""
         from reportgen.statistics.curves.mean_curves import summarise_curves  # noqa: PLC0415
 
         return summarise_curves(self.get_curves(request).curve_set, higher_is_better=higher_is_better)
@@ -145,7 +145,7 @@ class ResultsStore:
             raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
         names = {run.series for run in reduced.runs}
         count = len(names if request.series is None else names.intersection(request.series))
-        if count > MOST_SERIES:  # refused before they are computed: they may fill the memory
+        if count > MOST_SERIES:  # refuse before computing, which could fill the memory
             said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
             step = "Leave some out with filter: in source.yml, or join the runs of one series there"
             raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
@@ -160,7 +160,7 @@ class ResultsStore:
         return CurveResult(curve_set, step_name, is_time)
 
     def _read_curves(self, request: CurveRequest) -> tuple[Mapping[str, ReducedMetric], str, bool]:
-        """The reduced runs by metric, with the name of the step and whether it is a time."""
+        """Read the reduced runs by metric, the name of the step and whether it is a time."""
         from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database
         from reportgen.statistics.curves.reduce import reduce  # noqa: PLC0415
 
@@ -176,9 +176,9 @@ class ResultsStore:
     # ---- scores
 
     def get_problem_scores(self, request: ScoreRequest) -> ProblemScores:
-        """All series of one of the requests given at the start, by problem; of totals their names only.
+        """Return the scores of a request by problem; totals give only the names of series.
 
-        Raises ``ReportError`` for what the files have wrong, or why they hold no scores.
+        Raises ``ReportError`` if the files are invalid or have no scores.
         """
         if totals := self._read_totals(request):
             from reportgen.statistics.scores import make_empty_scores  # noqa: PLC0415
@@ -196,13 +196,13 @@ class ResultsStore:
         )
 
     def get_slices(self, request: ScoreRequest, column: str) -> dict[str, ProblemScores]:
-        """The same by the values of a column to slice by."""
+        """Return the problem scores of a request for each value of a column."""
         from reportgen.statistics.problem_scores import group_problem_scores_by  # noqa: PLC0415
 
         return self._group(request, lambda table: group_problem_scores_by(table, column))
 
     def get_scores(self, request: ScoreRequest, estimand: str = "problems like these") -> tuple[Score, ...]:
-        """The score of each series; raises as ``score_benchmark``."""
+        """Return the score of each series; raise the errors of ``score_benchmark``."""
         from reportgen.statistics.scores import score_series, score_totals  # noqa: PLC0415
 
         if totals := self._read_totals(request):
@@ -213,7 +213,7 @@ class ResultsStore:
     def score_benchmark(
         self, request: ScoreRequest, estimand: str = "problems like these"
     ) -> BenchmarkScores:
-        """Scores with intervals, all pairs, groups, and the power of the benchmark; of totals no pairs.
+        """Compute scores, all pairs, groups and power of a benchmark; totals give only scores.
 
         Raises ``ReportError`` as ``get_problem_scores``, ``ScoresError`` if outcomes do not give the metric.
         """
@@ -247,9 +247,9 @@ class ResultsStore:
         )
 
     def plan_study(self, request: ScoreRequest, difference: float | None = None) -> Plan:
-        """What other designs would find, with all pairs as the family.
+        """Estimate the power of other designs, with all pairs as the family.
 
-        ``difference`` is the true one, in points where scores go from 0 to 1. Raises as ``score_benchmark``.
+        ``difference`` is the true one, in % points if scores go from 0 to 1. Raises as ``score_benchmark``.
         """
         from reportgen.statistics.power import plan  # noqa: PLC0415
 
@@ -281,7 +281,7 @@ class ResultsStore:
     def _read_totals(
         self, request: ScoreRequest
     ) -> tuple[tuple[ReportedScore, ...], tuple[float, float]] | None:
-        """The totals of a request, with their range, infinite where not known; None for outcomes."""
+        """Return the totals of a request and their range, infinite if not known; None for outcomes."""
         place, source = self._locate(request), self._sources[request.source]
         if source.kind != "totals":
             return None
@@ -301,7 +301,7 @@ class ResultsStore:
         return self._compute_once("totals", replace(request, metric="", level=0.0), read)
 
     def _group(self, request: ScoreRequest, group: Callable[[Outcomes], _Value]) -> _Value:
-        """The rows of a request, grouped."""
+        """Read the rows of a request and group them."""
         place, source = self._locate(request), self._sources[request.source]
 
         def read() -> Outcomes:

@@ -1,7 +1,7 @@
-"""Draws the blocks about scores: scores, passk, comparison, problems, runs and plan.
+"""Drawing of the blocks about scores: scores, passk, comparison, problems, runs and plan.
 
-Each block imports what computes and draws it, so that other reports load none of it. Its numbers, for
-``report.json``, are plain JSON with every digit.
+Each block imports the code that computes and draws it, so that other reports load none of it. Its numbers
+for ``report.json`` are plain JSON with full precision.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def make_score_context(
     benchmark: Benchmark | None = None,
     slots: Mapping[str, int] | None = None,
 ) -> ScoreContext:
-    """The context of a benchmark's scores; ``benchmark`` is the page's. Words and tables need no slots."""
-    name = ""  # of totals, which are named by their metric
+    """Make the context of scores; ``benchmark`` is the page's. Text and tables need no slots."""
+    name = ""  # for totals, which are named by their metric
     if source.kind == "outcomes":
         from reportgen.read import get_score_names  # noqa: PLC0415 - imports the database
 
@@ -85,9 +85,9 @@ def make_score_context(
 def _list_protocols(
     source: Source, scores: ProblemScores, score_name: str
 ) -> Sequence[tuple[str, tuple[tuple[str, str], ...]]]:
-    """How each series was measured: its score, what ``source.yml`` says, and the hash of the problems.
+    """List how each series was measured: its score, the protocol in ``source.yml``, a hash of the problems.
 
-    Of totals the problems are not known.
+    The problems of totals are not known.
     """
     stated = {name: source.settings.get_protocol(name).list_stated() for name in scores.series}
     if not scores.problems:
@@ -106,21 +106,21 @@ def _list_protocols(
 
 
 def to_json_values(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
-    """A result as JSON has it, so that it is the same before and after it was stored."""
+    """Convert a result to JSON values, so that it is the same before and after it is cached."""
     return json.loads(json.dumps(asdict(value), allow_nan=False))
 
 
 def _collect_score(score: Score) -> dict[str, Any]:
-    """A score; of one that is used as reported it may not be known over how many problems it is."""
+    """Convert a score, with None for ``problems`` if a reported score does not give their number."""
     numbers: dict[str, Any] = to_json_values(score)
     unknown = not score.problems and score.samples is None and score.estimate is not None
     return {**numbers, "problems": None} if unknown else numbers
 
 
 def _describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[str, Any]:
-    """What was found on the way, and how each series was measured."""
+    """Collect irregularities in the outcomes, and how each series was measured."""
     found = to_json_values(notes)
-    found["lacking"] = found.pop("incomplete")  # as ``report.json`` calls it
+    found["lacking"] = found.pop("incomplete")  # its name in ``report.json``
     return {
         "found": found,
         "protocol": {series: dict(pairs) for series, pairs in context.protocol},
@@ -130,7 +130,7 @@ def _describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class _ScoreBlock:
-    """A block about one benchmark; each of its drawing methods gives what it shows and its numbers."""
+    """A block about one benchmark; its drawing methods return what it shows and its numbers."""
 
     id: str
     request: ScoreRequest
@@ -139,7 +139,7 @@ class _ScoreBlock:
     inputs: DrawInputs
 
     def add_notes(self, notes: OutcomeNotes) -> ScoreContext:
-        """The context with what was found in the outcomes, for what is not given it otherwise."""
+        """Return the context with notes on irregularities, for figures that do not get them otherwise."""
         return replace(self.context, notes=(*list_found_notes(notes), *self.context.notes))
 
     def draw_scores(self, settings: ScoresSettings) -> tuple[Stack, dict[str, Any]]:
@@ -177,7 +177,7 @@ class _ScoreBlock:
         return drawn, {**drawn.numbers, "scores": scores}
 
     def draw_problems(self, settings: ProblemsSettings) -> tuple[Stack, dict[str, Any]]:
-        """Every cell of the picture stands in the figure's CSV."""
+        """Draw the grid of problems, leaving its cells out of the numbers since the CSV has them."""
         from reportgen.figures.scores.problems import draw_problems  # noqa: PLC0415
         from reportgen.statistics.scores import build_problem_grid, score_slices  # noqa: PLC0415
 
@@ -187,7 +187,7 @@ class _ScoreBlock:
             column: score_slices(answers.get_slices(self.request, column), level=settings.level)
             for column in settings.slices
         }
-        # The picture itself shows which problems a series lacks.
+        # The picture itself shows which problems a series did not answer.
         context = self.add_notes(replace(self.problems.notes, incomplete=()))
         return draw_problems(self.id, settings, grid, sliced, context), {
             "problems": len(grid.problems),
@@ -225,9 +225,9 @@ _DRAWERS: Final[Mapping[str, Callable[[_ScoreBlock, Any], tuple[Figure | Stack, 
 
 
 def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:
-    """What a block about scores shows, with its numbers.
+    """Draw a block about scores, with its numbers.
 
-    Raises ``ReportError`` for what the files have wrong, what the outcomes cannot give, an unknown series.
+    Raises ``ReportError`` if the files are invalid, the outcomes insufficient or a series is unknown.
     """
     benchmark, place = planned.page.front_matter.benchmark, planned.block.location
     whole: Any = fill_defaults(settings, benchmark)
@@ -248,7 +248,7 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
 def make_score_result(
     page: Page, benchmark: Benchmark, request: ScoreRequest, inputs: DrawInputs
 ) -> BenchmarkResult:
-    """What happened on a page's benchmark of problems.
+    """Make the results on a page's benchmark of problems.
 
     Raises ``ReportError`` as ``draw_score_block``, or if no series has a score.
     """
@@ -265,7 +265,7 @@ def make_score_result(
 
 
 def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
-    """Scores with their groups and ranks."""
+    """Collect scores with their groups and ranks."""
     group = {name: one.rank for one in scored.groups for name in one.series}
     ranks = {
         one.series: {"best": one.best, "worst": one.worst, "best_probability": one.best_probability}
@@ -279,13 +279,13 @@ def _collect_scores(scored: BenchmarkScores) -> dict[str, Any]:
 
 
 def _draw_across(planned: PlannedBlock, settings: ComparisonSettings, inputs: DrawInputs) -> Stack:
-    """Several benchmarks side by side."""
+    """Draw several benchmarks side by side."""
     from reportgen.figures.scores.across import draw_across  # noqa: PLC0415
     from reportgen.statistics.compare import compare_benchmarks  # noqa: PLC0415
 
     place, benchmark = planned.block.location, planned.page.front_matter.benchmark
     answers, sources, slots = inputs.answers, inputs.sources, inputs.colours.slots
-    # The source is named too where two benchmarks have the same name.
+    # Add the source to the name if two benchmarks have the same name.
     named = [(name_benchmark(one, sources[one.source], benchmark), one) for one in planned.outcomes]
     names = [name for name, _ in named]
     requests = {n if names.count(n) == 1 else f"{n} ({one.source})": one for n, one in named}
@@ -328,7 +328,7 @@ def _estimate_powers(
     *,
     tested: bool,
 ) -> dict[str, Power]:
-    """The power of each benchmark; where nothing is tested together, only that of a comparison by itself."""
+    """Estimate the power of each benchmark, without that of a family if nothing is tested together."""
     from reportgen.statistics.power import estimate_power, find_half_step  # noqa: PLC0415
 
     powers = {}
@@ -342,7 +342,7 @@ def _estimate_powers(
 
 
 def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
-    """Every cell of series × benchmark, and the macro average."""
+    """Collect every cell by series and benchmark, and the macro averages."""
 
     def collect_cell(cell: BenchmarkCell) -> dict[str, Any]:
         return {**to_json_values(cell), "score": _collect_score(cell.score)}
@@ -355,7 +355,7 @@ def _collect_across(across: AcrossBenchmarks) -> dict[str, Any]:
 
 
 def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
-    """The context of several benchmarks side by side; how each was measured stays with its own."""
+    """Combine the contexts of several benchmarks, without protocols, which stay with each benchmark."""
     names = {one.score_name for one in contexts}
     cautions = dict.fromkeys(one.approximate for one in contexts if one.approximate)
     return replace(
@@ -370,7 +370,7 @@ def _combine_contexts(contexts: Sequence[ScoreContext]) -> ScoreContext:
 
 
 def _is_higher_better(requests: Mapping[str, ScoreRequest]) -> bool:
-    """Whether higher is better on all of these benchmarks."""
+    """Return whether higher is better on all benchmarks; raise ``ScoresError`` if they differ."""
     lower = [name for name, request in requests.items() if not request.higher_is_better]
     if lower and len(lower) < len(requests):
         higher = [name for name in requests if name not in lower]
