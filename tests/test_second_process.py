@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import signal
+import sys
 from typing import TYPE_CHECKING, Any
 
 from made_projects import RUNS, write_report
@@ -12,7 +13,7 @@ from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.draft.drawing import split_plan
 from reportgen.draft.report import draft
 from reportgen.settings.report import Project, ProjectSettings
-from reportgen.site.worker import WorkerProcess
+from reportgen.site.worker import WorkerProcess, _load_modules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,3 +144,9 @@ def test_the_second_process_leaves_ctrl_c_to_the_build(tmp_path: Path) -> None:
         held_back = beside.call(signal.pthread_sigmask, signal.SIG_BLOCK, ())()
     assert signal.SIGINT in held_back
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_the_worker_process_can_import_what_it_needs() -> None:
+    """It does so while it is idle, where nobody would see an error."""
+    _load_modules()
+    assert "reportgen.figures.altair_chart" in sys.modules

@@ -362,7 +362,7 @@ def _run_at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]
 
 def load_libraries() -> None:
     """Import what reading and drawing need into the worker process while it is idle."""
-    for name in ("figures.vega.altair_chart", "read", "statistics.curves.mean_curves"):
+    for name in ("figures.altair_chart", "read", "statistics.curves.mean_curves"):
         import_module(f"reportgen.{name}")
 
 
