@@ -1,1 +1,1 @@
-"""Results to figures: words, picture and Vega-Lite specification."""
+"""Figures from results: text, pictures and Vega-Lite specifications."""

@@ -1,7 +1,7 @@
-"""The Altair chart of a shape, from back to front. It draws numbers and computes none.
+"""The Altair chart of a chart shape, layered from back to front. It draws numbers and computes none.
 
-Altair checks every part of a chart, which costs tens of milliseconds, and its import half a second. So a
-chart is made once for each shape, and a plot's own titles, domains and colours are put into it later.
+Altair takes half a second to import and tens of milliseconds to validate a chart. So each shape's chart is
+built once; a plot's titles, domains and colours are filled in later.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 INK, MUTED, GRID, RULE = (f"var(--rg-{name})" for name in ("text", "muted", "grid", "rule"))
-# Vega draws a symbol path in units of half the square root of its size: 4 keeps our pixels.
+# Vega scales a symbol's path by half the square root of its size: with 4, path units are pixels.
 _SYMBOL_SIZE = 4
 _TEXT = alt.Text("text", type="nominal")
 _HAS_WORDS = "isValid(datum.align)"
-# The fields of a row that say where its words stand.
+# Fields of a row that place its text.
 _FROM_ROW: dict[str, Any] = {
     name: alt.ExprRef(f"datum.{name}") for name in ("align", "dx", "dy", "from", "to")
 }
@@ -37,12 +37,12 @@ _WORDS: dict[str, Any] = {"baseline": "alphabetic", "fontSize": TICK_SIZE, "aria
 
 @cache
 def write_chart_spec(shape: ChartShape) -> str:
-    """The Vega-Lite specification of a shape as JSON, without data.
+    """Return the Vega-Lite specification of a chart shape as JSON, without data.
 
     The data are named:
     ``means`` (rows ``series, step, value, low, high, raw``), ``runs`` (``series, run, step, value``),
     ``ends`` (``series, text, y`` in pixels), ``references`` (``step`` or ``value``, ``text``) and
-    ``annotations`` (``step, value, text``); both with where their words stand.
+    ``annotations`` (``step, value, text``); rows of the last two also place their text.
     """
     on = _Encodings(shape)
     behind, front = _make_word_layers(shape, on)
@@ -63,7 +63,7 @@ def write_chart_spec(shape: ChartShape) -> str:
     specification: dict[str, Any] = configured.to_dict(validate=False)
     if shape.y_scale == "log":
         specification["params"] = [{"name": DOMAIN, "value": [1, 2]}]
-    # Altair moves the data of layers that all share it to the top.
+    # Altair moves data shared by all layers to the top level.
     shared = specification.pop("data", None)
     for layer in specification["layer"] if shared else ():
         layer["data"] = dict(shared)
@@ -71,7 +71,7 @@ def write_chart_spec(shape: ChartShape) -> str:
 
 
 class _Encodings:
-    """The channels that layers share, with explicit types (a shorthand costs ten times as long)."""
+    """Encoding channels shared by the layers, with explicit types (shorthands take ten times as long)."""
 
     def __init__(self, shape: ChartShape) -> None:
         inks = alt.Scale(domain=["0"], range=["black"])
@@ -127,7 +127,7 @@ def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
             alt.Chart(means, name="bands").mark_area(opacity=0.16, **_CLIPPED), shape, "high"
         )
         if shape.y_scale == "log":
-            # A band that reaches below what a log axis can show is drawn from its foot.
+            # A band that extends below the domain of a log axis starts at the bottom of the plot.
             foot = f"isValid(datum.low) && datum.low <= 0 ? {DOMAIN}[0] : datum.low"
             band = band.transform_calculate(low=foot)
         layers.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), fill=on.fill))
@@ -152,7 +152,7 @@ def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
 
 
 def _keep_positive(chart: alt.Chart, shape: ChartShape, field: str) -> alt.Chart:
-    """Without what a log axis cannot show, which Vega would draw at the axis' foot."""
+    """Drop values that a log axis cannot show; Vega would draw them at the bottom of the plot."""
     if shape.x_scale in LOGS:
         chart = chart.transform_filter("datum.step > 0")
     if shape.y_scale == "log":
@@ -161,7 +161,7 @@ def _keep_positive(chart: alt.Chart, shape: ChartShape, field: str) -> alt.Chart
 
 
 def _make_word_layers(shape: ChartShape, on: _Encodings) -> tuple[list[alt.Chart], list[alt.Chart]]:
-    """Reference lines, which stand behind the lines, and annotations and line ends, in front of them."""
+    """Return the layers behind the lines (reference lines) and in front (annotations and line-end labels)."""
     behind, front = [], []
     rows = alt.Chart(alt.NamedData(REFERENCES))
     line: dict[str, Any] = {"color": MUTED, "strokeDash": [2, 3], **_CLIPPED}

@@ -1,4 +1,4 @@
-"""Charts of the author's own: a Vega-Lite specification, or a function that returns an Altair chart."""
+"""Custom charts: a Vega-Lite specification, or a Python function that returns an Altair chart."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _LOADS = re.compile(
 def run_chart_function(
     root: Path, function: str, frame: pd.DataFrame, place: SourceLocation
 ) -> dict[str, Any]:
-    """The Vega-Lite specification of the chart that ``file.py:function`` returns for a copy of ``frame``.
+    """Call ``file.py:function`` with a copy of ``frame`` and return its chart's Vega-Lite specification.
 
-    Raises a ``ReportError`` where the file or function is missing, lies outside the report, raises, or
-    returns something other than an Altair chart, or one that Altair refuses.
+    Raises a ``ReportError`` if the file or function is missing, is outside the report or raises, or if the
+    result is not an Altair chart or is one that Altair rejects.
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
@@ -81,18 +81,18 @@ def run_chart_function(
 
 
 def _load_module(path: Path) -> ModuleType:
-    """The author's module, made from its source each time: a cached one may be a second too old."""
+    """Load the author's module from source each time, since bytecode can be up to a second out of date."""
     name = f"reportgen_author_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     module = ModuleType(name)
     module.__file__ = str(path)
-    # Dataclasses look their module up by name.
+    # Dataclasses look up their module in sys.modules.
     sys.modules[name] = module
     exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102 - what allow_code allows
     return module
 
 
 def _locate_error(error: BaseException, path: Path, file_name: str) -> ReportError:
-    """The author's error at the deepest line of the author's file."""
+    """Convert an exception to an error at the deepest line of the author's file in its traceback."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
     line = error.lineno if isinstance(error, SyntaxError) else frames[-1].lineno if frames else None
     words = shorten(f"{type(error).__name__}: {error}", _MOST_WORDS).removesuffix(".")
@@ -115,11 +115,11 @@ def draw_author_figure(
     place: SourceLocation,
     draw: Callable[[dict[str, Any]], str] = draw_chart,
 ) -> Figure:
-    """The figure of a Vega-Lite specification, drawn in the house style.
+    """Draw a Vega-Lite specification in the house style.
 
-    ``data: {source: NAME}`` of the specification is replaced by that source's ``rows``. Without ``title`` and
-    ``summary`` the specification's own title and a plain sentence stand; ``draw`` gives the picture. Raises a
-    ``ReportError`` where Vega-Lite or Vega refuse the specification, or it takes too long.
+    ``rows`` of the named source replace each ``data: {source: NAME}``. ``title`` and ``summary`` default to
+    the specification's own title and a generic sentence; ``draw`` renders the SVG. Raises a ``ReportError``
+    if Vega-Lite or Vega rejects the specification or drawing takes too long.
     """
     own = specification.get("title")
     own = own.get("text") if isinstance(own, dict) else own
@@ -151,7 +151,7 @@ def draw_author_figure(
 
 
 def _insert_rows(value: Any, rows: Mapping[str, Rows]) -> Any:  # noqa: ANN401 - any JSON
-    """The specification with each ``data: {source: NAME}`` replaced by rows."""
+    """Replace each ``data: {source: NAME}`` of the specification by that source's rows."""
     if isinstance(value, list):
         return [_insert_rows(item, rows) for item in value]
     if not isinstance(value, dict):
@@ -174,7 +174,7 @@ def _build_table(header: tuple[str, ...], cells: list[list[object]]) -> Table:
 
 
 def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[str, Any]], str]) -> str:
-    """The picture; one that would load something from elsewhere is refused, be it put together from data."""
+    """Draw the SVG, rejecting any that would load external resources, even through values in the data."""
     try:
         svg = draw(spec)
     except ValueError as error:
@@ -186,8 +186,8 @@ def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[
         try:
             alt.Chart.from_dict(spec)
         except ValidationError as found:
-            # The schema says what is wrong; Vega-Lite itself may stop at a detail of its code. One of the
-            # marks that a misspelled one is compared with is as good as another.
+            # The schema's error is clearer than Vega-Lite's, which may be about its internals. For an unknown
+            # mark, the schema lists one error for each valid name, and any of them will do.
             where = ".".join(str(step) for step in found.absolute_path)
             fault = f"{found.instance!r} is not known" if found.validator == "const" else found.message
             fault = f"{where}: {fault}" if where else fault
@@ -211,10 +211,10 @@ def _draw_svg(spec: dict[str, Any], place: SourceLocation, draw: Callable[[dict[
 
 
 def _prepare_for_page(svg: str, figure_id: str) -> str:
-    """The SVG as one image: its ids made the figure's own (pictures of one page share them otherwise)."""
+    """Turn the SVG into one labelled image with ids unique on the page."""
 
     def clean_tag(tag: re.Match[str]) -> str:
-        # A strict policy refuses style attributes; the live view sets the same styles without one.
+        # A strict CSP rejects style attributes; the live view sets the same styles by script.
         text = re.sub(r' (?:role|class|style|aria-[a-z]+)="[^"]*"', "", tag[0])
         text = re.sub(r' id="([^"]+)"', rf' id="{figure_id}-\1"', text)
         text = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure_id}-\1)", text)

@@ -1,4 +1,4 @@
-"""Axes: domain, round ticks and their labels, chosen once for the static picture and the live view."""
+"""Axes: domain, round ticks and labels, shared by the static picture and the live view."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 ScaleKind: TypeAlias = Literal["linear", "log", "log2", "time"]
 LOGS = frozenset({"log", "log2"})
-"""Scales on which equal factors are equally far apart; which base a log has moves no value."""
+"""Log scales; the base affects only the ticks."""
 
 _SECOND, _MINUTE, _HOUR = 1_000.0, 60_000.0, 3_600_000.0
 DAY = 24 * _HOUR
 """A day in milliseconds."""
 
 _MONTH = 30.44 * DAY
-# Distances of ticks in milliseconds, and in months where a step is not always as long.
+# Tick distances in milliseconds, and in months if their lengths vary.
 _STEPS = (
     *((n, 0) for n in (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)),
     *((n * _SECOND, 0) for n in (1, 2, 5, 15, 30)),
@@ -41,38 +41,38 @@ _SI_FROM = 1e5
 _SI_STEP = 1e-3
 _EXPONENT_FROM, _EXPONENT_BELOW = 1e15, 1e-4
 _DIGITS = 15
-"""Significant digits that a double surely holds."""
+"""Significant decimal digits that a double always holds."""
 _SMALLEST_RANGE = 1e-12
 _SMALLEST, _LARGEST = 1e-300, 1e300
-"""Differences of numbers beyond these need not be numbers any more."""
+"""Differences beyond these sizes may overflow or underflow."""
 _FEWEST_LOG_TICKS = 3
 _MOST_LOG2_TICKS = 12
-# Of ticks that stand at an end of the axis, up to rounding.
+# Tolerance for ticks at the ends of the axis.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One axis of a plot; values are in the unit of its domain."""
+    """Axis of a plot; domain and ticks are in the same unit."""
 
     title: str
-    scale: ScaleKind  # log has base 10, time is milliseconds since 1970 UTC
+    scale: ScaleKind  # log is base 10, time is milliseconds since 1970 UTC
     domain: tuple[float, float]
-    ticks: tuple[float, ...]  # inside the domain, rising
+    ticks: tuple[float, ...]  # inside the domain, ascending
     labels: tuple[str, ...]
-    format: str  # the d3 format (d3-time-format on a time axis) that makes the labels in a browser
-    read_format: str  # of values read out, one or two digits finer than the ticks
-    unit: str = ""  # behind a value read out, with its space; ticks and intervals do without
-    symbol: bool = False  # whether the title is a symbol: one says "k = 8" where others say "step 8"
+    format: str  # d3 format (d3-time-format on a time axis) of the tick labels, for the browser
+    read_format: str  # format of single values, one or two digits finer than the ticks
+    unit: str = ""  # suffix of single values, including its space; not for ticks and intervals
+    symbol: bool = False  # whether the title is a symbol, as in "k = 8" rather than "step 8"
 
 
 def make_linear_axis(
     title: str, low: float, high: float, *, count: int, pad: float = 0.0, whole: bool = False
 ) -> Axis:
-    """A linear axis over ``low`` to ``high``, widened on both sides by ``pad`` of the range.
+    """Make a linear axis from ``low`` to ``high``, padded on both sides by ``pad`` of the range.
 
-    Where ``whole`` is True ticks stand at whole numbers only, as steps do. A range of nothing but rounding
-    noise is widened by a tenth of the value, so that a constant is drawn in the middle.
+    If ``whole`` is True, ticks are whole numbers only, as for steps. A range within rounding error is widened
+    by a tenth of the value, so that a constant is drawn in the middle.
     """
     low, high = (min(_LARGEST, max(-_LARGEST, end)) for end in (low, high))
     size = max(abs(low), abs(high))
@@ -83,7 +83,7 @@ def make_linear_axis(
     low, high = low - room, high + room
     ticks, step = _round_values(low, high, count, least=1.0 if whole else 0.0)
     largest = max(abs(low), abs(high))
-    # Values read out have digits that tell apart between a hundredth and a thousandth of the range shown.
+    # Values get digits down to between a hundredth and a thousandth of the domain.
     place = _exponent(high - low) - 2
     if largest >= _EXPONENT_FROM or largest < _EXPONENT_BELOW:
         read_format = f".{min(_exponent(largest) - place, _DIGITS)}~e"
@@ -93,10 +93,10 @@ def make_linear_axis(
 
 
 def make_log_axis(title: str, low: float, high: float) -> Axis:
-    """A base-10 log axis; ``low`` must be positive.
+    """Make a base-10 log axis; ``low`` must be positive.
 
-    Ticks stand at powers of ten, with 2 and 5 on a short range, and at evenly spaced round values where
-    too few of these lie inside.
+    Ticks are powers of ten, with 2 and 5 on a short range, or evenly spaced round values if too few of these
+    are inside.
     """
     if low == high:
         low, high = low / 2, high * 2
@@ -116,10 +116,10 @@ def make_log_axis(title: str, low: float, high: float) -> Axis:
 
 
 def make_log2_axis(title: str, low: float, high: float) -> Axis:
-    """A base-2 log axis of counts; ``low`` must be at least 1.
+    """Make a base-2 log axis of counts; ``low`` must be at least 1.
 
-    Ticks stand at powers of two, every one or every so many, and at whole numbers where fewer than three
-    powers lie inside.
+    Ticks are powers of two, thinned if there are many, or whole numbers if fewer than three powers are
+    inside.
     """
     if low == high:
         low, high = low / 2, high * 2
@@ -132,9 +132,9 @@ def make_log2_axis(title: str, low: float, high: float) -> Axis:
 
 
 def make_time_axis(title: str, low: float, high: float, *, count: int) -> Axis:
-    """A time axis in UTC over milliseconds since 1970, with ticks at times of day, days, months or years.
+    """Make a UTC time axis over milliseconds since 1970, with ticks at clock times, days, months or years.
 
-    Raises an ``OverflowError`` where an end is outside the years 1 to 9999.
+    Raises an ``OverflowError`` if an end is outside the years 1 to 9999.
     """
     if low == high:
         low, high = low - DAY / 2, high + DAY / 2
@@ -166,13 +166,13 @@ def _make_axis(  # noqa: PLR0917 - the fields of an axis in their order
     spec: str,
     read_format: str,
 ) -> Axis:
-    """The axis with the words at its ticks."""
+    """Make an axis with labels for its ticks."""
     write = format_time if scale == "time" else format_d3
     return Axis(title, scale, domain, ticks, tuple(write(tick, spec) for tick in ticks), spec, read_format)
 
 
 def tick_step(low: float, high: float, count: int) -> float:
-    """The round distance of about ``count`` ticks: 1, 2 or 5 times a power of ten, as in d3-array."""
+    """Return the round step for about ``count`` ticks: 1, 2 or 5 times a power of ten, as in d3-array."""
     raw = (high - low) / max(1, count)
     power = 10.0 ** math.floor(math.log10(raw))
     ratio = raw / power
@@ -180,9 +180,9 @@ def tick_step(low: float, high: float, count: int) -> float:
 
 
 def position(axis: Axis, value: float) -> float:
-    """Where ``value`` stands on the axis: 0 at the start of its domain, 1 at the end.
+    """Return the position of ``value`` on the axis: 0 at the start of its domain, 1 at the end.
 
-    What a log axis cannot show stands endlessly far below it.
+    Values that a log axis cannot show are at minus infinity.
     """
     low, high = axis.domain
     if axis.scale in LOGS:
@@ -193,25 +193,25 @@ def position(axis: Axis, value: float) -> float:
 
 
 def format_value(axis: Axis, value: float) -> str:
-    """A value read out along this axis, as the live view's tooltip says it."""
+    """Format a value as the live view's tooltip does."""
     return make_reader(axis)(value)
 
 
 def make_reader(axis: Axis) -> Callable[[float], str]:
-    """What reads out many values along this axis."""
+    """Return a function that formats values of this axis, for formatting many."""
     if axis.scale == "time":
         return partial(format_time, specifier=axis.read_format)
     return make_formatter(axis.read_format)
 
 
 def count_decimals(axis: Axis) -> int | None:
-    """How many decimal places values along this axis are read out with; None if that is not fixed."""
+    """Return the number of decimal places of values on this axis, or None if it varies."""
     match = re.fullmatch(r",?\.(\d+)f", axis.read_format)
     return int(match[1]) if match else None
 
 
 def _round_values(low: float, high: float, count: int, least: float = 0.0) -> tuple[tuple[float, ...], float]:
-    """Multiples of a round step, no smaller than ``least``, inside the range, and the step."""
+    """Return the multiples of a round step inside the range, and the step, which is at least ``least``."""
     step = max(least, tick_step(low, high, count))
     first, last = math.ceil(low / step - _ROUNDING), math.floor(high / step + _ROUNDING)
     places = 1 - _exponent(step)
@@ -219,7 +219,7 @@ def _round_values(low: float, high: float, count: int, least: float = 0.0) -> tu
 
 
 def _choose_tick_format(largest: float, step: float) -> str:
-    """The fewest digits that tell ticks apart; exponents where zeros would be hard to count."""
+    """Return the format with the fewest digits that distinguish ticks, with exponents for long numbers."""
     place = _exponent(step)
     if largest >= _EXPONENT_FROM or largest < _EXPONENT_BELOW:
         return f".{min(_exponent(largest) - place, _DIGITS)}~e"

@@ -1,4 +1,4 @@
-"""The finished figure of aligned curves: its words, picture, table, CSV and specification."""
+"""Figures of aligned curves: text, picture, table, CSV and specification."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from reportgen.settings.blocks import PanelsSettings
 
 
-# Of each band, a short name and what it is.
+# Short name and explanation of each band.
 _BANDS = {
     "ci": (
         "{level} CI",
@@ -68,16 +68,16 @@ _MOST_TABLE_ROWS = 40
 
 @dataclass(frozen=True, slots=True)
 class _CurveWords:
-    """The words and numbers of a figure of curves."""
+    """Sentences and numbers of a figure of curves."""
 
     curve_set: CurveSet
     spec: PlotSpec
 
     def describe_best(self, centre: str, plot: Plot) -> str:
-        """Where the best value stands, and from how many it was picked; all that reach it are named."""
+        """Describe the best value, naming every series that reaches it and how many it was picked from."""
         curves, lowest = list_known_curves(self.curve_set), self.spec.higher_is_better is False
         if self.spec.higher_is_better is None:
-            # Neither is better: the lowest value, where the highest is where curves start.
+            # Neither direction is better: report the lowest value if the highest is where curves start.
             tops = [(find_best(curve, lowest=False), curve) for curve in curves]
             highest = max(top.value for top, _ in tops)
             lowest = all(
@@ -101,7 +101,7 @@ class _CurveWords:
         return f"{best.series} {verb} {what}{joint} {read_out_estimate(plot, best)} {places[0]}, {picked}."
 
     def describe_endings(self, centre: str, plot: Plot) -> str:
-        """Who ends best: as a claim where the test says so, otherwise as a reading."""
+        """Describe the final values, naming a leader only if the test finds one."""
         lowest = self.spec.higher_is_better is False
         ends = rank_finals(list_known_curves(self.curve_set), lowest=lowest)
         same_step = len({end.step for end in ends}) == 1
@@ -124,7 +124,7 @@ class _CurveWords:
         return f"{where} the {which} is {values[0]} ({first.series}), then {values[1]} ({second.series})."
 
     def collect_numbers(self) -> dict[str, Any]:
-        """What ``report.json`` holds of a figure: how it was made, who leads, and each series' ends."""
+        """Return the entry in ``report.json``: how the figure was made, the leader and points by series."""
         lower = self.spec.higher_is_better is False
         lead, rows = get_lead(self.curve_set, lowest=lower), []
         picks = {"highest": False, "lowest": True} if self.spec.higher_is_better is None else {"best": lower}
@@ -138,7 +138,7 @@ class _CurveWords:
                     point = _make_point(curve, int(np.flatnonzero(curve.steps == best.step)[0]))
                     sure = math.isfinite(best.low) and math.isfinite(best.high)
                     ends = {"low": best.low if sure else None, "high": best.high if sure else None}
-                    # Picked for its value, from so many points.
+                    # The number of points that the value was picked from.
                     row[kind] = point | ends | {"of": int(known.size)}
                 row["last"] = _make_point(curve, int(known[-1]))
             rows.append(row)
@@ -158,7 +158,7 @@ class _CurveWords:
 
 
 def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
-    """Who ends best and whether a test says so, where the best value stands, and how sure that is."""
+    """Summarize the final values, whether a test finds a leader, and the best value with its uncertainty."""
     curves = list_known_curves(curve_set)
     if not curves:
         return f"No series has a value of {spec.metric}."
@@ -173,7 +173,7 @@ def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
 
 
 def name_band(curve_set: CurveSet) -> str:
-    """A short name of the band for subtitles and tooltips; empty where none is drawn."""
+    """Return a short name of the band for subtitles and tooltips, or "" if none is drawn."""
     if curve_set.given_interval and not any(len(curve.runs) > 1 for curve in curve_set.curves):
         ends = curve_set.given_interval == "minimum and maximum"
         return "smallest to largest, as given" if ends else "interval as given"
@@ -187,7 +187,7 @@ def _format_level(curve_set: CurveSet) -> str:
 
 
 def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
-    """Metric, centre, band and number of runs, in a few words."""
+    """Return metric, centre, band and number of runs in a few words."""
     counts = [len(curve.runs) for curve in curve_set.curves]
     if all(curve.given for curve in curve_set.curves):
         runs = f"as given{describe_given_n(curve_set.curves)}"
@@ -202,7 +202,7 @@ def write_subtitle(curve_set: CurveSet, spec: PlotSpec) -> str:
 
 
 def write_caption(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> str:
-    """The author's words, then n, band and level, smoothing, alignment, what was dropped, and source."""
+    """Join the author's caption, n, band and level, smoothing, alignment, dropped data and source."""
     curves, counts = curve_set.curves, [len(curve.runs) for curve in curve_set.curves]
     centre = "median" if curve_set.band == "iqr" else "mean"
     listed = ", ".join(f"{curve.series} {len(curve.runs)}" for curve in curves)
@@ -246,7 +246,7 @@ def _describe_band(curve_set: CurveSet) -> list[str]:
     sentences += [f"{join_names(given)}: {by_input}."] if given else []
     equal = [(curve.equal, curve.series) for curve in curve_set.curves if curve.equal]
     if several and equal:
-        # A band without width would look like certainty.
+        # A zero-width band would suggest certainty.
         half = curve_set.band == "iqr"
         what = "an equal middle half of the runs" if half else "equal readings in all runs"
         count = sum(number for number, _ in equal)
@@ -262,7 +262,7 @@ def _describe_band(curve_set: CurveSet) -> list[str]:
 
 
 def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:
-    """What is not drawn as it was read, and the series and runs without a finite value."""
+    """Describe averaged, replaced and dropped values, and list series and runs without a finite value."""
     if curve_set.bins:
         yield f"Steps are averaged in {curve_set.bins} bins."
     if curve_set.replaced:
@@ -277,7 +277,7 @@ def _describe_dropped(curve_set: CurveSet) -> Iterator[str]:
 
 
 def draw_curve(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Figure:
-    """One metric against the step, a line for each series."""
+    """Draw one metric against the step, with a line for each series."""
     return _draw_figure(make_plot(curve_set, spec, context), curve_set, spec, context)
 
 
@@ -288,14 +288,14 @@ def draw_panels(
     specs: tuple[PlotSpec, ...],
     context: DrawContext,
 ) -> Panels:
-    """Several metrics of the same runs: one figure each, with axes that line up."""
+    """Draw several metrics of the same runs, a figure for each, with aligned axes."""
     plots = [make_plot(curves, spec, context) for curves, spec in zip(curve_sets, specs, strict=True)]
     rows = zip(align_margins(plots), curve_sets, specs, strict=True)
     figures = tuple(_draw_figure(plot, curves, spec, context) for plot, curves, spec in rows)
     captions = {figure.caption for figure in figures}
     words = [settings.caption or ""]
     if len(figures) > 1 and len(captions) == 1:
-        # What holds for every panel is said once, below them.
+        # A caption shared by all panels appears once, below them.
         words += captions
         figures = tuple(replace(figure, caption="") for figure in figures)
     return Panels(block_id, settings.title or "", " ".join(filter(None, words)), figures)
@@ -319,9 +319,9 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
 def draw_plot_figure(
     plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext, highlight: tuple[str, ...] = ()
 ) -> Figure:
-    """The finished figure of a plot: pictures, specification, live view, table and CSV of the same numbers.
+    """Draw a plot's figure: pictures, specification, live view, table and CSV, all of the same numbers.
 
-    ``curve_set`` are the curves that the plot was made of, ``highlight`` the series that keep their colour.
+    ``curve_set`` holds the curves of the plot, ``highlight`` the series that keep their colour.
     """
     how, names = text.subtitle, tuple(line.name for line in plot.lines)
     paths, csv = make_line_paths(plot), write_curves_csv(curve_set)
@@ -350,7 +350,7 @@ def draw_plot_figure(
 
 
 def _build_table(plot: Plot) -> Table:
-    """A row a step and a column a series; of many steps about 40 are shown, evenly picked."""
+    """Build a table with a row for each step and a column for each series, thinned to about 40 rows."""
     steps = np.unique(np.concatenate([line.steps for line in plot.lines]))
     every = math.ceil(steps.size / _MOST_TABLE_ROWS)
     shown = steps[::every]
@@ -376,7 +376,7 @@ def _build_table(plot: Plot) -> Table:
 
 
 def _make_point(curve: Curve, index: int) -> dict[str, float | int | None]:
-    # A smoothed line's band belongs to the smoothed line, not to this value.
+    # The band of a smoothed line is not an interval of the unsmoothed value.
     low, high = (float(end[index]) for end in (curve.low, curve.high))
     known = math.isfinite(low) and math.isfinite(high) and curve.raw is None
     return {

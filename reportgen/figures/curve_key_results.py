@@ -1,6 +1,6 @@
-"""Where series of curves stand, and key results: a ``table`` block, a page's head, the overview's cards.
+"""Final and best values of curves, for ``table`` blocks, page headers and overview cards.
 
-Ends come first: a best value is picked by looking, from more readings of one series than of another perhaps.
+Final values come first: a best value is picked after the fact, sometimes from more points than others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _THIN, _ROUND = 'stroke-width="1.75" vector-effect="non-scaling-stroke"', 'strok
 
 
 class Reading(NamedTuple):
-    """A value of a series at a step; ``low`` and ``high`` are NaN without an interval."""
+    """Value of a series at a step; ``low`` and ``high`` are NaN without an interval."""
 
     series: str
     step: float
@@ -48,22 +48,22 @@ class Reading(NamedTuple):
 
 
 def list_known_curves(curve_set: CurveSet) -> list[Curve]:
-    """The curves that have a value."""
+    """Return the curves that have a value."""
     return [curve for curve in curve_set.curves if np.isfinite(curve.values).any()]
 
 
 def get_lead(curve_set: CurveSet, *, lowest: bool) -> Lead:
-    """Who ends above every other series by the test, or below."""
+    """Return the series that ends above (or below) every other by the test."""
     return curve_set.leads[int(lowest)]
 
 
 def rank_finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
-    """The last value of each series, the highest first, or the lowest."""
+    """Return the last value of each series, highest first (lowest first if ``lowest``)."""
     ends = []
     for curve in curves:
         index = int(np.flatnonzero(np.isfinite(get_unsmoothed(curve)))[-1])
         end = _read_at(curve, index)
-        # A smoothed line's band belongs to the smoothed line, not to this value.
+        # The band of a smoothed line is not an interval of the unsmoothed value.
         if curve.raw is None:
             end = end._replace(low=float(curve.low[index]), high=float(curve.high[index]))
         ends.append(end)
@@ -71,14 +71,14 @@ def rank_finals(curves: Sequence[Curve], *, lowest: bool) -> list[Reading]:
 
 
 def find_bests(curves: Sequence[Curve], plot: Plot, *, lowest: bool) -> list[Reading]:
-    """The best value of all at its first step; every series that reaches it, to the digits shown."""
+    """Return the best value at its first step, for every series that reaches it to the digits shown."""
     bests = [find_best(curve, lowest=lowest) for curve in curves]
     first = min(bests, key=lambda best: best.value if lowest else -best.value)
     return [best for best in bests if read_out(plot, best.value) == read_out(plot, first.value)]
 
 
 def find_best(curve: Curve, *, lowest: bool) -> Reading:
-    """The best value of a series; with an interval only where that knows that the step was picked."""
+    """Return the best value of a series, with an interval only if that accounts for picking the step."""
     values = get_unsmoothed(curve)
     best = _read_at(curve, int(np.nanargmin(values) if lowest else np.nanargmax(values)))
     picked = curve.extremes[int(lowest)] if curve.extremes else None
@@ -94,10 +94,10 @@ def _read_at(curve: Curve, index: int) -> Reading:
 def describe_checkpoints(
     counts: Sequence[int], *, is_time: bool, binned: bool = False, most: str = "best"
 ) -> str:
-    """How many a best value was picked from: ``best of 14 checkpoints``.
+    """Describe how many values the best was picked from: ``best of 14 checkpoints``.
 
-    The first count is of the series in question; where others have other counts it is ``best of 14 against
-    best of 8 checkpoints`` or ``best of 14 against best of 8 to 12``.
+    ``counts`` starts with the series in question. If others differ: ``best of 14 against best of 8
+    checkpoints`` or ``best of 14 against best of 8 to 12``.
     """
     first, others = counts[0], sorted(set(counts) - {counts[0]})
     noun = "bin mean" if binned else "reading" if is_time else "checkpoint"
@@ -107,7 +107,7 @@ def describe_checkpoints(
 
 
 def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most: str = "best") -> str:
-    """From how many values the best was picked, those of ``names`` first."""
+    """Describe how many values the best was picked from, starting with the series in ``names``."""
     curves = sorted(list_known_curves(curve_set), key=lambda curve: curve.series not in names)
     ordered = [int(np.count_nonzero(np.isfinite(get_unsmoothed(curve)))) for curve in curves]
     is_time, binned = plot.x.scale == "time", curve_set.bins is not None
@@ -115,12 +115,12 @@ def describe_pick(curve_set: CurveSet, plot: Plot, names: Sequence[str], *, most
 
 
 def read_out(plot: Plot, value: float) -> str:
-    """A value as the axis shows it."""
+    """Format a value as the y axis shows it."""
     return format_value(plot.y, value)
 
 
 def read_out_estimate(plot: Plot, reading: Reading) -> str:
-    """A value with its interval, where it has one."""
+    """Format a value with its interval, if it has one."""
     if np.isfinite(reading.low) and np.isfinite(reading.high):
         ends = f"[{read_out(plot, reading.low)}, {read_out(plot, reading.high)}]"
         return f"{read_out(plot, reading.value)} {ends}"
@@ -128,19 +128,19 @@ def read_out_estimate(plot: Plot, reading: Reading) -> str:
 
 
 def name_level_series(plot: Plot, ends: Sequence[Reading]) -> str:
-    """The first of these, with every other that reads the same."""
+    """Join the names of all series with the same displayed value as the first."""
     first = read_out(plot, ends[0].value)
     return join_names([end.series for end in ends if read_out(plot, end.value) == first])
 
 
 def format_ends(counts: Iterable[int]) -> str:
-    """``3``, or ``3 to 5``."""
+    """Format counts as ``3`` or ``3 to 5``."""
     ends = sorted(set(counts))
     return f"{ends[0]}" if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
 
 
 def describe_given_n(curves: Sequence[Curve]) -> str:
-    """How many runs the input says are behind its own interval, where it says so."""
+    """Return the number of runs in the input's own intervals, or "" if the input does not give it."""
     counts = {int(n) for curve in curves for n in curve.n.tolist()}
     if max(counts) <= 1:
         return ""
@@ -148,7 +148,7 @@ def describe_given_n(curves: Sequence[Curve]) -> str:
 
 
 class _Metric(NamedTuple):
-    """One metric of a table: who ends where, and who leads by the test."""
+    """Metric of a table: final values by series, and the leader by the test."""
 
     name: str
     endings: tuple[Ending, ...]
@@ -156,7 +156,7 @@ class _Metric(NamedTuple):
     lead: Lead
 
     def write_head(self, column: Statistic, context: DrawContext) -> str:
-        """A column's head; that of best values says from how many they were picked, if that is the same."""
+        """Return a column's header; for best values, it includes how many they were picked from if equal."""
         if column is not Statistic.PEAK:
             return _HEADS[column]
         most = "best" if self.better is not None else "highest"
@@ -166,9 +166,9 @@ class _Metric(NamedTuple):
         return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
 
     def choose_decimals(self, column: Statistic) -> int | None:
-        """The decimal places that four significant digits of any value need: a column shares them.
+        """Return the decimal places that show four significant digits of every value in the column.
 
-        None where a value is too large or small to be written without an exponent.
+        Returns None if a value is so large or small that it needs an exponent.
         """
         texts = [f"{_choose_number(ending, column)[0].value:.4g}" for ending in self.endings]
         if any("e" in text for text in texts):
@@ -185,11 +185,10 @@ def build_result_table(
     better: tuple[bool | None, ...],
     leads: tuple[Lead, ...],
 ) -> ResultTable:
-    """A row for each series: runs, then the chosen numbers of each metric.
+    """Build a table with a row for each series: the number of runs, then the chosen statistics by metric.
 
-    ``metrics`` are names with their series' endings. Of each, ``better`` says whether a larger value is
-    better (None where that is not known, or neither is), and ``leads`` who ends better than all others by the
-    test.
+    ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
+    better (None if unknown or neither), and ``leads`` which series the test finds better than all others.
     """
     columns, several = settings.columns, len(metrics) > 1
     shown = [
@@ -225,7 +224,7 @@ def build_result_table(
 
 
 def _choose_number(ending: Ending, column: Statistic) -> tuple[Estimate, float | None]:
-    """The number of a column, and the step it stands at."""
+    """Return the value of a column and its step."""
     if column is Statistic.FINAL:
         return ending.final, ending.final_step
     if column is Statistic.PEAK:
@@ -248,7 +247,7 @@ def _build_cell(ending: Ending | None, column: Statistic, metric: _Metric, conte
         return Cell(f"{format_estimate(estimate)}{at}", estimate.value)
     final, decimals = ending.final, metric.choose_decimals(column)
     if final.low is not None and final.high is not None and decimals is not None:
-        # A value without an interval has no more digits than one that has it.
+        # A value without an interval gets no more digits than one with an interval.
         decimals = choose_decimals((final.high - final.low) / 2)
     return Cell(f"{format_number(estimate.value, decimals=decimals)}{at}", estimate.value)
 
@@ -265,7 +264,7 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
             leaders.append(f"{metric.name}: {result}" if len(metrics) > 1 else result)
     tested = f"At the end {'; '.join(leaders)} (Welch's t over runs, Holm over all pairs)." if leaders else ""
     endings = [ending for metric in metrics for ending in metric.endings]
-    # Where neither way is better the highest value stands for the best.
+    # If neither direction is better, the column shows the highest value.
     highest = [metric.name for metric in metrics if metric.better is None]
     which = "highest" if len(highest) == len(metrics) else "best"
     of = f" (of {join_names(highest)} the highest)" if highest and which == "best" else ""
@@ -294,7 +293,7 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
 def summarize_benchmark(
     benchmark: Benchmark, page: str, curve_set: CurveSet, context: DrawContext
 ) -> BenchmarkResult:
-    """How it ended, the best value, runs, date and protocol in words.
+    """Summarize final values, best value, runs, date and protocol in words.
 
     ``page`` is the page's path below ``content/``.
     """
@@ -303,7 +302,7 @@ def summarize_benchmark(
     leader, end = _describe_standing(curve_set, plot, spec, "")
     _, card = _describe_standing(curve_set, plot, spec, f" {curve_set.metric} at the end")
     ranked = spec.higher_is_better is not None
-    # A label that says from how many values the best was picked, and the best with its step.
+    # The label says how many values the best was picked from; the fact gives its step.
     bests = find_bests(list_known_curves(curve_set), plot, lowest=spec.higher_is_better is False)
     steps = join_names([format_value(plot.x, best.step) for best in bests])
     names = [best.series for best in bests]
@@ -338,7 +337,7 @@ def summarize_benchmark(
 
 
 def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: str) -> tuple[str, str]:
-    """Who leads at the end by the test, empty for nobody, and what else is said; ``what`` follows a value."""
+    """Return the leader by the test, or "", and the rest of the sentence; ``what`` follows the value."""
     lowest, ranked = spec.higher_is_better is False, spec.higher_is_better is not None
     ends = rank_finals(list_known_curves(curve_set), lowest=lowest)
     lead = get_lead(curve_set, lowest=lowest)
@@ -356,9 +355,9 @@ def _describe_standing(curve_set: CurveSet, plot: Plot, spec: PlotSpec, what: st
 def collect_overview(
     block: Block, settings: OverviewSettings, results: Mapping[str, BenchmarkResult]
 ) -> Overview:
-    """The cards of the benchmarks that the author named, or of all.
+    """Collect the cards of the benchmarks that the author named, or of all.
 
-    Raises a ``ReportError`` where a named benchmark is not on any page.
+    Raises a ``ReportError`` if a named benchmark is not on any page.
     """
     by_name = {result.name: result for result in results.values()}
     unknown = [name for name in settings.benchmarks if name not in by_name]

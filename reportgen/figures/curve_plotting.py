@@ -1,4 +1,4 @@
-"""From aligned curves to a plot: order, colours, axes, reference lines, annotations and margins."""
+"""Aligned curves to plots: order, colours, axes, reference lines, annotations and margins."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
 
 
 def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot:
-    """The plot of aligned curves.
+    """Make the plot of aligned curves.
 
-    Raises a ``ReportError`` where there is no value at all, a highlighted or annotated series is not there, a
-    reference line or an annotation lies outside the plot, or a log axis has nothing positive to show.
+    Raises a ``ReportError`` if there are no values, a highlighted or annotated series is unknown, a reference
+    line or annotation is outside the plot, or a log axis has no positive values.
     """
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
@@ -92,7 +92,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
 
 
 def align_margins(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Panels side by side get the widest margins of them all, so that their axes line up."""
+    """Give all panels the widest margins among them, so that their axes line up."""
     plots = tuple(plots)
     top, bottom, left = (
         max(getattr(plot.margins, side) for plot in plots) for side in ("top", "bottom", "left")
@@ -102,7 +102,7 @@ def align_margins(plots: Iterable[Plot]) -> tuple[Plot, ...]:
 
 
 def sort_curves(curves: tuple[Curve, ...], order: str, *, lower_first: bool) -> tuple[Curve, ...]:
-    """Series in the order of the settings; ties and ``given`` keep the order of the data."""
+    """Sort curves as the settings say; ties and ``given`` keep the order of the data."""
     if order == "name":
         return tuple(sorted(curves, key=lambda curve: curve.series.casefold()))
     if order == "given":
@@ -119,7 +119,7 @@ def sort_curves(curves: tuple[Curve, ...], order: str, *, lower_first: bool) -> 
 
 
 def get_unsmoothed(curve: Curve) -> FloatArray:
-    """The centre before smoothing, which facts, scores and tables use."""
+    """Return the values before smoothing, which facts, scores and tables use."""
     return curve.values if curve.raw is None else curve.raw
 
 
@@ -149,7 +149,7 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
 
 
 def _fit_axis(make_axis: Callable[[int], Axis]) -> Axis:
-    """The axis with the most ticks whose labels stand side by side."""
+    """Make the axis with the most ticks without overlapping labels."""
     axis = make_axis(_TICK_COUNTS[0])
     for count in _TICK_COUNTS[1:]:
         if sum(measure_text(label, TICK_SIZE) + _LABEL_GAP for label in axis.labels) <= PIXELS_WIDE:
@@ -185,10 +185,10 @@ def _check_positive(low: float, high: float, axis: str, context: DrawContext) ->
 def _make_marks(
     lines: Sequence[SeriesLine], spec: PlotSpec, axes: tuple[Axis, Axis], context: DrawContext
 ) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
-    """Reference lines and annotations; an annotation of no series is a line with words at its top.
+    """Place reference lines and annotations; an annotation without a series becomes a labelled line.
 
-    Of ``spec.marked``, annotations that no author placed, those outside the plot are left out. Raises a
-    ``ReportError`` for each line and annotation of the author's that stands outside its curve or the plot.
+    Automatic annotations (``spec.marked``) outside the plot are dropped. Raises a ``ReportError`` for each
+    line or annotation of the author's that is outside its curve or the plot.
     """
     by_name = {line.name: line for line in lines}
     references = [Mark(text=line.label, x=line.x, y=line.y) for line in spec.references]
@@ -217,7 +217,7 @@ def _make_marks(
 
 
 def _place_note(note: Annotation, lines: Mapping[str, SeriesLine]) -> Mark | None:
-    """An annotation where the drawn line stands at its step; None for a step or a series without a value."""
+    """Place an annotation on its line, or return None if the line has no value at its step."""
     if note.series is None:
         return Mark(note.text, x=note.x)
     line = lines.get(note.series)
@@ -231,7 +231,7 @@ def _place_note(note: Annotation, lines: Mapping[str, SeriesLine]) -> Mark | Non
 
 
 def _find_lone_points(lines: Iterable[SeriesLine], axes: tuple[Axis, Axis]) -> Iterator[Mark]:
-    """A ring with the name of each series that has one point: a line through one point cannot be seen."""
+    """Mark each series with a single point by a labelled ring, since its line cannot be seen."""
     for line in lines:
         known = np.flatnonzero(np.isfinite(line.values))
         if known.size == 1:
@@ -245,14 +245,14 @@ def _is_inside(axis: Axis, value: float) -> bool:
 
 
 def compute_margins(y: Axis, ends: Sequence[EndLabel]) -> Margins:
-    """Room for tick labels at the left, titles above and below, and line ends at the right."""
+    """Compute the margins for tick labels (left), titles (top, bottom) and line-end labels (right)."""
     left = max((measure_text(label, TICK_SIZE) for label in y.labels), default=0) + 12
     right = max((measure_text(end.text, LABEL_SIZE, 600) for end in ends), default=0) + 18 if ends else 16
     return Margins(top=28, right=math.ceil(right / 8) * 8, bottom=44, left=math.ceil(left / 8) * 8)
 
 
 def place_end_labels(lines: Sequence[SeriesLine], y: Axis, height: int) -> tuple[EndLabel, ...]:
-    """Names at the line ends, or none where they would not fit and a legend row serves better."""
+    """Place names at the line ends, or return none if they do not fit and a legend works better."""
     known = [(line, line.values[np.isfinite(line.values)]) for line in lines]
     drawn = [(line, float(values[-1])) for line, values in known if values.size]
     too_wide = any(measure_text(line.name, LABEL_SIZE, 600) > _WIDEST_LABEL for line, _ in drawn)
@@ -266,10 +266,10 @@ def place_end_labels(lines: Sequence[SeriesLine], y: Axis, height: int) -> tuple
 
 
 def spread_apart(targets: Sequence[float], distance: float, low: float, high: float) -> list[float]:
-    """Move positions apart to at least ``distance`` inside ``low`` to ``high``, as little as possible.
+    """Move positions apart to at least ``distance`` within ``low`` to ``high``, as little as possible.
 
-    Isotonic regression on the positions less their rank's distance (pool adjacent violators) gives the
-    least-squares answer; ties keep their given order.
+    Isotonic regression (pool adjacent violators) on the positions minus rank times distance gives the
+    least-squares solution; ties keep their given order.
     """
     order = sorted(range(len(targets)), key=lambda i: (targets[i], i))
     pools: list[tuple[float, float]] = []

@@ -1,10 +1,9 @@
-"""Words at a plot's marks, placed so that none covers another however wide the picture is.
+"""Placement of labels in a plot, without overlaps at any width of the picture.
 
-The picture is fluid: a mark stands at a fraction of its width, and its words reach from there by a number of
-pixels. Two labels side by side that are clear of each other in the narrowest picture, and in the order of
-their marks, stay clear in every wider one and in every zoomed one, since their marks only move apart.
-A narrow picture may have shorter words, and has no names at the line ends; everything stands at the same
-heights in both.
+The picture is fluid: a mark is at a fraction of its width, and its label extends from there by a number of
+pixels. Two labels that do not overlap in the narrowest picture, and are in the order of their marks, do not
+overlap in any wider or zoomed picture, since their marks only move apart. A narrow picture may have shorter
+labels, and none at the line ends; heights are the same in both.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 WIDTHS = (270, 360)
-"""Pixels of the narrowest plot, on a small telephone, and of the narrowest one that is not called narrow."""
+"""Widths in pixels of the narrowest plot (on a small phone) and of the narrowest not called narrow."""
 RING = 6
 Sides: TypeAlias = tuple[float, float]
 
@@ -47,21 +46,21 @@ _ACROSS_X, _ACROSS_TOP, _ACROSS_BOTTOM = 4, -15, -1
 _END_X, _END_HALF = 10, 8
 _LONGEST = 480
 
-# What a place costs, in pixels that the words may as well stand farther away.
+# Costs of a place, in pixels of distance from the mark that would be equally bad.
 _LEADER, _OTHER_SIDE, _OTHER_ANCHOR = 8, 5, 4
 _ON_A_LINE, _AT_LEAST, _ON_A_MARK, _BEYOND_THE_EDGE = 0.3, 30, 40, 1.0
 
-# Of each anchor, how much of the words stands left of it.
+# Fraction of the label that is left of its anchor.
 _ANCHORS: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _BOTH_SIDES: tuple[tuple[Anchor, int], ...] = (("start", 1), ("end", -1))
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle in a fluid picture; ``top`` and ``bottom`` are pixels from the top of the plot."""
+    """Rectangle in a fluid picture; ``top`` and ``bottom`` are pixels from the top of the plot."""
 
-    x: float  # where it hangs, as a fraction of the plot's width
-    # Pixels from there to its left and right, in a narrow picture and in any other; None where not drawn.
+    x: float  # the anchor, as a fraction of the plot's width
+    # Pixels from ``x`` to the left and right edges, in a narrow and in any other picture; None if not drawn.
     sides: tuple[Sides | None, Sides | None]
     top: float
     bottom: float
@@ -69,18 +68,18 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class LabelPlace:
-    """A place for a label, in pixels."""
+    """Place for a label, in pixels."""
 
-    anchor: Anchor  # the end of the words that stands ``dx`` pixels to the right of the mark
+    anchor: Anchor  # the end of the label that is ``dx`` pixels to the right of the mark
     dx: float
     baseline: float  # from the top of the plot
-    box: Box  # what the words cover
-    leader: Box | None  # the thin line from mark to words, where they stand away from it
-    cost: float  # how much worse than the best place this is, before anything else is drawn
+    box: Box  # the extent of the label
+    leader: Box | None  # the thin line from the mark to a label away from it
+    cost: float  # additional cost over the best place in an empty plot
 
 
 def is_apart(a: Box, b: Box, gap: float = _GAP) -> bool:
-    """Whether two boxes are above each other or ``gap`` pixels apart, in a plot of ``WIDTHS`` or more."""
+    """Return whether two boxes do not overlap vertically, or are ``gap`` pixels apart at all ``WIDTHS``."""
     if a.bottom <= b.top or b.bottom <= a.top:
         return True
     return all(
@@ -92,10 +91,10 @@ def is_apart(a: Box, b: Box, gap: float = _GAP) -> bool:
 
 
 def list_places_at_point(x: float, y: float, widths: Sides, height: float) -> Iterator[LabelPlace]:
-    """Places for words above, below, left and right of a point, inside a plot of this ``height``.
+    """List places for a label above, below, left and right of a point, inside a plot of this ``height``.
 
-    ``x`` is a fraction of the plot's width, ``y`` pixels from its top; ``widths`` are those of the words in
-    a narrow picture and in any other.
+    ``x`` is a fraction of the plot's width, ``y`` pixels from its top; ``widths`` are those of the label in a
+    narrow and in any other picture.
     """
     usual = "start" if x < 1 / 3 else "end" if x > 2 / 3 else "middle"
     up_first = y > height / 6
@@ -119,7 +118,7 @@ def list_places_at_point(x: float, y: float, widths: Sides, height: float) -> It
 
 
 def list_places_at_line(x: float, widths: Sides, height: float) -> Iterator[LabelPlace]:
-    """Places for words at a vertical line, on either side of it, from its top down."""
+    """List places for a label on either side of a vertical line, from the top down."""
     for anchor, side in _BOTH_SIDES:
         for level in range(int((height - _TOP) / _LEVEL) + 1):
             box = _make_box(x, anchor, side * _LINE_GAP, widths, _TOP + level * _LEVEL)
@@ -135,27 +134,27 @@ def _make_box(x: float, anchor: Anchor, dx: float, widths: Sides, baseline: floa
 
 
 def _is_inside(box: Box) -> bool:
-    """Whether words reach no farther than a narrow plot's edges."""
+    """Return whether a label is inside the edges of a narrow plot."""
     left, right = box.sides[0] or (0, 0)
     return box.x * WIDTHS[0] + left >= _LEFT_EDGE and (box.x - 1) * WIDTHS[0] + right <= _RIGHT_EDGE
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """What else is drawn in a plot."""
+    """Everything else that is drawn in a plot."""
 
-    words: Sequence[Box]  # labels that have their place already; nothing may lie on them
-    marks: Sequence[Box]  # rings and vertical lines, better left clear
-    # Heights of lines in pixels at ``_SAMPLES`` even fractions of the width; a row is a line, NaN a gap.
+    words: Sequence[Box]  # labels already placed; overlaps are not allowed
+    marks: Sequence[Box]  # rings and vertical lines; overlaps are costly
+    # Heights of lines in pixels at ``_SAMPLES`` even fractions of the width; a row per line, NaN for gaps.
     strokes: FloatArray
 
     def compute_cost(self, box: Box) -> float:
-        """What it costs that words in a box lie on marks and lines, or reach beyond the plot."""
+        """Return the cost of a box that overlaps marks and lines or extends beyond the plot."""
         on_marks = sum(_ON_A_MARK for mark in self.marks if not is_apart(box, mark, _CLOSE))
         cells, covered = _SAMPLES - 1, 0.0
         for width, sides in zip(_SEEN_AT, box.sides, strict=True):
             if sides:
-                # Pixels of the box's width in which a line runs through it, and some more if one does.
+                # Pixels of the box's width crossed by a line, plus a fixed cost if there are any.
                 ends = (sides[0] - _CLOSE, sides[1] + _CLOSE)
                 first, last = (int(np.clip((box.x + end / width) * cells, 0, cells)) for end in ends)
                 part = self.strokes[:, first : last + 2]
@@ -170,10 +169,10 @@ class Obstacles:
 def choose_places(
     candidates: Sequence[Sequence[LabelPlace]], obstacles: Obstacles
 ) -> list[LabelPlace | None]:
-    """The place of each label, the most important label first; None where there is no room for it.
+    """Choose a place for each label, most important first; None if there is no room.
 
-    Each in turn takes the cheapest place that is free. One that finds none takes the first turn in another
-    round. The round counts that leaves out the fewest labels, and the least important ones.
+    Each label takes the cheapest free place in turn. A label that finds none goes first in another round. The
+    best round omits the fewest labels, and the least important ones.
     """
     cheapest = [sorted(places, key=lambda place: place.cost) for places in candidates]
     order = list(range(len(candidates)))
@@ -185,7 +184,7 @@ def choose_places(
         order.remove(left_out[0])
         order.insert(0, left_out[0])
         rounds.append(_place_in_turn(order, cheapest, obstacles))
-    # Few left out come before many, unimportant ones before others.
+    # Prefer fewer omitted labels, then less important ones.
     return min(rounds, key=lambda places: (len(out := _list_unplaced(places)), [-number for number in out]))
 
 
@@ -202,7 +201,7 @@ def _place_in_turn(
         best, least = None, math.inf
         for place in candidates[number]:
             if place.cost >= least:
-                # They rise in what they cost by themselves.
+                # Places are sorted by their own cost.
                 break
             free = (
                 all(is_apart(place.box, word) for word in words)
@@ -220,17 +219,17 @@ def _place_in_turn(
 
 
 def place_labels(plot: Plot) -> Plot:
-    """The plot with a place for the words of each reference line down and each annotation.
+    """Place the labels of vertical reference lines and annotations.
 
-    Lines come first, then annotations in their order: of words that find no room the later ones are left
-    out, and their marks stay (``describe_unplaced`` names them).
+    Lines come before annotations. If there is no room for all labels, the later ones are omitted; their marks
+    stay, and ``describe_unplaced`` lists them.
     """
     marks = [*plot.references, *plot.annotations]
     numbers, texts, candidates = [], [], []
     for number, mark in enumerate(marks):
         if mark.text and mark.x is not None:
             x = position(plot.x, mark.x)
-            # The words, and those of a narrow picture with room on one side of a line, or at a point.
+            # The full label, and one cut to fit on one side of its mark in a narrow picture.
             long = cut_text(" ".join(mark.text.split()), TICK_SIZE, 400, _LONGEST)
             room = max((1 - x) * WIDTHS[0] + _RIGHT_EDGE, x * WIDTHS[0] - _LEFT_EDGE) - _LINE_GAP
             short = cut_text(long, TICK_SIZE, 400, room)
@@ -255,7 +254,7 @@ def place_labels(plot: Plot) -> Plot:
 
 
 def _collect_obstacles(plot: Plot) -> Obstacles:
-    """Names at line ends, words at lines across, rings, vertical lines, and the height of each line."""
+    """Collect names at line ends, labels of horizontal lines, rings, vertical lines and the line heights."""
     words, rings, lines = [], [], []
     grid = np.linspace(0, 1, _SAMPLES)
     rows = [np.full(grid.size, plot.find_pixel(m.y)) for m in plot.references if m.y is not None]
@@ -283,7 +282,7 @@ def _collect_obstacles(plot: Plot) -> Obstacles:
 
 
 def describe_unplaced(plot: Plot) -> str:
-    """A sentence with the words that found no room in the plot; empty where all did."""
+    """Return a sentence listing the labels that did not fit, or "" if all did."""
     where = lower_axis_title(plot.x.title)
     left_out = [
         f"{mark.text} (at {where} {format_value(plot.x, mark.x)})"

@@ -1,9 +1,9 @@
-"""A plot for Vega: its specification with the numbers as CSV, and what a browser needs to make it live.
+"""Vega-Lite specification of a plot with its numbers as CSV, and the payload of its live view.
 
-A specification is that of the plot's shape, filled with words, colours and data; this needs no Altair, so
-that a build whose shapes are all known does without importing it. A live view is driven by signals
-(``x_domain``, ``x_ticks``, ``colours`` and so on), so that all figures of one shape share it; the payload
-holds the signals' values and the data.
+A specification is that of the plot's shape, filled with text, colours and data. This needs no Altair, so a
+build with only known shapes does not import it. Signals (``x_domain``, ``x_ticks``, ``colours`` and so on)
+drive a live view, so that all figures of one shape share it; the payload holds the signals' values and the
+data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MEANS, RUNS, ENDS, REFERENCES, ANNOTATIONS = "means", "runs", "ends", "references", "annotations"
 DOMAIN = "y_domain"
-"""The parameter of charts with a log y axis that holds the axis' ends."""
+"""Parameter that holds the y domain in charts with a log y axis."""
 CURVE_COLUMNS = ("series", "metric", "step", "value", "low", "high", "n")
 
 _RUN_POINTS = 100
@@ -43,9 +43,9 @@ _CSV = {
     MEANS: {"type": "csv", "parse": dict.fromkeys(("step", "value", "low", "high", "raw"), "number")},
     RUNS: {"type": "csv", "parse": {"step": "number", "value": "number", "run": "string"}},
 }
-# Thin run lines are shown, never read out: a thousandth of the y range is under half a pixel.
+# Run lines have no tooltips, so a thousandth of the y range, under half a pixel, is precise enough.
 _RUN_LEVELS = 1024
-# In these levels; a value so far outside the plot may as well stand here.
+# Limit for values far outside the plot, in these levels.
 _FARTHEST = 2**40
 _NO_DIFFERENCE = 1e-6
 _SCALE_SIGNALS = {
@@ -62,14 +62,14 @@ _LARGEST_WHOLE = 2**53
 
 
 def write_compact_json(value: object) -> str:
-    """JSON without spaces, keys sorted; refuses NaN."""
+    """Serialize to JSON without spaces and with sorted keys; NaN is an error."""
     return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
 def write_curves_csv(curve_set: CurveSet) -> str:
-    """Columns ``series,metric,step,value,low,high,n``, and ``raw`` where the line is smoothed.
+    """Write the columns ``series,metric,step,value,low,high,n``, and ``raw`` if the line is smoothed.
 
-    A value that is not known is empty. Ten significant digits, of steps fifteen; lines end in a single
+    Unknown values are empty. Steps have fifteen significant digits, other numbers ten; lines end in a single
     newline.
     """
     smoothed = any(curve.raw is not None for curve in curve_set.curves)
@@ -85,7 +85,7 @@ def write_curves_csv(curve_set: CurveSet) -> str:
 
 
 def write_runs_csv(curve_set: CurveSet) -> str:
-    """Columns ``series,run,step,value`` of every run's thin line, thinned to what pixels can show."""
+    """Write the columns ``series,run,step,value`` of all runs, thinned to what pixels can show."""
     parts = ["series,run,step,value\n"]
     for curve in curve_set.curves:
         lines = [(run.steps, run.values if run.smoothed is None else run.smoothed) for run in curve.runs]
@@ -96,7 +96,7 @@ def write_runs_csv(curve_set: CurveSet) -> str:
 
 
 def _format_rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
-    """Lines of ``start`` and a row's numbers in ``form``; not a number is empty.
+    """Format a line for each row: ``start`` and its numbers in ``form``; NaN is empty.
 
     One formatting call for all rows is several times as fast as one for each number.
     """
@@ -114,10 +114,10 @@ def _format_rows(start: str, form: str, columns: Sequence[FloatArray]) -> str:
 def build_spec(
     plot: Plot, curve_set: CurveSet, csv: str, chart_spec: str, *, title: str, subtitle: str
 ) -> dict[str, Any]:
-    """What ``figures/<page>/<id>.vl.json`` holds; opens in any Vega-Lite editor.
+    """Build the content of ``figures/<page>/<id>.vl.json``, which opens in any Vega-Lite editor.
 
-    ``csv`` is the figure's own, which holds the means as it stands, parsed by Vega; ``chart_spec`` is the
-    specification of the plot's shape, as JSON.
+    ``csv`` is the figure's own CSV file, used as the means and parsed by Vega; ``chart_spec`` is the
+    specification of the plot's shape as JSON.
     """
     keys = {line.name: escape_formula(line.name) for line in plot.lines}
     spec: dict[str, Any] = json.loads(resolve(chart_spec))
@@ -143,7 +143,7 @@ def build_spec(
 
 
 def _fill_layers(layers: list[dict[str, Any]], plot: Plot, keys: list[str]) -> None:
-    """Put a plot's titles, domains and colours into the layers; ``keys`` name its series in the rows."""
+    """Fill a plot's titles, domains and colours into the layers; ``keys`` are its series in the rows."""
     inks = {"domain": keys, "range": [resolve(get_colour(line.slot)) for line in plot.lines]}
     scales = {
         "color": inks,
@@ -163,7 +163,7 @@ def _fill_layers(layers: list[dict[str, Any]], plot: Plot, keys: list[str]) -> N
                 encoding["axis"].update(words | ({"titleX": -plot.margins.left} if channel == "y" else {}))
         layer["data"] |= {"format": _CSV[layer["data"]["name"]]} if layer["data"]["name"] in _CSV else {}
         if layer.get("name") == "lines":
-            # A tooltip at each point, and a legend where the names do not stand at the line ends.
+            # Tooltips at points, and a legend unless there are names at the line ends.
             layer["mark"]["point"] = {"filled": True, "opacity": 0, "size": 80}
             layer["encoding"]["tooltip"] = [
                 {"field": name, "type": "nominal" if name == "series" else "quantitative"}
@@ -179,10 +179,10 @@ def _list_dash(plot: Plot, line: SeriesLine) -> list[float]:
 
 
 def _list_label_fields(mark: Mark) -> dict[str, Any]:
-    """Where the words of a mark stand, as fields of its row: ``text, short, align, dx, dy, from, to``.
+    """Return a mark's label as fields of its row: ``text, short, align, dx, dy, from, to``.
 
-    Without ``short`` it is the same, without ``align`` there is no room for them, without ``from`` no leader;
-    a line across has none of these.
+    ``short`` is omitted if equal to ``text``, and ``from`` and ``to`` without a leader. A label that does not
+    fit and a horizontal line have no fields.
     """
     label = mark.label
     if label is None:
@@ -194,7 +194,7 @@ def _list_label_fields(mark: Mark) -> dict[str, Any]:
 
 
 def compile_view(specification: str) -> str:
-    """The compiled Vega specification of a shape (Vega-Lite as JSON), its variable parts as signals."""
+    """Compile a Vega-Lite specification (JSON) to Vega, with its variable parts as signals."""
     from reportgen.figures.render import compile_to_vega  # noqa: PLC0415 - starts an engine
 
     vega = compile_to_vega(json.loads(specification))
@@ -208,7 +208,7 @@ def compile_view(specification: str) -> str:
             scale["domain"], scale["range"] = {"signal": "keys"}, signal
     for axis in vega["axes"]:
         name = axis["scale"]
-        # Vega moves axes half a pixel and ticks to whole ones; the static picture does not.
+        # Vega shifts axes by half a pixel and rounds ticks to whole pixels; the static picture does not.
         axis["translate"], axis["tickRound"] = 0, False
         axis["values"] = {"signal": f"{name}_ticks"}
         if not axis.get("grid"):
@@ -225,7 +225,7 @@ def compile_view(specification: str) -> str:
 
 def _set_clip_signal(mark: dict[str, Any]) -> None:
     if mark["name"] == "points_marks":
-        # A symbol at the edge of the plot is shown whole, one beyond it not at all.
+        # Show symbols at the edge of the plot whole, and none beyond it.
         del mark["clip"]
         mark["encode"]["update"]["opacity"] = {"signal": _INSIDE}
     elif mark.get("clip"):
@@ -236,16 +236,16 @@ def _set_clip_signal(mark: dict[str, Any]) -> None:
 
 @lru_cache(maxsize=64)  # figures of one shape share their view
 def name_view(specification: str) -> str:
-    """A short name of a view, made of the Vega-Lite specification that it is compiled from."""
+    """Return a short name of the view compiled from a Vega-Lite specification."""
     return hashlib.sha256(specification.encode()).hexdigest()[:12]
 
 
 def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
-    """The signals and columns of a plot; see ``site/assets/live.js`` for who reads them.
+    """Build the signals and columns of a plot for ``site/assets/live.js``.
 
-    Steps that several lines share stand once in ``xs``, even ones as start, step and count. Means and
-    intervals are rounded to a hundred-thousandth of the y range, runs to a thousandth of it as
-    differences. A gap is null.
+    ``xs`` holds each column of steps once, even ones as start, step and count. Means and intervals are
+    rounded to a hundred-thousandth of the y range; runs are stored as differences, rounded to a thousandth. A
+    gap is null.
     """
     steps = _Steps()
     low, high = plot.y.domain
@@ -274,7 +274,7 @@ def build_payload(plot: Plot, *, band_name: str) -> dict[str, Any]:
 
 
 class _Steps:
-    """Columns of steps, each once; even whole ones as start, step and count."""
+    """Columns of steps, without duplicates; evenly spaced integers as start, step and count."""
 
     def __init__(self) -> None:
         self.columns: list[Any] = []
@@ -311,7 +311,7 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, un
     if line.raw is not None:
         row["raw"] = round_values(line.raw, decimals, read)
     for run in line.runs:
-        # ``q`` holds differences of (value - y domain's start) / ``run_unit``, rounded; a gap is null.
+        # ``q`` holds differences of (value - start of the y domain) / ``run_unit``, rounded; a gap is null.
         known = np.isfinite(run.values)
         with np.errstate(over="ignore"):
             heights = (run.values[known] - plot.y.domain[0]) / unit
@@ -335,10 +335,10 @@ def _build_axis(axis: Axis) -> dict[str, Any]:
 
 
 def round_values(values: FloatArray, decimals: int, read: int | None = None) -> list[float | None]:
-    """Values as a list, rounded to ``decimals`` places; not a number becomes None.
+    """Return values as a list, rounded to ``decimals`` places; NaN becomes None.
 
-    A value that this would put into the very middle of two numbers of ``read`` places, which it is read out
-    with, is left as it is: rounded twice, it could read otherwise than in the data table.
+    A value that rounding would put halfway between two numbers of ``read`` places is not rounded: rounded
+    twice, it could differ from the data table.
     """
     short = np.round(values, decimals)
     if read is not None and read < decimals:
@@ -353,7 +353,7 @@ def round_values(values: FloatArray, decimals: int, read: int | None = None) -> 
 
 
 def _shorten_whole(number: float) -> float:
-    """An integral float as an int: shorter in JSON."""
+    """Convert an integral float to an int, which is shorter in JSON."""
     return int(number) if number.is_integer() and abs(number) < 1e15 else number  # noqa: PLR2004 - exact below
 
 
@@ -363,12 +363,12 @@ def write_link_state(
     x: tuple[float, float] | None = None,
     mark: tuple[float, str] | None = None,
 ) -> str:
-    """The fragment of a link to a state of a figure: ``scores~series=MEL,GRPO~x=100..140~mark=120@MEL``.
+    """Write the fragment of a link to a figure's state: ``scores~series=MEL,GRPO~x=100..140~mark=120@MEL``.
 
-    ``site/assets/live-state.js`` reads it. Names are percent-encoded, so none of the marks between the parts
-    can stand in one; only the parts that are given are written, in this order. Series that are not named
-    fade; ``mark`` is the step and the series of the point to mark. In panels the figure is the panel. Raises
-    a ``ValueError`` where a step is not finite.
+    ``site/assets/live-state.js`` reads it. Names are percent-encoded, so they cannot contain a separator.
+    Only given parts are written, in this order. Series not in ``series`` fade; ``mark`` is the step and
+    series of the marked point. In panels, the figure is the panel. Raises a ``ValueError`` if a step is not
+    finite.
     """
     parts = [_quote_name(figure)]
     if series:
@@ -381,7 +381,7 @@ def write_link_state(
 
 
 def _quote_name(name: str) -> str:
-    # A lone surrogate cannot be encoded; a tilde, which separates the parts, is never quoted by itself.
+    # A lone surrogate cannot be encoded; ``quote`` does not escape the separator ``~``.
     return quote(name.encode("utf-8", "replace"), safe="").replace("~", "%7E")
 
 

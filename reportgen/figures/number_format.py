@@ -1,7 +1,7 @@
-"""Numbers and times in words, as d3-format and d3-time-format write them in a browser.
+"""Numbers and times as text, formatted as d3-format and d3-time-format do in a browser.
 
-Static words and the live view's then agree to the last digit. Only the specifiers that axes use are
-known: ``[,][.digits][~]`` with ``f``, ``e``, ``r``, ``s`` or ``%`` for numbers.
+Static text and live view therefore agree to the last digit. Supports only the specifiers of axes:
+``[,][.digits][~]`` with ``f``, ``e``, ``r``, ``s`` or ``%`` for numbers.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _PREFIXES = ["y", "z", "a", "f", "p", "n", "µ", "m", "", "k", "M", "G", "T", "P
 _NO_PREFIX = 8
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DEFAULT_DIGITS = 6
-# From here on JavaScript writes a number with its exponent, whatever its specifier says of decimals.
+# From here on JavaScript writes an exponent, whatever the specifier.
 _PLAIN_BELOW = 1e21
-# Room for every digit of every double: nothing is rounded by accident.
+# Enough precision for every digit of any double, so that nothing is rounded unintentionally.
 _EXACT = Context(prec=1100, rounding=ROUND_HALF_UP)
 _MOST_READABLE, _LEAST_READABLE = 1e15, 1e-4
 
@@ -42,19 +42,19 @@ class _Specifier(NamedTuple):
 
 
 def format_d3(value: float, specifier: str) -> str:
-    """A finite number as d3-format writes it, with U+2212 as the minus sign and no minus at zero.
+    """Format a finite number as d3-format does, with U+2212 as minus sign and no minus at zero.
 
-    Raises a ``ValueError`` where axes use no such specifier.
+    Raises a ``ValueError`` if the specifier is not supported.
     """
     return make_formatter(specifier)(value)
 
 
 @cache
 def make_formatter(specifier: str) -> Callable[[float], str]:
-    """What formats many numbers by one specifier.
+    """Return a function that formats numbers by one specifier.
 
-    Python's own formatting is quick and differs from JavaScript's only where a number stands in the very
-    middle of two roundings; such numbers, and rarer specifiers, take the slow way.
+    Python's fast formatting differs from JavaScript's only for numbers halfway between two roundings; these
+    and rarer specifiers take the slow path.
     """
     match = _SPECIFIER.fullmatch(specifier)
     if match is None:
@@ -77,7 +77,7 @@ def make_formatter(specifier: str) -> Callable[[float], str]:
 
 
 def _format_exactly(value: float, parsed: _Specifier) -> str:
-    # d3 multiplies before it rounds, with what that does to the last digit.
+    # d3 multiplies before rounding, which can affect the last digit.
     size = Decimal(abs(value) * 100 if parsed.type == "%" else abs(value))
     suffix = parsed.type if parsed.type == "%" else ""
     if parsed.type in {"f", "%"} and size >= _PLAIN_BELOW:
@@ -107,16 +107,16 @@ def _exponent(size: Decimal) -> int:
 
 
 def _round_at(size: Decimal, place: int) -> Decimal:
-    """Rounded at a power of ten, a tie upwards as JavaScript does."""
+    """Round at a power of ten, ties upwards as in JavaScript."""
     return _EXACT.quantize(size, Decimal((0, (1,), place)))
 
 
 def format_time(milliseconds: float, specifier: str) -> str:
-    """A moment, in milliseconds since 1970 UTC, as d3-time-format writes it in UTC and English.
+    """Format milliseconds since 1970 UTC as d3-time-format does, in UTC and English.
 
     Raises:
-        OverflowError: the moment is outside the years 1 to 9999.
-        KeyError: axes use no such directive.
+        OverflowError: If the moment is outside the years 1 to 9999.
+        KeyError: If a directive is not supported.
     """
     at = to_moment(milliseconds)
     words = {
@@ -133,12 +133,12 @@ def format_time(milliseconds: float, specifier: str) -> str:
 
 
 def to_moment(milliseconds: float) -> datetime:
-    """Milliseconds since 1970 as a time in UTC, cut to whole milliseconds as JavaScript does."""
+    """Convert milliseconds since 1970 to a UTC time, truncated to whole milliseconds as in JavaScript."""
     return to_datetime(int(milliseconds))
 
 
 def choose_step_format(steps: FloatArray) -> str:
-    """The d3 format that reads out steps: whole ones to the last digit, others to six digits."""
+    """Return the d3 format of steps: all digits of whole steps, otherwise six significant digits."""
     largest = float(np.abs(steps).max(initial=0.0))
     if largest >= _MOST_READABLE or 0 < largest < _LEAST_READABLE:
         return ".5~e"

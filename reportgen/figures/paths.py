@@ -1,4 +1,4 @@
-"""SVG path data of a plot's lines and bands: thinned to what pixels can show, in whole units."""
+"""SVG path data of a plot's lines and bands, thinned to what pixels can show, in integer units."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 PIXELS_WIDE = 600
-"""Width of the plot in a picture of its own; the fluid one has as many drawing units and is stretched."""
+"""Plot width in a standalone picture; a fluid picture has as many drawing units and is stretched."""
 UNITS_A_PIXEL = 4
 _MOST_POINTS = 320
 _RUN_POINTS = 160
 _FARTHEST = 10_000_000
-"""Drawing units; a point so far outside the picture may as well stand here."""
+"""Limit in drawing units for points far outside the picture."""
 
 
 def write_line_path(x: FloatArray, y: FloatArray) -> str:
-    """Path data of a line through the points (drawing units); NaN in ``y`` breaks the line."""
+    """Write the path of a line through points in drawing units; NaN in ``y`` is a gap."""
     return "".join(_write_stretch(x[part], y[part]) for part in _find_stretches(y))
 
 
 def write_band_path(x: FloatArray, low: FloatArray, high: FloatArray) -> str:
-    """Path data of the area between ``low`` and ``high``; NaN in either breaks it."""
+    """Write the path of the area between ``low`` and ``high``; NaN in either is a gap."""
     outlines = (
         _write_stretch(
             np.concatenate([x[part], x[part][::-1]]), np.concatenate([high[part], low[part][::-1]])
@@ -44,11 +44,11 @@ def write_band_path(x: FloatArray, low: FloatArray, high: FloatArray) -> str:
 
 
 def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatArray, FloatArray]:
-    """About ``most`` points, at most half as many again, that look the same.
+    """Thin a line to about ``most`` points, at most 1.5 times as many, that look the same.
 
-    The range of ``x``, which rises, is cut into buckets of equal width; the lowest and highest point of
-    each stay, so no spike is lost (min-max decimation, after M4 of Jugel et al. 2014), and so is the
-    first gap of each, so that a gap stays one.
+    The range of ``x``, which must be ascending, is split into buckets of equal width. Each retains its lowest
+    and highest point, so no spike is lost (min-max decimation, after M4 of Jugel et al. 2014), and its first
+    gap, so gaps remain.
     """
     if x.size <= most:
         return x, y
@@ -70,16 +70,16 @@ def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatA
 
 
 def is_even(x: FloatArray) -> bool:
-    """Whether steps are all as far apart, to a billionth."""
+    """Return whether steps are evenly spaced, to a billionth."""
     gaps = np.diff(x)
     return bool(gaps.max() - gaps.min() <= 1e-9 * gaps[0])
 
 
 def thin_rows(x: FloatArray, rows: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    """``thin`` for many lines at once: ``x`` has shape (points,) and is even, ``rows`` (lines, points).
+    """Thin many lines at once: ``x`` has shape (points,) and is even, ``rows`` has (lines, points).
 
-    A bucket is a column of a table, so that one call finds the extremes of all lines; a point that is its
-    bucket's lowest and highest stands twice. Returns steps and values of shape (lines, about ``most``).
+    A bucket is a column of a table, so that one call finds the extremes of all lines; if a bucket's lowest
+    and highest point coincide, it appears twice. Returns steps and values of shape (lines, about ``most``).
     """
     lines, size = rows.shape
     width = math.ceil(size / (most // 2))
@@ -97,7 +97,7 @@ def thin_rows(x: FloatArray, rows: FloatArray, most: int) -> tuple[FloatArray, F
 def thin_together(
     lines: Sequence[tuple[FloatArray, FloatArray]], most: int
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """``thin`` for many lines, in one go where they share even steps and have no gaps."""
+    """Thin many lines, all at once if they share even steps and have no gaps."""
     steps = lines[0][0] if lines else np.empty(0)
     if steps.size > most and all(np.array_equal(x, steps) for x, _ in lines) and is_even(steps):
         rows = np.stack([y for _, y in lines])
@@ -107,7 +107,7 @@ def thin_together(
 
 
 def _find_stretches(y: FloatArray) -> list[slice]:
-    """Where numbers follow each other without a gap."""
+    """Return the slices of consecutive finite numbers."""
     known = np.isfinite(y)
     if known.all():
         return [slice(0, y.size)] if y.size else []
@@ -126,7 +126,7 @@ def _write_stretch(x: FloatArray, y: FloatArray) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinePaths:
-    """SVG path data of one series, in drawing units; empty where there is nothing to draw."""
+    """SVG path data of one series, in drawing units; empty if there is nothing to draw."""
 
     band: str
     runs: str
@@ -135,7 +135,7 @@ class LinePaths:
 
 
 def positions(axis: Axis, values: FloatArray) -> FloatArray:
-    """Where values stand on an axis, 0 to 1 over its domain; not positive on a log axis is NaN."""
+    """Return the positions of values on an axis: 0 to 1 over its domain, NaN below a log axis."""
     low, high = axis.domain
     if axis.scale not in LOGS:
         with np.errstate(over="ignore"):
@@ -147,20 +147,20 @@ def positions(axis: Axis, values: FloatArray) -> FloatArray:
 
 
 def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
-    """The path data of each line of a plot, in its order: the same for both kinds of picture."""
+    """Make the path data of a plot's lines, in order, for both kinds of picture."""
     paths = []
     for line in plot.lines:
         x, y = _place_points(plot, line.steps, line.values)
         band = runs = ""
         if plot.band != "none" and np.isfinite(line.low).any():
-            # A band that reaches below what a log axis can show is drawn from its foot.
+            # A band that extends below the domain of a log axis starts at the bottom of the plot.
             low = np.where(line.low <= 0, plot.y.domain[0], line.low) if plot.y.scale == "log" else line.low
             band = write_band_path(x, *(_place_points(plot, line.steps, end)[1] for end in (low, line.high)))
         steps = line.runs[0].steps if line.runs else line.steps
         if line.runs and all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs):
             across, down = _place_points(plot, steps, np.stack([run.values for run in line.runs]))
             if across.size > _RUN_POINTS and np.isfinite(down).all() and is_even(across):
-                # Runs that share even steps are thinned and written together.
+                # Thin and write runs with the same even steps together.
                 thinned = np.stack(thin_rows(across, down, _RUN_POINTS), axis=2)
                 points = np.rint(thinned.clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
                 moves = np.diff(points, axis=1).reshape(len(points), -1).tolist()
@@ -176,7 +176,7 @@ def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
 
 
 def _place_points(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Points in drawing units; a step that a log axis cannot show is left out, such a value is NaN."""
+    """Convert points to drawing units; steps a log axis cannot show are dropped, such values become NaN."""
     x = positions(plot.x, steps) * (PIXELS_WIDE * UNITS_A_PIXEL)
     shown = np.isfinite(x)
     return x[shown], (1 - positions(plot.y, values[..., shown])) * (plot.height * UNITS_A_PIXEL)

@@ -1,9 +1,9 @@
-"""The static picture of a plot as SVG: for a page, as a file of its own, and as a card for link previews.
+"""Static picture of a plot as SVG: for a page, as a file, and as a card for link previews.
 
-The picture on the page is fluid: its root is the plot rectangle, lines live in a stretched inner
-``svg`` whose strokes do not scale, and words stand at percentages, so that it fits 360 to 960 pixels
-without a script and without shrinking its text. Margins are CSS classes, because a strict content
-security policy allows no style attribute. The live view draws at the same places.
+The picture on the page is fluid: its root is the plot rectangle, lines are in a stretched inner ``svg`` with
+strokes that do not scale, and text is placed at percentages, so that it fits 360 to 960 pixels without a
+script and without smaller text. Margins are CSS classes, because a strict content security policy allows no
+style attribute. The live view draws at the same positions.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 
 SPARK_ACROSS, SPARK_DOWN = 600, 200
-"""Drawing units of a small picture."""
+"""Size of a sparkline in drawing units."""
 _EDGE = 24
 _TITLE_SIZE, _SOURCE_SIZE = 17, 11
 _TITLE_LINE, _TEXT_LINE, _LEGEND_ROW = 22, 16, 20
 _TITLE_FONT = f'font-size="{_TITLE_SIZE}" font-weight="600"'
 _SHIFTED = re.compile(r' y="(-?[\d.]+)" dy="(-?[\d.]+)"')
-# Words that no card has room for; an entity is one character.
+# Text too long for any card; an entity counts as one character.
 _TOO_LONG = re.compile(r">((?:&[^;<]*;|[^<&]){400})[^<]+<")
 
 
 def draw_x_grid(axis: Axis, height: int) -> Iterator[str]:
-    """A line at each tick, ``height`` pixels high."""
+    """Draw a line at each tick, ``height`` pixels high."""
     yield '<g class="rg-grid" stroke="var(--rg-grid)">'
     for tick in axis.ticks:
         x = format_position(axis, tick)
@@ -55,8 +55,8 @@ def draw_x_grid(axis: Axis, height: int) -> Iterator[str]:
 
 
 def draw_x_axis(axis: Axis, bottom: int) -> Iterator[str]:
-    """The axis below, ``bottom`` pixels down."""
-    # In a narrow figure every second tick goes, with its label.
+    """Draw the x axis, ``bottom`` pixels down."""
+    # Narrow figures hide every second tick and its label.
     ticks = [(format_position(axis, tick), ' class="rg-odd"' * (n % 2)) for n, tick in enumerate(axis.ticks)]
     yield f'<g class="rg-x-axis" stroke="var(--rg-rule)"><line x2="100%" y1="{bottom}" y2="{bottom}"/>'
     for x, odd in ticks:
@@ -69,17 +69,17 @@ def draw_x_axis(axis: Axis, bottom: int) -> Iterator[str]:
 
 
 def format_position(axis: Axis, value: float) -> str:
-    """Where a value stands on the axis, as a length in SVG."""
+    """Return the position of a value on the axis as an SVG length."""
     return f"{position(axis, value) * 100:.6g}%"
 
 
 def draw_picture(plot: Plot, paths: tuple[LinePaths, ...], *, labelled_by: str) -> str:
-    """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
+    """Draw the fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
     return set_into_page(draw_body(plot, paths, fluid=True), plot.height, labelled_by)
 
 
 def set_into_page(drawing: str, height: int, labelled_by: str) -> str:
-    """Elements that are as wide as their place, as the picture of a page."""
+    """Wrap fluid elements as the picture of a page."""
     return (
         f'<svg class="rg-picture" role="img" aria-labelledby="{escape_text(labelled_by)}" width="100%" '
         f'height="{height}" font-size="{TICK_SIZE}">{drawing}</svg>'
@@ -88,13 +88,13 @@ def set_into_page(drawing: str, height: int, labelled_by: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """A plot on a page, as wide as its place, or else ``PIXELS_WIDE`` pixels wide."""
+    """Drawing of a plot, fluid or ``PIXELS_WIDE`` pixels wide."""
 
     plot: Plot
     fluid: bool
 
     def draw_ground(self) -> Iterator[str]:
-        """The y axis with its grid, and reference lines."""
+        """Draw the y axis with its grid, and reference lines."""
         yield '<g class="rg-grid" stroke="var(--rg-grid)">'
         for tick in self.plot.y.ticks:
             y = self.format_pixel(tick)
@@ -117,7 +117,7 @@ class _Drawing:
                 yield f"{self.draw_label(mark, x, 0, 'var(--rg-muted)')}</g>"
 
     def draw_lines(self, paths: tuple[LinePaths, ...]) -> Iterator[str]:
-        """Bands, runs, means and symbols; strokes are in drawing units, or do not scale."""
+        """Draw bands, runs, means and symbols; strokes are in drawing units unless fluid."""
         scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if self.fluid else (UNITS_A_PIXEL, "")
         stretch = ' preserveAspectRatio="none"' if self.fluid else ""
         yield (
@@ -154,7 +154,7 @@ class _Drawing:
             yield "</g>"
 
     def draw_names(self) -> Iterator[str]:
-        """Annotations, and the names at the line ends."""
+        """Draw annotations and the names at the line ends."""
         for mark in self.plot.annotations:
             if mark.x is None or mark.y is None:
                 continue
@@ -173,7 +173,7 @@ class _Drawing:
             yield "</g>"
 
     def draw_label(self, mark: Mark, x: str, y: float, ink: str) -> str:
-        """The words at a mark; where they are cut or find no room, all of them when it is pointed at."""
+        """Draw a mark's label, with the full text on hover if it is cut or does not fit."""
         label = mark.label
         if label is None:
             return f"<title>{escape_text(mark.text)}</title>"
@@ -190,18 +190,18 @@ class _Drawing:
 
 
 def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
-    """The picture's elements, as wide as their place or ``PIXELS_WIDE`` pixels."""
+    """Draw the elements of the picture, fluid or ``PIXELS_WIDE`` pixels wide."""
     drawing, axis = _Drawing(plot, fluid), draw_x_axis(plot.x, plot.height)
     return "".join([*drawing.draw_ground(), *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
 
 
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
-    """The dash of a line: solid where symbols tell the series apart, and for muted series."""
+    """Return the dash of a line: solid for muted series, and if symbols distinguish the series."""
     return () if plot.symbols or line.slot is None else DASHES[line.slot]
 
 
 def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
-    """An SVG of fixed size on white, complete with words; fonts are named, not embedded."""
+    """Draw a complete SVG of fixed size on white; fonts are named, not embedded."""
     body = draw_body(plot, paths, fluid=False)
     words = {"title": title, "subtitle": subtitle, "source": source}
     return draw_framed(body, plot.height, plot.margins, **words, plot=plot)
@@ -217,9 +217,9 @@ def draw_framed(
     source: str,
     plot: Plot | None = None,
 ) -> str:
-    """Elements ``PIXELS_WIDE`` pixels wide, set into a file of their own with resolved colours.
+    """Frame elements ``PIXELS_WIDE`` pixels wide as a standalone file with resolved colours.
 
-    ``height`` is that of the drawing in pixels, without its margins; ``plot`` may need a legend.
+    ``height`` is that of the drawing in pixels, without margins; ``plot`` adds its legend.
     """
     width = PIXELS_WIDE + margins.left + margins.right + 2 * _EDGE
     room = width - 2 * _EDGE
@@ -256,7 +256,7 @@ def _draw_text(x: float, y: float, font: str, ink: str, words: str) -> str:
 
 
 def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
-    """The swatch and name of each series, in rows, and how many rows these are."""
+    """Draw the swatch and name of each series, in rows, and return the number of rows."""
     parts, x, rows = [], float(_EDGE), 1
     font = f'font-size="{LABEL_SIZE}" font-weight="400"'
     for line in plot.lines:
@@ -278,7 +278,7 @@ def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
 
 
 def draw_spark(words: str, strokes: Iterable[str], ends: str) -> str:
-    """A small fluid picture without axes, of paths in 600 x 200 units; ``ends`` says how strokes end."""
+    """Draw a sparkline of paths in 600 x 200 units; ``ends`` holds attributes for the stroke ends."""
     return (
         f'<svg class="rg-spark" role="img" aria-label="{escape_text(words)}" width="100%" height="56" '
         f'viewBox="0 0 {SPARK_ACROSS} {SPARK_DOWN}" preserveAspectRatio="none" overflow="visible" '
@@ -287,15 +287,15 @@ def draw_spark(words: str, strokes: Iterable[str], ends: str) -> str:
 
 
 def draw_card(picture: str) -> str:
-    """A 1200 x 630 card for link previews, with a figure's own picture fitted into it."""
+    """Draw a 1200 x 630 card for link previews, with a figure's own picture scaled to fit."""
     wide, high = map(int, re.findall(r'(?:width|height)="(\d+)"', picture)[:2])
     scale = min(1120 / wide, 600 / high)
-    # Clipping at the edge of a nested svg costs the rasteriser five times the drawing.
-    # A preview is small: runs would cost two thirds of the time and not be seen.
+    # Clipping at the edge of a nested svg takes the rasteriser five times as long as drawing.
+    # A preview is small: runs would take two thirds of the time and be invisible.
     picture = re.sub(r'<path class="rg-run"[^>]*/>', "", picture)
-    # A shift of the baseline makes a text three times as slow to draw as the same sum written out.
+    # Text with a dy attribute takes three times as long to draw as text with the sum in y.
     picture = _SHIFTED.sub(lambda shift: f' y="{float(shift[1]) + float(shift[2]):g}"', picture)
-    # Setting a text takes the rasteriser the square of its length.
+    # The time to rasterise a text is quadratic in its length.
     picture = _TOO_LONG.sub(r">\1…<", picture)
     visible = picture.replace("<svg ", '<svg overflow="visible" ', 1)
     return (

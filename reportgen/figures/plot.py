@@ -1,4 +1,4 @@
-"""A plot as values: its author's wishes, its words, its lines and axes, and what drawing needs to know."""
+"""Plots as values: settings, text, lines, axes and the context for drawing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Anchor: TypeAlias = Literal["start", "middle", "end"]
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A thin line: one run. Arrays are 1-d, of equal length."""
+    """Thin line of one run. Arrays are 1-d, of equal length."""
 
     name: str
     steps: FloatArray
@@ -37,7 +37,7 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class SeriesLine:
-    """One series: its mean line, band and runs. Arrays are 1-d, of equal length; NaN is a gap."""
+    """Mean line, band and runs of one series. Arrays are 1-d, of equal length; NaN is a gap."""
 
     name: str
     slot: int | None
@@ -52,21 +52,21 @@ class SeriesLine:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The words of a mark and where they stand, in pixels down from it; from a vertical line's top."""
+    """Label of a mark and its offset in pixels (from the top if the mark is a vertical line)."""
 
     text: str
-    short: str  # what a narrow picture shows
-    anchor: Anchor  # the end of the words that stands ``dx`` pixels to the right of the mark
+    short: str  # the text in a narrow picture
+    anchor: Anchor  # the end of the label that is ``dx`` pixels to the right of the mark
     dx: float
     dy: float  # down to the baseline
-    leader: tuple[float, float] | None = None  # ends of a thin line to words that stand away from their point
+    leader: tuple[float, float] | None = None  # ends of a thin line to a label away from its point
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A reference line (``x`` or ``y``) or an annotation (``x`` and ``y``, with its series' slot).
 
-    ``label`` is None for a line across, whose words have a place of their own, and where there is no room.
+    ``label`` is None for a horizontal line, whose text has a fixed place, and if there is no room.
     """
 
     text: str
@@ -78,7 +78,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class EndLabel:
-    """A series' name at the end of its line; ``y`` is in pixels from the top of the plot."""
+    """Series name at the end of its line; ``y`` is in pixels from the top of the plot."""
 
     text: str
     slot: int | None
@@ -87,7 +87,7 @@ class EndLabel:
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """Room around the plot in pixels, left and right in multiples of 8 (each has a CSS class)."""
+    """Margins of the plot in pixels, left and right in multiples of 8 (each has a CSS class)."""
 
     top: int
     right: int
@@ -99,8 +99,8 @@ class Margins:
 class Plot:
     """Lines over two axes.
 
-    ``height`` is that of the plot rectangle in pixels, without margins; the width is the page's.
-    ``symbols`` says whether each point gets its series' symbol (few points) rather than a dash.
+    ``height`` is that of the plot rectangle in pixels, without margins; the width is the page's. If
+    ``symbols`` is True (few points), each point gets its series' symbol and lines are solid.
     """
 
     id: str
@@ -117,13 +117,13 @@ class Plot:
     ends: tuple[EndLabel, ...] = ()
 
     def find_pixel(self, value: float) -> float:
-        """Pixels from the top of the plot down to a value."""
+        """Return the distance of a value from the top of the plot in pixels."""
         return (1 - position(self.y, value)) * self.height
 
 
 @dataclass(frozen=True, slots=True)
 class ChartShape:
-    """What decides the layers of a chart; plots of one shape differ in data, titles and colours only."""
+    """Features that determine chart layers; plots of one shape differ only in data, titles and colours."""
 
     x_scale: ScaleKind
     y_scale: ScaleKind
@@ -138,7 +138,7 @@ class ChartShape:
 
 
 def get_shape(plot: Plot) -> ChartShape:
-    """The shape of a plot's chart."""
+    """Return the shape of a plot's chart."""
     return ChartShape(
         x_scale=plot.x.scale,
         y_scale=plot.y.scale,
@@ -155,29 +155,29 @@ def get_shape(plot: Plot) -> ChartShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContext:
-    """What every figure needs to know of its block and its source."""
+    """Context of any figure: its block and its source."""
 
     place: SourceLocation  # of the block, for diagnostics
     slots: Mapping[str, int]  # palette slot of every series of the report
     source: str  # the source's title, for the caption
-    approximate: str | None  # why its numbers are not exact
-    notes: tuple[str, ...] = ()  # sentences on what was found in the source and handled
+    approximate: str | None  # why the numbers are not exact
+    notes: tuple[str, ...] = ()  # sentences on problems found in the source and handled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawContext(SourceContext):
-    """What a figure of curves needs to know beyond its numbers."""
+    """Context for drawing a figure of curves."""
 
-    higher_is_better: bool | None  # of ``ranked_by``, as the benchmark says; None if it says nothing
-    step_title: str  # title of the x axis when the author gives none
+    higher_is_better: bool | None  # direction of ``ranked_by`` in the benchmark's settings, or None
+    step_title: str  # title of the x axis unless the author gives one
     step_is_time: bool  # whether steps are milliseconds since 1970 UTC
     get_chart_spec: Callable[[ChartShape], str]  # the Vega-Lite specification of a shape, as JSON
     ranked_by: str | None = None  # the metric that a benchmark is ranked by
 
     def resolve_direction(self, metric: str, *settings: bool | None) -> bool | None:
-        """Whether a larger value of a metric is better, by panel and block, then by the benchmark.
+        """Return whether larger values of a metric are better, by panel, block, then benchmark.
 
-        None where that is not known, or where neither is. The benchmark speaks of its own metric only.
+        Returns None if that is unknown, or if neither is. The benchmark decides only for its own metric.
         """
         ranks = metric == self.ranked_by
         return find_direction(metric, *settings, self.higher_is_better if ranks else None, ranks=ranks)
@@ -185,11 +185,11 @@ class DrawContext(SourceContext):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotSpec:
-    """One plot as its author wants it.
+    """Specification of one plot.
 
-    ``marked`` are annotations that data or claims ask for, the most important first: what does not fit into
-    the plot is left out, while an author's own annotation that does not is an error. ``higher_is_better`` is
-    None where that is not known, or where neither is.
+    ``marked`` are annotations from data or claims, most important first: those outside the plot are dropped,
+    while an author's annotation outside it is an error. ``higher_is_better`` is None if unknown, or if
+    neither is.
     """
 
     id: str
@@ -220,7 +220,7 @@ def make_curve_spec(
     context: DrawContext,
     marked: tuple[Annotation, ...] = (),
 ) -> PlotSpec:
-    """A ``curve`` block's plot; ``marked`` is what its ``annotate`` came to, the most important first."""
+    """Make the plot of a ``curve`` block; ``marked`` is the result of ``annotate``, most important first."""
     x_title = settings.x_title or context.step_title
     return PlotSpec(
         id=block_id,
@@ -241,7 +241,7 @@ def make_curve_spec(
 
 
 def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawContext) -> tuple[PlotSpec, ...]:
-    """A ``panels`` block's plots, one for each metric."""
+    """Make the plots of a ``panels`` block, one for each metric."""
     panels = [PanelSettings(metric=m) if isinstance(m, str) else m for m in settings.metrics]
     return tuple(
         PlotSpec(
@@ -263,7 +263,7 @@ def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawConte
 
 
 def _copy_shared(settings: CurveSettings | PanelsSettings) -> dict[str, Any]:
-    """What curves and panels take over as the author wrote it."""
+    """Return the settings that curves and panels copy unchanged."""
     return {
         key: getattr(settings, key) for key in ("height", "x_domain", "x_scale", "order", "highlight", "runs")
     }
@@ -271,15 +271,15 @@ def _copy_shared(settings: CurveSettings | PanelsSettings) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreContext(SourceContext):
-    """What a block about scores needs to know beyond its numbers."""
+    """Context of a block of scores."""
 
-    benchmark: str  # its name, for titles
+    benchmark: str  # the name, for titles
     higher_is_better: bool
-    lowest: float  # the stated range of scores; 0 to 1 is shown in percent and points
+    lowest: float  # range of scores; 0 to 1 is shown in percent and points
     highest: float
-    # How each series was measured: name, and pairs of a label and a text; empty where unknown.
+    # Protocol of each series: name, and pairs of label and text; empty if unknown.
     protocol: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
-    score_name: str = ""  # what the score of an answer is called, such as ``exact_match``
+    score_name: str = ""  # name of the score of an answer, such as ``exact_match``
 
 
 def make_step_context(
@@ -289,7 +289,7 @@ def make_step_context(
     *,
     higher_is_better: bool,
 ) -> DrawContext:
-    """The context of curves that are drawn from scores."""
+    """Make the context of curves drawn from scores."""
     return DrawContext(
         **{shared.name: getattr(context, shared.name) for shared in fields(SourceContext)},
         higher_is_better=higher_is_better,
@@ -301,7 +301,7 @@ def make_step_context(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BenchmarkScores:
-    """One benchmark with everything that is shown of it: scores, all pairs, groups, and its power."""
+    """Results of one benchmark: scores, all pairs, groups and power."""
 
     problems: ProblemScores
     scores: tuple[Score, ...]
@@ -314,7 +314,7 @@ class BenchmarkScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureText:
-    """The words of a figure, finished; as in ``Figure``, with ``source`` and a short name of the band."""
+    """Finished text of a figure, as in ``Figure``, with ``source`` and a short name of the band."""
 
     id: str
     kind: str
@@ -328,16 +328,16 @@ class FigureText:
 
 
 def describe_source(context: SourceContext) -> str:
-    """The source's title, and why its numbers are not exact if they are not."""
+    """Return the source's title, and why its numbers are not exact, if so."""
     return f"{context.source} ({context.approximate})" if context.approximate else context.source
 
 
 def join_caption(sentences: Iterable[str], context: SourceContext, names: Sequence[str] = ()) -> str:
-    """Sentences that are not empty, what was found in the source, and the source itself."""
+    """Join non-empty sentences, the notes on the source, and the source itself."""
     source = f"Source: {describe_source(context)}."
     return isolate_names(" ".join(filter(None, (*sentences, *context.notes, source))), names)
 
 
 def make_diagnostic(context: SourceContext, message: str, next_step: str = "") -> Diagnostic:
-    """What is wrong with a figure, at its block."""
+    """Make a diagnostic of a figure, located at its block."""
     return Diagnostic(context.place, message, next_step, Stage.FIGURE)

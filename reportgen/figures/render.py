@@ -1,11 +1,10 @@
-"""The one place that calls vl-convert: Vega-Lite to Vega, to SVG, and SVG to PNG. No network, no Node.
+"""All calls to vl-convert: Vega-Lite to Vega and SVG, SVG to PNG. No network, no Node.
 
-Charts of authors are drawn in a worker process, which is given so many seconds and no more: a specification
-can ask for more than any machine has, such as a width of 1e9, a sequence of 1e9 numbers, or a regular
-expression that never ends. Vega cannot be interrupted, and where its engine lacks memory it ends the whole
-process without a word. The process is started for the first chart that has to be drawn and serves all
-others. It imports nothing from the working folder (``-P``), and gets of the environment only what Python and
-the fonts need.
+Custom charts are drawn in a worker process with a time limit, since a specification can exceed any machine: a
+width of 1e9, a sequence of 1e9 numbers, or a regular expression that never ends. Vega cannot be interrupted,
+and if its engine runs out of memory, it ends the whole process silently. The worker starts with the first
+chart to draw and serves all others. It imports nothing from the working directory (``-P``), and its
+environment holds only what Python and the fonts need.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
 
 
 SECONDS: Final = 20.0
-"""From handing over a chart to its picture; most take less than one."""
+"""Time limit of a chart; most take less than one."""
 MOST_CHARACTERS: Final = 20_000_000
-"""Of a picture: it stands on a page, and its card is drawn from it."""
+"""Limit of an SVG, which is embedded in a page and drawn as its card."""
 
 _ENVIRONMENT: Final = frozenset(
     {
@@ -39,34 +38,34 @@ _ENVIRONMENT: Final = frozenset(
     }
 )
 _LATER: Final = 10
-"""Seconds after which the process ends itself, should nobody be left to end it."""
-# An escaped backslash, so that what follows it is not taken for an escape; then those of control characters.
+"""Seconds after the time limit at which the worker process ends itself if its parent has gone."""
+# Matches escaped backslashes, so that text after them is not read as an escape, and control characters.
 _CONTROL = re.compile(r"\\\\|\\[bf]|\\u00[01][0-9a-f]")
 
 
 def compile_to_vega(specification: dict[str, Any]) -> dict[str, Any]:
-    """The Vega specification of a Vega-Lite one (a few milliseconds; the first call half a second)."""
+    """Compile Vega-Lite to Vega (a few milliseconds; the first call half a second)."""
     vega: dict[str, Any] = _load_engine().vegalite_to_vega(_write_legible_json(specification))
     return vega
 
 
 def render_vega_lite(specification: dict[str, Any]) -> str:
-    """The SVG of a complete Vega-Lite specification; its data must be inline, nothing is fetched.
+    """Render a complete Vega-Lite specification as SVG; data must be inline, nothing is fetched.
 
-    Raises a ``ValueError`` where Vega-Lite or Vega refuse the specification; the text is theirs.
+    Raises a ``ValueError`` with Vega's message if Vega-Lite or Vega rejects the specification.
     """
     svg: str = _load_engine().vegalite_to_svg(_write_legible_json(specification), allowed_base_urls=[])
     return svg
 
 
 def render_png(svg: str, *, scale: float = 1.0) -> bytes:
-    """The PNG of an SVG of fixed size with resolved colours; ``scale`` is pixels per unit."""
+    """Render an SVG of fixed size with resolved colours as PNG; ``scale`` is pixels per unit."""
     png: bytes = _load_engine().svg_to_png(svg, scale=scale)
     return png
 
 
 def _write_legible_json(specification: dict[str, Any]) -> str:
-    """JSON without characters that XML forbids: vl-convert 1.9 aborts the whole process at one of them."""
+    """Write JSON without characters that XML forbids, on which vl-convert 1.9 aborts the whole process."""
     text = clean_text(json.dumps(specification, ensure_ascii=False))
     return _CONTROL.sub(lambda escape: escape[0] if escape[0] == "\\\\" else "\\ufffd", text)
 
@@ -80,12 +79,12 @@ def _load_engine() -> ModuleType:
 
 
 def draw_chart(specification: dict[str, Any]) -> str:
-    """The SVG of a complete Vega-Lite specification, as ``render_vega_lite`` draws it, from the process.
+    """Render a complete Vega-Lite specification as SVG in the worker process.
 
     Raises:
-        ValueError: Vega-Lite or Vega refuse the specification, with their words, or the picture is too long.
-        TimeoutError: it took more than ``SECONDS``.
-        ChildProcessError: the process ended, as it does for lack of memory.
+        ValueError: If Vega-Lite or Vega rejects the specification (with its message), or the SVG is too long.
+        TimeoutError: If it takes more than ``SECONDS``.
+        ChildProcessError: If the process ends, as when it runs out of memory.
     """
     svg: str = _run_in_worker(render_vega_lite.__name__, specification)
     if len(svg) > MOST_CHARACTERS:
@@ -94,10 +93,10 @@ def draw_chart(specification: dict[str, Any]) -> str:
 
 
 def compile_chart(specification: dict[str, Any]) -> dict[str, Any]:
-    """The Vega specification of a Vega-Lite one that has been drawn, as ``compile_to_vega`` makes it.
+    """Compile a Vega-Lite specification, already drawn, to Vega in the worker process.
 
     Raises:
-        ValueError, TimeoutError, ChildProcessError: as ``draw_chart``.
+        ValueError, TimeoutError, ChildProcessError: As ``draw_chart``.
     """
     vega: dict[str, Any] = _run_in_worker(compile_to_vega.__name__, specification)
     return vega
@@ -111,14 +110,14 @@ def _run_in_worker(work: str, specification: dict[str, Any]) -> Any:  # noqa: AN
 
 
 class _Worker:
-    """The process: started for the first request, and again after it had to be ended."""
+    """The worker process, started for the first request and restarted after it was killed."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._one_at_a_time = Lock()
 
     def run(self, request: bytes) -> bytes:
-        """One line for one line; see ``draw_chart`` for what is raised."""
+        """Send a line and return the answer, also a line; raises as ``draw_chart``."""
         with self._one_at_a_time:
             process = self._process = self._process or _start_process()
             too_late = Event()
@@ -137,7 +136,7 @@ class _Worker:
             except BrokenPipeError:
                 answer = b""
             timer.cancel()
-            # An answer without its end comes from a process that ended before it.
+            # An answer without a newline comes from a process that ended early.
             if not answer.endswith(b"\n"):
                 self.stop()
                 if too_late.is_set():
@@ -146,7 +145,7 @@ class _Worker:
             return answer
 
     def stop(self) -> None:
-        """End the process, and wait until it has ended."""
+        """Kill the process and wait until it has ended."""
         process, self._process = self._process, None
         if process:
             process.kill()
@@ -158,9 +157,9 @@ atexit.register(_worker.stop)
 
 
 def _start_process() -> subprocess.Popen[bytes]:
-    """The process, ready: importing is not part of the time that a chart has.
+    """Start the process and wait until it is ready, so that imports do not count as drawing time.
 
-    Raises a ``ChildProcessError`` where it cannot be started.
+    Raises a ``ChildProcessError`` if it cannot be started.
     """
     known = {
         name: text for name, text in os.environ.items() if name in _ENVIRONMENT or name.startswith("LC_")
@@ -179,17 +178,17 @@ def _start_process() -> subprocess.Popen[bytes]:
 
 
 def _serve() -> None:
-    """In the process: answer requests line by line until there are no more."""
+    """Answer requests line by line until there are no more, in the worker process."""
     works = {work.__name__: work for work in (render_vega_lite, compile_to_vega)}
     _load_engine()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing that a library prints is taken for an answer
+    os.dup2(2, 1)  # so that output of a library is not read as an answer
     answers.write(b"ready\n")
     answers.flush()
     for line in sys.stdin.buffer:
         if hasattr(signal, "alarm"):
-            # Ends the process by itself: Python's own handlers wait for Vega as well.
+            # Ends the process directly: Python's own handlers would also wait for Vega.
             signal.alarm(int(SECONDS) + _LATER)
         try:
             work, specification = json.loads(line)

@@ -1,4 +1,4 @@
-"""How figures look: palette slots, dashes and symbols of series, design tokens, and our Vega-Lite style."""
+"""Appearance of figures: palette slots, dashes and symbols, design tokens, and our Vega-Lite style."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 TICK_SIZE = 12
 LABEL_SIZE = 13
 SLOTS = 8
-"""The most series that colours can distinguish; further ones turn grey."""
+"""Number of series that colours can distinguish; further ones are grey."""
 
 DASHES: tuple[tuple[float, ...], ...] = (
     *((), (6, 3), (2, 2.5), (9, 3, 2, 3)),
@@ -50,14 +50,14 @@ LIGHT: dict[str, str] = {
 _TOKEN = re.compile(r"var\(--rg-([a-z0-9-]+)\)")
 _TAG = re.compile("<[^<>]+>")
 _INK = re.compile(r'( (?:fill|stroke|stop-color|color|font-family|style)=")([^"]*)')
-# In a specification: whole parts that are data, and keys whose texts are words. (A part such as "text" of the
-# configuration has colours as well.)
+# Parts of a specification that hold data, and keys with plain text. (A part such as "text" of the
+# configuration also has colours.)
 _DATA = frozenset({"values", "datasets"})
 _CHANNELS = frozenset({"text", "tooltip", "description"})
 _WORDS = _CHANNELS | {"title", "subtitle", "domain", "name", "field", "datum", "labels", "equal", "oneOf"}
 _WIDTH, _HEIGHT = 640, 320
 _TIME_UNIT = re.compile("^(binned)?(.+)$")
-# vl-convert 1.9 sets a font's name into XML as it is, and aborts the whole process where that breaks.
+# vl-convert 1.9 writes font names into XML unescaped, and aborts the whole process if that breaks it.
 _BREAKS_XML = re.compile("[<>&\"']")
 
 
@@ -66,10 +66,10 @@ def assign_slots(
 ) -> dict[str, int]:
     """Give each series a palette slot, 0 to 7, so that series drawn together differ.
 
-    ``figures`` holds the series names of each figure, in the order of the report; ``pinned`` are the slots
-    that the author fixed. Series are taken in order of first appearance; each gets the lowest slot that no
-    series drawn with it in any figure has. A series that meets more than seven others with slots takes the
-    slot least used among them (its figure then needs ``highlight``, which greys the rest).
+    ``figures`` holds the series names of each figure, in the order of the report; ``pinned`` holds slots that
+    the author fixed. In order of first appearance, each series gets the lowest slot that no series drawn with
+    it has. If all eight are taken, it gets the one least used among them (its figure then needs
+    ``highlight``, which greys the rest).
     """
     drawn_together: dict[str, set[str]] = {}
     for names in figures:
@@ -86,10 +86,10 @@ def assign_slots(
 def pick_slots(
     series: tuple[str, ...], slots: Mapping[str, int], highlight: tuple[str, ...] = ()
 ) -> dict[str, int | None]:
-    """The slot each series of one figure is drawn with; None is the muted grey.
+    """Return the slot of each series in one figure; None is the muted grey.
 
-    With ``highlight`` the named series keep colour; without it a figure of more than eight series keeps
-    colour for its first eight slots, and a series whose slot is taken within the figure turns grey.
+    With ``highlight``, only the named series have colour; without it, a series is grey if an earlier one in
+    the figure has its slot, as from the ninth series on.
     """
     result: dict[str, int | None] = {}
     for name in series:
@@ -100,25 +100,25 @@ def pick_slots(
 
 
 def get_colour(slot: int | None) -> str:
-    """The CSS variable of a palette slot; None is the muted grey."""
+    """Return the CSS variable of a palette slot; None is the muted grey."""
     return f"var(--rg-series-{'muted' if slot is None else slot + 1})"
 
 
 def resolve(text: str) -> str:
-    """Replace each ``var(--rg-NAME)`` in a text of our own by its value in the light theme.
+    """Replace each ``var(--rg-NAME)`` in our own text by its value in the light theme.
 
-    Raises a ``KeyError`` where there is no such token. What holds names of data is for the functions below.
+    Raises a ``KeyError`` if there is no such token. Text with names from data needs the functions below.
     """
     return _TOKEN.sub(lambda match: LIGHT[match[1]], text)
 
 
 def resolve_svg(svg: str) -> str:
-    """An SVG that stands alone: tokens become values where they are colours and fonts, and in no word."""
+    """Make an SVG standalone: replace tokens in colours and fonts, but not in text."""
     return _TAG.sub(lambda tag: _INK.sub(lambda ink: ink[1] + _resolve_known(ink[2]), tag[0]), svg)
 
 
 def resolve_specification(part: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
-    """A Vega-Lite specification that stands alone: tokens become values, but for titles, names and data."""
+    """Make a Vega-Lite specification standalone: replace tokens except in titles, names and data."""
     if key in _DATA or (key in _WORDS and not isinstance(part, dict)):
         return part
     if isinstance(part, dict):
@@ -133,15 +133,15 @@ def resolve_specification(part: Any, key: str = "") -> Any:  # noqa: ANN401 - an
 
 
 def _resolve_known(text: str) -> str:
-    """With tokens replaced; a name that is none of ours, as an author may write one, stays."""
+    """Replace known tokens; unknown names, as an author may write, stay."""
     return _TOKEN.sub(lambda match: LIGHT.get(match[1], match[0]), text)
 
 
 def apply_house_style(specification: dict[str, Any]) -> dict[str, Any]:
-    """The specification with our size, fonts, colours and UTC where it does not say its own."""
+    """Add our size, fonts, colours and UTC unless the specification has its own."""
     spec: dict[str, Any] = _use_utc(_clean_fonts(specification))
     for side, pixels in (("width", _WIDTH), ("height", _HEIGHT)):
-        # The picture is as wide as its page anyway; only a live chart could ask a container.
+        # The picture is as wide as its page anyway; only a live chart could query a container.
         if spec.get(side, "container") == "container":
             spec[side] = pixels
     spec = {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent"} | spec
@@ -163,7 +163,7 @@ def apply_house_style(specification: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merge(ours: Any, authors: Any) -> Any:  # noqa: ANN401 - any JSON
-    """The author's value, with ours for keys that it does not have."""
+    """Return the author's value, with ours for missing keys."""
     if not (isinstance(ours, dict) and isinstance(authors, dict)):
         return authors
     shared = {key: _merge(ours[key], value) if key in ours else value for key, value in authors.items()}
@@ -179,7 +179,7 @@ def _clean_fonts(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
 
 
 def _use_utc(value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
-    """Times in UTC, as in all our figures: Vega's own would be those of whoever builds or looks."""
+    """Use UTC, as in all our figures; Vega would use the local time of the builder or reader."""
     if isinstance(value, list):
         return [_use_utc(inner, key) for inner in value]
     if key == "timeUnit" and isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Text in figures: escaped for XML and CSV, measured without a browser, cut and broken into lines."""
+"""Text in figures: escaped for XML and CSV, measured without a browser, cut and wrapped."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
 
 FONTS = Path(__file__).with_name("fonts")
-"""The fonts of pictures, and their advance widths."""
+"""Fonts of pictures and their advance widths."""
 UNITS_PER_EM = 2048
 Weight: TypeAlias = Literal[400, 600]
 WIDEST_NAME = 188
-"""Pixels that a line of a name may take at the left of its row."""
+"""Width in pixels of a line of a name at the left of its row."""
 NARROWEST = 296
-"""Pixels of the plot where a page is 360 wide, the narrowest that pictures are made for."""
+"""Width in pixels of the plot on a page 360 wide, the narrowest supported."""
 
-# Everything but the Char production of XML 1.0: a reader of XML stops at any of these.
+# Everything but the Char production of XML 1.0: an XML parser fails at any of these.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _BETWEEN = 28
 _MOST_LINES = 2
 _JOINT = re.compile(r"[^\s/_:,-]*[\s/_:,-]*")
-# Letters of a line in a table cell: about as wide as a score with its interval.
+# Characters of a line in a table cell: about as wide as a score with its interval.
 _WIDEST_CELL = 34
 _TURNING = {"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
 
 
 def escape_text(text: str) -> str:
-    """Text for an element or an attribute; a character that XML forbids becomes U+FFFD."""
+    """Escape text for an element or attribute; characters that XML forbids become U+FFFD."""
     return escape(clean_text(text))
 
 
 def clean_text(text: str) -> str:
-    """Text with U+FFFD for every character that XML forbids."""
+    """Replace every character that XML forbids by U+FFFD."""
     return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def escape_field(text: str) -> str:
-    """A CSV field, quoted where needed, harmless in a spreadsheet."""
+    """Escape a CSV field: quoted if needed, harmless in a spreadsheet."""
     text = escape_formula(text)
     if any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
@@ -57,15 +57,15 @@ def escape_field(text: str) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """A name that a spreadsheet would run as a formula gets an apostrophe before it.
+    """Prefix a name that a spreadsheet would run as a formula with an apostrophe.
 
-    The marks are those of OWASP's page on CSV injection, in their full-width forms too.
+    The marks are those of OWASP's page on CSV injection, including their full-width forms.
     """
     return f"'{text}" if text.startswith(_FORMULA_MARKS) else text
 
 
 def format_field(value: object) -> str:
-    """A CSV field: words as they are, a number with ten significant digits, None or NaN empty."""
+    """Format a CSV field: text as is, numbers with ten significant digits, None and NaN empty."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -74,23 +74,23 @@ def format_field(value: object) -> str:
 
 
 def write_table_csv(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A table as CSV, every cell as ``format_field`` writes it."""
+    """Write a table as CSV with cells from ``format_field``."""
     return "".join(",".join(map(format_field, row)) + "\n" for row in (header, *rows))
 
 
 def measure_text(text: str, size: float, weight: Weight = 400) -> float:
-    """The width of one line of text, in the unit of the font's ``size``.
+    """Return the width of one line of text, in the unit of the font's ``size``.
 
-    It is the sum of the advances; kerning is left out, and changes words by at most a few percent.
-    A character outside the font is drawn by one of the reader's own fonts and is estimated: nothing for
-    a combining or invisible one, an em for a wide one (CJK, emoji), the average letter for any other.
+    It is the sum of the advances; omitting kerning changes words by at most a few percent. Characters outside
+    the font are drawn with the reader's fonts and estimated: zero for combining or invisible ones, an em for
+    wide ones (CJK, emoji), the width of an x for any other.
     """
     advances = _load_advances()[weight]
     return sum(advances[char] for char in text) * size / UNITS_PER_EM
 
 
 class _Advances(dict[str, int]):
-    """The advance of each character of a font; one that the font lacks is estimated."""
+    """Advance of each character of a font; estimated for characters outside the font."""
 
     def __missing__(self, char: str) -> int:
         kind = unicodedata.category(char)
@@ -102,7 +102,7 @@ class _Advances(dict[str, int]):
 
 @cache
 def _load_advances() -> dict[int, _Advances]:
-    """The advances by weight, as ``site_templates/fonts/make_fonts.py`` writes them."""
+    """Load the advances by weight, written by ``site_templates/fonts/make_fonts.py``."""
     weights = json.loads((FONTS / "advances.json").read_bytes())
     return {
         int(weight): _Advances(
@@ -115,7 +115,7 @@ def _load_advances() -> dict[int, _Advances]:
 
 
 def cut_text(text: str, size: float, weight: Weight, width: float) -> str:
-    """A text that is wider than ``width`` loses its end to an ellipsis; arguments as in ``measure_text``."""
+    """Cut text wider than ``width`` and add an ellipsis; arguments as in ``measure_text``."""
     if measure_text(text, size, weight) <= width:
         return text
     start = text
@@ -125,7 +125,7 @@ def cut_text(text: str, size: float, weight: Weight, width: float) -> str:
 
 
 def wrap_words(text: str, size: float, weight: Weight, width: float) -> list[str]:
-    """Words in lines no wider than ``width`` pixels; a word wider than a line is cut with an ellipsis."""
+    """Wrap words into lines of at most ``width`` pixels; a longer word is cut with an ellipsis."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -137,7 +137,7 @@ def wrap_words(text: str, size: float, weight: Weight, width: float) -> list[str
 
 
 def break_name(name: str) -> tuple[str, ...]:
-    """A name in at most two lines of ``WIDEST_NAME`` pixels, broken after a space or a mark such as ``/``."""
+    """Break a name into at most two lines of ``WIDEST_NAME`` pixels, after spaces or marks such as ``/``."""
     lines: list[str] = []
     for part in filter(None, _JOINT.findall(" ".join(name.split()))):
         longer = f"{lines[-1]}{part}" if lines else part
@@ -145,19 +145,19 @@ def break_name(name: str) -> tuple[str, ...]:
             lines[-1] = longer
         else:
             lines.append(part)
-    # A cut line ends in an ellipsis, and so does the last one that has room.
+    # Excess lines are joined into the last one, which is then cut with an ellipsis.
     if len(lines) > _MOST_LINES:
         lines = [*lines[: _MOST_LINES - 1], "".join(lines[_MOST_LINES - 1 :])]
     return tuple(cut_label(line.rstrip(), WIDEST_NAME) for line in lines) or ("",)
 
 
 def shorten_name(name: str, words: str) -> str:
-    """A name in one line above its row, cut so that the words at its right still fit in ``NARROWEST``."""
+    """Shorten a name to one line above its row, leaving room for ``words`` within ``NARROWEST``."""
     return cut_label(" ".join(name.split()), NARROWEST - _BETWEEN - measure_text(words, LABEL_SIZE))
 
 
 def cut_label(text: str, width: float) -> str:
-    """The text, or as much of it as fits into ``width`` pixels with an ellipsis."""
+    """Cut text to ``width`` pixels with an ellipsis if it is wider."""
     if measure_text(text, LABEL_SIZE) <= width:
         return text
     count, taken = 0, measure_text("…", LABEL_SIZE)
@@ -170,12 +170,12 @@ def cut_label(text: str, width: float) -> str:
 
 
 def wrap_cell(text: str) -> str:
-    """The text broken between words; a word longer than a line stays whole."""
+    """Wrap text between words; a word longer than a line stays whole."""
     return "\n".join(textwrap.wrap(text, _WIDEST_CELL, break_long_words=False, break_on_hyphens=False))
 
 
 def isolate_names(sentence: str, names: Sequence[str]) -> str:
-    """A sentence in which names that run from right to left do not turn the words around them.
+    """Isolate right-to-left names so that they do not reorder the text around them.
 
     Such a name is put between U+2068 and U+2069 (Unicode annex 9).
     """

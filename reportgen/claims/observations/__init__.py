@@ -1,1 +1,1 @@
-"""Sentences that rules find in curves and scores."""
+"""Observations that rules make in curves and scores."""

@@ -1,4 +1,4 @@
-"""All that the rules find, each event once, most telling first."""
+"""All observations by the rules, each event once, most informative first."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FieldRule: TypeAlias = Callable[[Field], Iterator[Observation]]
 
-# Each yields what it finds in the curves of one metric; ``PART_COMPANY``, which takes two, stands apart.
+# Each yields its observations on the curves of one metric; ``PART_COMPANY`` takes two and is separate.
 RULES: dict[Rule, FieldRule] = {
     Rule.SAME_START: observe_same_start,
     Rule.BEST: observe_best,
@@ -53,8 +53,8 @@ RULES: dict[Rule, FieldRule] = {
 }
 
 
-_MOST_STRENGTH = 10.0  # more thresholds than these make nothing more telling
-# What a reader asks for first counts for more, and what nobody misses for less.
+_MOST_STRENGTH = 10.0  # exceeding more thresholds than this adds no weight
+# What readers look for first has more weight, and what nobody would miss has less.
 _WEIGHTS = {
     Rule.BEST: 3.5,
     Rule.TIERS: 1.3,
@@ -64,12 +64,12 @@ _WEIGHTS = {
     Rule.SAME_START: 0.8,
     Rule.STEADY: 0.6,
 }
-# What a further sentence of a rule, about a single series, or about a metric counts for.
+# Weight of each further observation of a rule, about a single series, or about a metric.
 _SAME_RULE, _SAME_SERIES, _SAME_METRIC = 0.4, 0.8, 0.7
-_READING = 0.6  # what a reading counts for, where what a test has found counts for 1
+_READING = 0.6  # weight of an observation of readings, relative to one from a test
 _ORDER = {rule: place for place, rule in enumerate(Rule)}
 
-# Of two rules that report one event, the first of these is left out.
+# If two rules report one event, the first of these is dropped.
 _COVERED_BY = {
     Rule.WIDEST_GAP: Rule.SAME_START,
     Rule.SPIKE: Rule.BEST,
@@ -82,10 +82,10 @@ def observe_curves(
     rules: Collection[Rule] = (),
     precisions: Sequence[float] = (),
 ) -> tuple[Observation, ...]:
-    """What the rules find in the curves of one figure or the panels of one block, most telling first.
+    """Return the rules' observations on a figure or the panels of a block, most informative first.
 
-    There is a curve set for each metric, unsmoothed and unbinned, with what its numbers mean; ``rules``
-    chooses some, all if empty; ``precisions`` are by how much readings of each may be off, 0 if empty.
+    Each metric has a curve set, unsmoothed and unbinned, and its scale. ``rules`` selects some rules, all if
+    empty; ``precisions`` are the possible errors of readings by metric, 0 if empty.
     """
     fields = []
     for (curve_set, scale), precision in zip(curve_sets, precisions or [0.0] * len(curve_sets), strict=True):
@@ -112,9 +112,9 @@ def observe_scores(
     scale: Scale,
     rules: Collection[Rule] = (),
 ) -> tuple[Observation, ...]:
-    """What the rules find in the scores of one benchmark, most telling first.
+    """Return the rules' observations on the scores of one benchmark, most informative first.
 
-    The comparisons are of all pairs, adjusted together; ``rules`` chooses some, all if empty.
+    ``comparisons`` holds all pairs, adjusted together; ``rules`` selects some rules, all if empty.
     """
     field = ScoreField(ScoreSubject(tuple(scores), tuple(comparisons), tuple(groups), scale))
     return order_observations(
@@ -127,10 +127,10 @@ def observe_scores(
 
 
 def merge_duplicates(found: Sequence[Observation]) -> list[Observation]:
-    """Without those whose event another one reports; that one has their evidence, too.
+    """Drop observations whose event another one reports, adding their evidence to that one.
 
-    The same event: the point that the best of all has, for a spike or a late decline of the same series;
-    the first step, where series that start apart are furthest apart.
+    Events are equal if a spike or late decline is marked at the best point of all series, or if the widest
+    gap is at the first step of series that start apart.
     """
     remaining: dict[str, Observation] = {f"{one.metric}\n{one.text}": one for one in found}
     for key, one in list(remaining.items()):
@@ -153,7 +153,7 @@ def merge_duplicates(found: Sequence[Observation]) -> list[Observation]:
 
 
 def order_observations(found: Iterable[Observation]) -> tuple[Observation, ...]:
-    """Most telling first: by strength, where each further one of a rule, series or metric counts for less."""
+    """Sort by strength, most informative first, with less weight for repeated rules, series or metrics."""
     rules: Counter[str] = Counter()
     series: Counter[str] = Counter()
     metrics: Counter[str] = Counter()
@@ -163,7 +163,7 @@ def order_observations(found: Iterable[Observation]) -> tuple[Observation, ...]:
         weight = voice * _WEIGHTS.get(Rule(one.rule), 1.0) * math.log1p(min(one.strength, _MOST_STRENGTH))
         alone = series[one.series[0]] if len(one.series) == 1 else 0
         many = _SAME_RULE ** rules[one.rule] * _SAME_SERIES**alone
-        # Equal up to rounding is equal: the order of names decides then.
+        # Values equal up to rounding are ties, which the order of names decides.
         return round(weight * many * _SAME_METRIC ** metrics[one.metric], 9)
 
     def sort_key(one: Observation) -> tuple[object, ...]:

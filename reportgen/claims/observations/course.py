@@ -1,8 +1,8 @@
-"""The course of a curve: what of it noise does not explain, found change by change.
+"""The course of a curve: what noise does not explain, found change by change.
 
-A course is a level with changes: ramps, bumps and saturating curves, each from a fixed list of places and
-widths. The noise around it is autoregressive of first order, its size local where it changes along the curve.
-A change is added where the list's best one explains more than noise would make of the best of all of them.
+A course is a level plus changes: ramps, bumps and saturating curves, each from a fixed list of positions and
+widths. The noise around it is first-order autoregressive, with a local size if that varies along the curve. A
+change is added if the best one explains more than the best of all would explain in noise.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from reportgen.core.model import FloatArray, IntArray
 
 
-MOST_READINGS = 160  # longer curves are looked at in means of neighbouring readings
+MOST_READINGS = 160  # longer curves are reduced to means of neighbouring readings
 _STRENGTHS = (0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985)
 _NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
-_NARROW = (1, 2)  # of several runs the last kinds
+_NARROW = (1, 2)  # widths of the last kinds, used for several runs
 _MOST_CHANGES = 6
 _SURE, _USUAL = 0.05, 0.0125
 _PLACES = 0.8
@@ -39,27 +39,27 @@ _GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A fitted course."""
+    """Fitted course."""
 
-    values: FloatArray  # what it is fitted to, (n,)
+    values: FloatArray  # fitted readings, (n,)
     columns: FloatArray  # the level and its changes, (q, n): ones first
-    weights: FloatArray  # how much of each, (q,)
-    covariance: FloatArray  # of the weights, (q, q)
-    p: tuple[float, ...]  # of each change the largest p of it and those before, over all places and widths
+    weights: FloatArray  # coefficients of the columns, (q,)
+    covariance: FloatArray  # covariance of the weights, (q, q)
+    p: tuple[float, ...]  # cumulative maximum of the changes' p values over all positions and widths
     spread: NoiseModel  # the noise around it
 
     @property
     def level(self) -> FloatArray:
-        """The course at each reading, shape (n,)."""
+        """Course at each reading, shape (n,)."""
         return np.asarray(self.weights @ self.columns)
 
     def compute_error(self, one: int, other: int) -> float:
-        """The standard error of the course at one place less that at another."""
+        """Return the standard error of the difference of the course between two places."""
         apart = self.columns[:, one] - self.columns[:, other]
         return math.sqrt(max(float(apart @ self.covariance @ apart), 0.0))
 
     def compare_means(self, one: slice, other: slice) -> float:
-        """How many standard errors the readings of one stretch lie above those of another, by their means."""
+        """Return the difference of the mean readings of two slices, in standard errors."""
         weights = np.zeros(self.values.size)
         weights[one] = 1 / weights[one].size
         weights[other] -= 1 / weights[other].size
@@ -72,7 +72,7 @@ class Course:
         return apart / error if error > 0 else math.copysign(math.inf, apart) if apart else 0.0
 
     def get_around(self, place: int, width: int) -> slice:
-        """So many neighbouring places around one, or the last ones before an end."""
+        """Return ``width`` neighbouring places around one, shifted to fit at the ends."""
         first = min(max(place % self.values.size - width // 2, 0), max(self.values.size - width, 0))
         return slice(first, first + width)
 
@@ -86,13 +86,13 @@ class _Moments(NamedTuple):
     first: FloatArray
 
     def combine(self, strength: float) -> FloatArray:
-        """Products of whitened columns; of the first reading (1 − φ²) counts."""
+        """Return products of whitened columns; the first reading has weight (1 − φ²)."""
         whole = self.now - strength * self.mixed + strength**2 * self.before
         return np.asarray(whole + max(1 - strength**2, 1e-6) * self.first)
 
 
 def _compute_moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _Moments:
-    """Weighted products of rows of ``one`` (K, n) with rows of ``other`` (q, n), parts of shape (K, q)."""
+    """Compute weighted products of rows of ``one`` (K, n) and ``other`` (q, n), each of shape (K, q)."""
     now, before = one[:, 1:], one[:, :-1]
     there = (other * 1.0)[:, 1:] * size[1:], other[:, :-1] * size[1:]
     return _Moments(
@@ -104,7 +104,7 @@ def _compute_moments(one: FloatArray, other: FloatArray, size: FloatArray) -> _M
 
 
 class _Shapes(NamedTuple):
-    """The changes that are looked for, (K, n), a number for each kind and width, and the number of bumps."""
+    """Candidate changes, (K, n), an index for each kind and width, and the number of bumps."""
 
     every: FloatArray
     kinds: IntArray
@@ -113,7 +113,7 @@ class _Shapes(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _make_shapes(n: int, narrowest: int) -> _Shapes:
-    """Bumps, ramps and curves that saturate from the start, among n readings; of runs narrow ones, too."""
+    """Make bumps, ramps and saturating curves over n readings, plus narrow bumps for several runs."""
     t = np.arange(n, dtype=np.float64)
     widths = [narrowest]
     while widths[-1] * _WIDER <= _WIDEST * n:
@@ -146,10 +146,10 @@ def _make_shapes(n: int, narrowest: int) -> _Shapes:
 
 
 def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
-    """The course of a run, or of the mean of several, from readings at shared steps, shape (r, n).
+    """Fit the course of a run, or of the mean of several, to readings at shared steps, shape (r, n).
 
-    Changes are added one by one, where their p over all places and widths is at most ``share``. After each,
-    those before are looked for again among the others, and dropped where they are no longer needed.
+    Changes are added one by one while their p over all positions and widths is at most ``share``. After each,
+    earlier ones are searched for again given the others, and dropped if no longer needed.
     """
     data = _CourseData.from_runs(cut_outliers(runs) if runs.shape[0] > 1 else runs)
     chosen: list[int] = []
@@ -180,7 +180,7 @@ def fit_course(runs: FloatArray, share: float = _SURE) -> Course:
 
 
 class _Step(NamedTuple):
-    """A step of the search: readings, the columns so far, and the products of all shapes with both."""
+    """Step of the search: readings, the columns so far, and the products of all shapes with both."""
 
     y: FloatArray
     columns: FloatArray
@@ -190,18 +190,18 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True)
 class _CourseData:
-    """Readings and all shapes that are tried on them."""
+    """Readings and all candidate shapes."""
 
     values: FloatArray  # readings of a run or means of several, (n,)
     y: FloatArray  # the same, less their mean and divided by ``scale``, (1, n)
     scale: float
-    size: FloatArray  # the weight of each reading, (n,)
+    size: FloatArray  # weight of each reading, (n,)
     spread: NoiseModel
     shapes: _Shapes
-    own: _Moments  # products of shapes with themselves
+    own: _Moments  # products of the shapes with themselves
     to_y: _Moments  # and with the readings
     runs: FloatArray  # each run less the mean of all, divided by ``scale``, (r, n)
-    each: FloatArray | None  # products of all shapes with these, (K, r); None of one run
+    each: FloatArray | None  # products of all shapes with these, (K, r); None for one run
 
     @classmethod
     def from_runs(cls, runs: FloatArray) -> _CourseData:
@@ -220,25 +220,25 @@ class _CourseData:
         return cls(values, y, scale, size, spread, shapes, own, to_y, apart, each)
 
     def get_columns(self, chosen: list[int]) -> FloatArray:
-        """The level, ones, and the chosen shapes, (q, n)."""
+        """Return the level (ones) and the chosen shapes, (q, n)."""
         return np.vstack([np.ones(self.values.size), self.shapes.every[chosen]])
 
     @cached_property
     def deviates(self) -> FloatArray:
-        """The normal deviates of ranks 0, 1/2, 1 and so on up to n among n."""
+        """Normal quantiles of ranks 0, 1/2, 1 and so on up to n among n."""
         n, law = self.values.size, NormalDist()
         shares = (half / 2 / (n + 1) for half in range(2 * n + 2))
         return np.array([law.inv_cdf(max(min(share, 1 - 1e-9), 1e-9)) for share in shares])
 
     def find_best(self, chosen: list[int]) -> tuple[int, float]:
-        """The shape that explains most in addition to those chosen, and its p over all shapes."""
+        """Return the shape that explains most in addition to those chosen, and its p over all shapes."""
         columns = self.get_columns(chosen)
         at, to_at = self.y, self.to_y
         if self.each is None:
             along = self.spread.along
             rest = (self.y[0] - _fit_weights(self.y, columns, self.size, self.spread)[0] @ columns) / along
             if not looks_normal(rest):
-                # What normal deviates of the same ranks would be, of equal ones the same (van der Waerden).
+                # Normal scores of the ranks, equal for ties (van der Waerden).
                 _, place, counts = np.unique(rest, return_inverse=True, return_counts=True)
                 ranks = np.cumsum(counts) - (counts - 1) / 2
                 rest = self.deviates[np.rint(2 * ranks[place]).astype(np.int64)]
@@ -249,14 +249,14 @@ class _CourseData:
         if self.each is None:
             return self.search_one_run(step)
         strength = self.spread.strength
-        # What of the products with all shapes the columns make up, given their own products with the runs.
+        # The part of each shape's products with the runs that the columns explain.
         run_products = _compute_moments(columns, self.runs, self.size).combine(strength)
         gram = _compute_moments(columns, columns, self.size).combine(strength)
         weights = np.linalg.pinv(gram, hermitian=True) @ run_products
         return self.search_runs(step, self.each - np.asarray(to_columns.combine(strength) @ weights))
 
     def compute_gains(self, step: _Step, strength: float) -> tuple[float, FloatArray, FloatArray]:
-        """The squares left by the columns, and of each shape its estimate's numerator and denominator."""
+        """Return the residual sum of squares, and numerator and denominator of each shape's estimate."""
         gram = _compute_moments(step.columns, step.columns, self.size).combine(strength)
         with_y = _compute_moments(step.columns, step.y, self.size).combine(strength)[:, 0]
         left = float(_compute_moments(step.y, step.y, self.size).combine(strength)[0, 0])
@@ -264,17 +264,17 @@ class _CourseData:
         mixed = step.to_columns.combine(strength)
         alone = self.own.combine(strength) - np.einsum("kq,qr,kr->k", mixed, inverse, mixed)
         along = step.to_y.combine(strength)[:, 0] - mixed @ (inverse @ with_y)
-        # A shape that the columns make up already explains nothing.
+        # A shape that the columns already span explains nothing.
         alone = np.where(alone > 1e-8 * self.own.combine(strength), alone, np.inf)
         return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
 
     def search_one_run(self, step: _Step) -> tuple[int, float]:
-        """The best shape for one run, and p of the likelihood ratio: the noise is fitted with and without it.
+        """Return the best shape for one run, and p of the likelihood ratio, fitting the noise to both models.
 
-        p is how often noise alone makes so large a ratio of the best of all bumps, or of all other shapes,
-        from simulation: of autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings 1.25 % at most
-        go beyond what is ``usual`` of either, and each 5.5 more are ten times as rare. Strongly
-        autocorrelated noise makes ramps, but seldom comes back.
+        p is how often the best bump, or the best other shape, has so large a ratio in noise alone, by
+        simulation: in autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings, at most 1.25 %
+        exceed ``usual`` for either, and each 5.5 more are ten times as rare. Strongly autocorrelated noise
+        produces ramps, but seldom bumps.
         """
         n, bumps = step.y.size, self.shapes.bumps
         free = n - step.columns.shape[0]
@@ -301,11 +301,11 @@ class _CourseData:
         return place, p
 
     def search_runs(self, step: _Step, each: FloatArray) -> tuple[int, float]:
-        """The best shape for the mean of several runs, and its p over all shapes.
+        """Return the best shape for the mean of several runs, and its p over all shapes.
 
-        Where the runs' own estimates of shapes of one kind differ by more than the noise makes them, their
-        error is how they differ. A shape that the runs do not share is none. ``each`` are the numerators of
-        the runs' own estimates given the columns, less their mean, shape (K, r).
+        If the runs' own estimates of shapes of one kind differ by more than the noise explains, their spread
+        is the error. A shape that the runs do not share is rejected. ``each`` holds the numerators of the
+        runs' own estimates given the columns, less their mean, shape (K, r).
         """
         spread, runs, kinds = self.spread, each.shape[1], self.shapes.kinds
         _, along, alone = self.compute_gains(step, spread.strength)
@@ -328,7 +328,7 @@ class _CourseData:
         for kind in range(counts.size):
             own_kind = np.flatnonzero(kinds == kind)
             best = int(own_kind[np.argmax(z[own_kind])])
-            # A fifth of a width is between places, of narrow ones all; in walks each counts twice.
+            # Places overlap fivefold, except narrow ones; in random walks each counts twice.
             overlap = 1 if kind >= counts.size - len(_NARROW) else 5
             places = _PLACES * (1 + spread.strength**40) * counts.size * (counts[kind] / overlap + 1)
             candidates.append((2 * t_tail(float(z[best]), spread.df) * places, -float(z[best]), best))
@@ -339,7 +339,7 @@ class _CourseData:
 def _fit_weights(
     y: FloatArray, columns: FloatArray, size: FloatArray, spread: NoiseModel, scale: float = 1.0
 ) -> tuple[FloatArray, FloatArray, NoiseModel]:
-    """Weights by generalised least squares, their covariance for unit noise, and the (likeliest) noise."""
+    """Fit weights by generalised least squares; return them, their covariance and the likeliest noise."""
     n, q = y.size, columns.shape[0]
     between, to_y = _compute_moments(columns, columns, size), _compute_moments(columns, y, size)
     whole = _compute_moments(y, y, size)
@@ -363,9 +363,9 @@ def _fit_weights(
 
 
 def looks_normal(rest: FloatArray) -> bool:
-    """Whether changes between neighbours have the mean deviation of normal ones (Geary 1935), shape (n,).
+    """Return whether changes between neighbours have a mean deviation like normal ones (Geary 1935).
 
-    Otherwise ranks are looked at, so that neither outliers nor a skewed law nor unsteady noise make a change.
+    Otherwise ranks are used, so that outliers, skew or unsteady noise are not mistaken for changes.
     """
     change = np.diff(rest)
     size = math.sqrt(float((change**2).mean()))

@@ -1,4 +1,4 @@
-"""The rules ``dip`` and ``spike``: where a curve turns, by prominence, and comes back."""
+"""The rules ``dip`` and ``spike``: turns of a curve, by prominence, that come back."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_NEARLY = 0.9  # a shoulder is the nearest reading that is this share of the prominence away from the turn
+_NEARLY = 0.9  # a shoulder is the nearest reading that differs by this share of the prominence
 _MOST_TURNS = 50
 
-# A turn that is not made good to this share is no dip but a loss that lasts, or no spike but a rise.
+# A dip that recovers less than this share is a lasting loss, and such a spike a lasting rise.
 _COMES_BACK = 0.35
 
 
@@ -32,15 +32,15 @@ class Turn(NamedTuple):
 
     place: int  # the lowest reading, the first of equal ones
     last: int  # the last of the equal readings after it
-    left: int  # the shoulders: the nearest readings that are nearly as high as its sides
+    left: int  # the shoulders: the nearest readings almost as high as the lower side
     right: int
-    prominence: float  # how far the lower of its sides stands above it
-    fall: float  # how far its left side stands above it
-    recovery: float  # and its right side
+    prominence: float  # height of the lower side above it
+    fall: float  # height of the left side above it
+    recovery: float  # height of the right side above it
 
     @property
     def comes_back(self) -> bool:
-        """Whether it is made good to some part."""
+        """Whether enough of the fall is recovered."""
         return self.recovery >= _COMES_BACK * self.fall
 
 
@@ -53,11 +53,10 @@ class Setback(NamedTuple):
 
 
 def find_dips(values: FloatArray, threshold: float) -> list[Turn]:
-    """Interior low points with a prominence above the threshold, deepest first; the 50 deepest of many.
+    """Find interior low points with a prominence above the threshold, at most 50, deepest first.
 
-    Prominence is topographic: on each side the highest reading before one that is lower still, or before
-    the end of the curve; the lower of the two less the point itself. Of the negative values, shape (n,),
-    these are the peaks.
+    Prominence is topographic: on each side, the highest reading before a lower one or the end of the curve;
+    the smaller of the two less the point itself. For negated values, shape (n,), these are the peaks.
     """
     lows, highs = _find_swings(values.tolist(), threshold * (1 + SAME))
     candidates = []
@@ -83,11 +82,11 @@ def find_dips(values: FloatArray, threshold: float) -> list[Turn]:
 
 
 def _find_swings(values: list[float], threshold: float) -> tuple[list[int], list[int]]:
-    """Places of the lows and highs between which a curve swings by more than the threshold.
+    """Find the places of lows and highs between which a curve swings by more than the threshold.
 
-    They alternate: lows[i], highs[i], lows[i + 1] and so on, from the start, which stands for a low, to the
-    last low, which may be the end. Between two lows the high is the highest, between two highs the low is
-    the lowest, each at the first place that has it. Every low with a prominence above the threshold is one.
+    They alternate as lows[i], highs[i], lows[i + 1] and so on, from the start, which counts as a low, to the
+    last low, which may be the end. A high is the first highest place between its lows, a low the first lowest
+    between its highs. Every low with a prominence above the threshold is included.
     """
     lows, highs = [0], []
     low = high = 0
@@ -112,7 +111,7 @@ def _find_swings(values: list[float], threshold: float) -> tuple[list[int], list
 
 
 def find_setbacks(values: FloatArray) -> list[Setback]:
-    """Every fall to where the next of ``values`` is as high or higher, deepest first, equal in order."""
+    """Find all maximal falls of ``values``, deepest first, ties in order."""
     falling = np.concatenate([[False], np.diff(values) < 0, [False]])
     edges = np.flatnonzero(falling[1:] != falling[:-1]).reshape(-1, 2)
     setbacks = [Setback(start, end, float(values[start] - values[end])) for start, end in edges.tolist()]
@@ -120,7 +119,7 @@ def find_setbacks(values: FloatArray) -> list[Setback]:
 
 
 def find_deepest_fall(values: FloatArray) -> Setback:
-    """The largest fall from any reading to any later one; of depth 0 where there is none."""
+    """Find the largest fall from any reading to any later one; depth is 0 if there is none."""
     highest = np.maximum.accumulate(values)
     end = int(np.argmax(highest - values))
     start = int(np.flatnonzero(values[: end + 1] == highest[end])[-1])
@@ -128,24 +127,24 @@ def find_deepest_fall(values: FloatArray) -> Setback:
 
 
 def format_fall(series: Series, fall: Setback) -> tuple[str, str]:
-    """``0.02`` and ``from 0.84 at step 120 to 0.82 at step 140``."""
+    """Format a fall as ``0.02`` and ``from 0.84 at step 120 to 0.82 at step 140``."""
     size = series.field.format_size(fall.depth, series.name)
     return size, f"from {series.read(fall.start).placed} to {series.read(fall.end).placed}"
 
 
-_BACK = 0.9  # a turn that is made good to this share is back
-_MOST_SHOWN = 4  # observations of one series at most
-_NARROW = 0.15  # a peak that is over within this share of the steps is a spike
-_FLANK = 2.0  # each flank of a turn is so many standard errors high or more
-# Readings stand alone that are so many times as far out as the next: where neighbours are not similar, where
-# they are but noise does not look normal, and where it does.
+_BACK = 0.9  # share of the fall that counts as back
+_MOST_SHOWN = 4  # largest number of observations of one series
+_NARROW = 0.15  # a peak within this share of the steps is a spike
+_FLANK = 2.0  # smallest height of each flank of a turn, in standard errors
+# Required ratio of a lone reading's deviation to the next: without autocorrelation, with it, and with it in
+# noise that looks normal.
 _LONE, _LONE_UNUSUAL, _LONE_SIMILAR = 8.0, 2.83, 2.0
-_LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10  # so many readings, among so many, so far from both ends
+_LONE_WIDEST, _LONE_AMONG, _LONE_INSIDE = 3, 60, 10  # largest width, fewest readings, distance from both ends
 _NOT_SIMILAR, _SIMILAR = 0.5, 0.8
 
 
 def observe_turns(field: Field, *, sign: float) -> Iterator[Observation]:
-    """Where the values of a series fall, as measured, and come back; with −1 where they rise."""
+    """Yield the dips of each series, as measured, that come back; with −1, its spikes and peaks."""
     for series in field.series.values():
         tested = _find_clear_turns(series, sign) if series.is_moving else []
         yield from (_make_turn(series, turn, sign, series.describe_test()) for turn in tested)
@@ -161,7 +160,7 @@ def observe_turns(field: Field, *, sign: float) -> Iterator[Observation]:
 
 
 def _find_clear_turns(series: Series, sign: float) -> list[Turn]:
-    """The turns of a course of which both flanks are clear, by places of the readings."""
+    """Find the turns of a course that have two clear flanks, by places of the readings."""
     course = series.course
     clear = []
     for turn in find_dips(sign * course.level, series.field.least):
@@ -171,7 +170,7 @@ def _find_clear_turns(series: Series, sign: float) -> list[Turn]:
         after = slice(turn.right, turn.right + wide // 2 + 1)
         flanks = min(sign * course.compare_means(side, middle) for side in (before, after))
         if flanks >= _FLANK and turn.comes_back:
-            # A turn of the course by the readings that stand there: the extreme one in its middle.
+            # Locate the turn in the readings, at the most extreme one in its middle.
             steps, values = series.points
             middles = (turn.left + turn.place) // 2, -(-(turn.place + turn.right) // 2)
             first, left, place, right, last = (
@@ -185,11 +184,11 @@ def _find_clear_turns(series: Series, sign: float) -> list[Turn]:
 
 
 def _find_lone_reading(series: Series, sign: float) -> tuple[Turn, str] | None:
-    """One to three readings that stand out so far that no law of noise makes it, and what that rests on.
+    """Find one to three readings that stand out beyond any noise distribution, and state the criterion.
 
-    The largest of many readings exceeds the second r times with a probability of 1/r³ where tails fall like
-    those of Student's t with three degrees of freedom, and more seldom where they fall faster. Where noise is
-    similar from one reading to the next it takes two such deviations to go out and come back, so 1/r⁶.
+    The largest of many readings exceeds the second r times with probability 1/r³ if the tails are those of
+    Student's t with three degrees of freedom, and less often if they are lighter. If noise is autocorrelated,
+    going out and back takes two such deviations, hence 1/r⁶.
     """
     values = sign * series.points.values
     if values.size < _LONE_AMONG or not series.is_noise_known:
@@ -208,7 +207,7 @@ def _find_lone_reading(series: Series, sign: float) -> tuple[Turn, str] | None:
     following = float(np.minimum(change[:-1], change[1:])[outside].max())
     if out <= _LONE_SIMILAR * following:
         return None
-    # How many times as far as the next the readings between two places have to stand out.
+    # Required ratio to the next largest deviation.
     window = slice(max(left - MOST_READINGS // 2, 0), right + MOST_READINGS // 2)
     others = values.copy()
     others[left:right] = np.linspace(values[left], values[right], right - left, endpoint=False)
@@ -226,7 +225,7 @@ def _find_lone_reading(series: Series, sign: float) -> tuple[Turn, str] | None:
 
 
 def _make_turn(series: Series, turn: Turn, sign: float, basis: str = "") -> Observation:
-    """A turn by the words of the test that has found it; without, one of the readings."""
+    """Make the observation of a turn found by the test of ``basis``, or of readings without one."""
     before, extreme, after = (series.read(place) for place in (turn.left, turn.place, turn.right))
     words, strength = series.rate(turn.prominence, inferred=False)
     if basis:
@@ -239,7 +238,7 @@ def _make_turn(series: Series, turn: Turn, sign: float, basis: str = "") -> Obse
         fall, recovery = (sign * (side.value - extreme.value) for side in (before, after))
         back = "back at" if _BACK * fall <= recovery <= fall / _BACK else "at"
         text = f"{head}; by {after.step_words} it is {back} {after}."
-    else:  # whatever noise makes of it
+    else:  # regardless of noise
         until = f" and stay there until {series.read(turn.last).step_words}" if turn.last > turn.place else ""
         label, verb, again = ("low", "down", "up") if sign > 0 else ("high", "up", "down")
         text = (

@@ -1,4 +1,4 @@
-"""What rules look at: the curves of one metric, and what can be inferred from them."""
+"""Input of the rules: the curves of one metric, and what can be inferred from them."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from reportgen.statistics.curves.readings import Points
 
 
-ERROR = 0.05  # the chance that a block infers anything from nothing but noise
-# The shares of the four questions about a metric in that error: its series' courses, who is ahead where, who
-# is ahead at the end, who moves about more.
+ERROR = 0.05  # probability that a block infers anything from pure noise
+# Shares of that error for the four questions about a metric: its series' courses, who leads where, who leads
+# at the end, which series is more volatile.
 _COURSES, _LEADS, _ENDS, JITTER = 0.55, 0.3, 0.1, 0.05
-SMALLEST_SHARE = 0.01  # nothing smaller than this share of the plotted range is reported
+SMALLEST_SHARE = 0.01  # smallest effect reported, as a share of the plotted range
 _FARTHEST = (1e-70, 1e70)
 _FEWEST_SHARED = 8
 _PARTS, _PART = 12, 5
 _SHARES, _NARROWEST = (16, 8, 4, 2), 3
-# Windows around every step count as so many times as many as lie side by side; from simulation, where each
-# has its own variance over five runs.
+# Windows around every step count as this many times the non-overlapping ones; by simulation with a separate
+# variance of each over five runs.
 _SLIDING = 4.0
 _MOST_NAMED = 8
 
@@ -62,14 +62,14 @@ class Series:
     curve: Curve
     field: Field
     points: Points  # finite steps and values, as measured
-    noise: Noise  # its scale, for digits and for what is worth reporting
+    noise: Noise  # size of the noise, for digits and for choosing what to report
 
     def read(self, place: int) -> Reading:
-        """The reading at a place of the points."""
+        """Return the reading at a place of the points."""
         return Reading(self, float(self.points.steps[place]), float(self.points.values[place]))
 
     def format(self, value: float) -> str:
-        """A value in the digits that the noise deserves: ``0.82`` where the noise is 0.01."""
+        """Format a value with the digits that the noise justifies: ``0.82`` for noise of 0.01."""
         return self.field.format_reading(value, self.name)
 
     @cached_property
@@ -81,13 +81,13 @@ class Series:
 
     @cached_property
     def has_runs(self) -> bool:
-        """Whether there are several runs with steps enough in common for a test over runs."""
+        """Whether several runs share enough steps for a test over runs."""
         several = len(self.curve.runs) > 1 and not self.curve.given
         return several and self._shared_steps.size >= _FEWEST_SHARED
 
     @cached_property
     def is_noise_known(self) -> bool:
-        """Whether the data show the noise, so that something can be inferred from the series."""
+        """Whether the noise can be estimated, so that the series can be tested."""
         values = self.points.values
         if not self.field.is_testable or values.max() == values.min():
             return False
@@ -95,7 +95,7 @@ class Series:
 
     @cached_property
     def _fitted(self) -> tuple[Course, FloatArray, int]:
-        """The course, the steps of its places, and of how many readings each place is the mean."""
+        """The course, the steps of its places, and the number of readings averaged at each place."""
         steps, runs = self.points.steps, self.points.values[None]
         if self.has_runs:
             steps = self._shared_steps
@@ -111,44 +111,44 @@ class Series:
 
     @property
     def course(self) -> Course:
-        """The course of a series whose noise is known."""
+        """Fitted course; requires that the noise is known."""
         return self._fitted[0]
 
     @property
     def course_steps(self) -> FloatArray:
-        """The steps of the places of its course."""
+        """Steps of the places of the course."""
         return self._fitted[1]
 
     @property
     def is_moving(self) -> bool:
-        """Whether noise leaves no doubt that the series changes."""
+        """Whether the series changes by more than noise."""
         return self.is_noise_known and bool(self.course.p)
 
     def find_course_place(self, step: float) -> int:
-        """The place of the course that is nearest to a step."""
+        """Return the place of the course nearest to a step."""
         return int(np.argmin(np.abs(self.course_steps - step)))
 
     def describe_test(self) -> str:
-        """What a change of the course rests on: its p, and what the block asks for."""
+        """Describe the test of a change of the course: its p and the share of the block's error."""
         p = format_equation("p", format_p(max(self.course.p)))
         by = format_count(len(self.curve.runs), "run") if self.has_runs else "one run"
         return f"{p} over all places and widths, by {by}; {describe_share(self.field.share_of_course)}"
 
     def rate(self, effect: float, *, inferred: bool) -> tuple[str, float]:
-        """What an effect of the course, or of the readings alone, rests on; and its strength."""
+        """Describe the criterion of an effect, of the course or the readings alone, and rate its strength."""
         words, strength = self.field.readings_alone.rate(effect)
         return self.describe_test() if inferred else words, strength
 
     @cached_property
     def bends(self) -> FloatArray:
-        """The logarithm of the mean square of what the curve moves about by, in up to 12 parts of it."""
+        """Logarithm of the mean squared deviation from the neighbours, in up to 12 parts of the curve."""
         values = self.points.values
         bends = values[1:-1] - (values[:-2] + values[2:]) / 2
         parts = np.array_split(bends**2, max(min(_PARTS, values.size // _PART), 1))
         return np.log(np.array([float(part.mean()) for part in parts]) + 1e-300)
 
     def estimate_correlation_length(self) -> float:
-        """Over how many steps noise of several runs is similar; 1 for one run, whose means allow for it."""
+        """Return the number of steps over which noise of several runs is similar, or 1 for one run."""
         if not self.has_runs:
             return 1.0
         course, _, each = self._fitted
@@ -158,7 +158,7 @@ class Series:
     def measure_windows(
         self, aligned: Aligned, widths: Sequence[int]
     ) -> tuple[FloatArray, FloatArray, float]:
-        """Means over windows, their variances, each of shape (W, G), and the degrees of freedom."""
+        """Return means over windows and their variances, both of shape (W, G), and degrees of freedom."""
         row = aligned.names.index(self.name)
         good = aligned.good[row]
         means = np.stack([compute_means(good[None], width)[0] for width in widths])
@@ -168,7 +168,7 @@ class Series:
             every = [compute_means(runs, width) for width in widths]
             with np.errstate(invalid="ignore"):
                 spread = np.stack([means_of_runs.var(axis=0, ddof=1) / count for means_of_runs in every])
-            # Where a run has ended, nothing is known.
+            # Unknown after the end of a run.
             return np.where(np.isfinite(spread), means, np.nan), np.nan_to_num(spread), count - 1.0
         course, steps, each = self._fitted
         share_read = int(aligned.read[row].sum()) / max(int(np.isfinite(good).sum()), 1)
@@ -181,7 +181,7 @@ class Series:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reading:
-    """A reading of a series, in numbers and in words; as text the value in the digits that noise deserves."""
+    """Reading of a series; as a string, its value with the digits that the noise justifies."""
 
     series: Series
     step: float
@@ -192,21 +192,21 @@ class Reading:
 
     @property
     def step_words(self) -> str:
-        """``step 120``."""
+        """Step as text: ``step 120``."""
         return describe_step(self.step, self.series.field.scale)
 
     @property
     def position(self) -> str:
-        """``at step 120``."""
+        """Position as text: ``at step 120``."""
         return describe_position(self.step, self.series.field.scale)
 
     @property
     def placed(self) -> str:
-        """``0.84 at step 120``."""
+        """Value and position as text: ``0.84 at step 120``."""
         return f"{self} {self.position}"
 
     def format_fact(self, name: str = "at") -> str:
-        """The reading as a fact: ``at(MEL, 80) = 0.8``, ``peak(MEL) = 0.84 at step 120``."""
+        """Format the reading as a fact: ``at(MEL, 80) = 0.8``, ``peak(MEL) = 0.84 at step 120``."""
         if name == "at":
             return f"{self.series.field.format_call('at', self.series.name, self.step)} = {self}"
         return f"{self.series.field.format_call(name, self.series.name)} = {self.placed}"
@@ -223,7 +223,7 @@ def observe(
     mark: tuple[str, float] | Reading | None = None,
     label: str = "",
 ) -> Observation:
-    """An observation; ``basis`` is the threshold in words and the strength, ``mark`` a series and a step."""
+    """Make an observation; ``basis`` is threshold text and strength, ``mark`` a series and step."""
     (threshold, strength), (first, last) = basis, steps
     name, step = (mark.series.name, mark.step) if isinstance(mark, Reading) else mark or (None, None)
     names, evidence = tuple(series), tuple(evidence)
@@ -232,17 +232,17 @@ def observe(
 
 @dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class Field:
-    """The curves of one metric, unsmoothed, as rules look at them; ``band`` is that of ``CurveSet``."""
+    """The curves of one metric, unsmoothed; ``band`` is that of ``CurveSet``."""
 
     curves: tuple[Curve, ...]  # with one or more readings each
     scale: Scale
     band: str
-    metrics: int = 1  # how many metrics the block has, which share its error
-    precision: float = 0.0  # by how much a reading may be off, as its source states; 0 where it does not
+    metrics: int = 1  # number of metrics of the block, which share its error
+    precision: float = 0.0  # possible error of a reading as stated by its source, or 0
 
     @cached_property
     def series(self) -> dict[str, Series]:
-        """The series by their names, in the figure's order."""
+        """Series by name, in the figure's order."""
         return {
             one.series: Series(one.series, one, self, get_points(one), estimate_noise(one, self.band))
             for one in self.curves
@@ -250,29 +250,29 @@ class Field:
 
     @cached_property
     def is_testable(self) -> bool:
-        """Whether fourth powers of values, which a test needs, are numbers."""
+        """Whether fourth powers of values, which a test needs, are finite and not 0."""
         every = (float(np.abs(run.values).max()) for curve in self.curves for run in curve.runs)
         return _FARTHEST[0] < max(every, default=0.0) < _FARTHEST[1]
 
     @property
     def sign(self) -> float:
-        """−1 where lower is better, otherwise 1: where neither is, rules look at the highest."""
+        """−1 if lower is better, otherwise 1: if neither is better, rules use the highest."""
         return -1.0 if self.scale.higher_is_better is False else 1.0
 
     @property
     def ranks(self) -> bool:
-        """Whether one way is better; where none is, nobody leads, and nothing is called best."""
+        """Whether one direction is better; otherwise no series leads or is best."""
         return self.scale.higher_is_better is not None
 
     @cached_property
     def plotted_range(self) -> float:
-        """Highest less lowest value of all series; 0 where all are equal."""
+        """Highest minus lowest value of all series; 0 if all are equal."""
         every = np.concatenate([series.points.values for series in self.series.values()])
         return float(every.max() - every.min()) if every.size else 0.0
 
     @property
     def least(self) -> float:
-        """The smallest effect that is reported: 1 % of the plotted range, or the source's precision."""
+        """Smallest effect reported: 1 % of the plotted range, or the source's precision if larger."""
         return max(SMALLEST_SHARE * self.plotted_range, self.precision)
 
     @cached_property
@@ -283,14 +283,14 @@ class Field:
 
     @property
     def share_of_course(self) -> float:
-        """What each series' course may use of the block's error; all of it where there is one series."""
+        """Share of the block's error for each series' course; all of it if there is only one series."""
         if len(self.curves) == 1:
             return ERROR / self.metrics
         return _COURSES * ERROR / len(self.curves) / self.metrics
 
     @property
     def share_of_leads(self) -> float:
-        """What the question who is ahead where may use."""
+        """Share of the block's error for testing who leads."""
         return _LEADS * ERROR / self.metrics
 
     @cached_property
@@ -299,7 +299,7 @@ class Field:
         return self.align(self.series)
 
     def align(self, names: Collection[str]) -> Aligned:
-        """Some of the series at the union of their steps."""
+        """Align some of the series at the union of their steps."""
         chosen = tuple(sorted(names))
         points = [self.series[name].points for name in chosen]
         steps = np.unique(np.concatenate([own.steps for own in points]))
@@ -308,17 +308,17 @@ class Field:
         return Aligned(chosen, steps, good, read, self.least)
 
     def read_aligned(self, aligned: Aligned, row: int, place: int) -> Reading:
-        """What a series reads at one of the common steps."""
+        """Return the reading of a series at one of the common steps."""
         value = float(self.sign * aligned.good[row, place])
         return Reading(self.series[aligned.names[row]], float(aligned.steps[place]), value)
 
     @cached_property
     def windows(self) -> Windows | None:
-        """Who is clearly ahead where; None where that cannot be tested."""
+        """Windows that test who is ahead, or None if that is not possible."""
         return self.make_windows() if len(self.curves) > 1 else None
 
     def make_windows(self, *, turned: bool = False) -> Windows | None:
-        """For all series, or None where the noise of one is not known; ``turned`` asks who is behind."""
+        """Make windows of all series, or None if any noise is unknown; ``turned`` tests who is behind."""
         aligned = self.aligned
         series = [self.series[name] for name in aligned.names]
         if not all(own.is_noise_known for own in series):
@@ -339,16 +339,16 @@ class Field:
 
     @property
     def readings_alone(self) -> Threshold:
-        """What single readings have to exceed: 1 % of the range, or the source's precision."""
+        """Threshold of single readings: 1 % of the range, or the source's precision if larger."""
         if self.precision > SMALLEST_SHARE * self.plotted_range:
             return Threshold(self.precision, "the precision that the source states")
         return Threshold(self.least, "1 % of the range" if self.least else "no noise at all")
 
     def choose_end_criterion(self, first: str, second: str) -> Threshold:
-        """What the difference of two last readings, the better one first, has to exceed.
+        """Choose the criterion for the difference of two last readings, the better one first.
 
-        Where both end at the same step with two runs or more, it is the test that claims are judged by.
-        Otherwise it is the test over windows, or for few readings of one run that of readings alone.
+        If both end at the same step with two runs or more, it is the test used for claims. Otherwise it is
+        the test over windows, or for few readings of one run the threshold of readings alone.
         """
         comparison = self.test_ends(first, second)
         if comparison is not None:
@@ -364,11 +364,11 @@ class Field:
 
     @cached_property
     def comparisons(self) -> Mapping[tuple[str, str], Comparison]:
-        """The tests over runs of all pairs at the last step that both reach, in both orders."""
+        """Tests over runs of all pairs at the last step that both reach, in both orders."""
         return compare_pairs(self.curves, self.scale, level=0.95)
 
     def test_ends(self, first: str, second: str) -> Comparison | None:
-        """The test over runs of two last readings, first minus second; None where there is none."""
+        """Return the test over runs of two last readings, first minus second, or None."""
         a, b = self.series[first], self.series[second]
         if a.points.steps[-1] != b.points.steps[-1] or a.curve.given or b.curve.given or not self.is_testable:
             return None
@@ -377,30 +377,30 @@ class Field:
 
     @cached_property
     def digits(self) -> Digits:
-        """How numbers are written."""
+        """Number formatting."""
         points = {name: series.points for name, series in self.series.items()}
         noise = {name: series.noise for name, series in self.series.items()}
         return Digits(self.scale, points, noise, self.least)
 
     def format_reading(self, value: float, *series: str) -> str:
-        """A value in the digits that the noise of some series deserves."""
+        """Format a value with the digits that the noise of some series justifies."""
         return self.digits.format_value(value, Quantity.VALUE, series)
 
     def format_size(self, value: float, *series: str) -> str:
-        """How large a difference is, without its sign, in the digits that the noise deserves."""
+        """Format the absolute size of a difference with the digits that the noise justifies."""
         return self.digits.format_value(abs(value), Quantity.DIFFERENCE, series)
 
     def format_with_values(self, values: Mapping[str, float], names: Sequence[str]) -> str:
-        """Names with their values: ``A (0.92) and B (0.91)``; ``A (0.9), B (0.8) and 4 more``."""
+        """Format names with values: ``A (0.92) and B (0.91)``; ``A (0.9), B (0.8) and 4 more``."""
         parts = [f"{name} ({self.format_reading(values[name], *values)})" for name in names]
         return format_few(parts, _MOST_NAMED)
 
     def format_span(self, values: Mapping[str, float], names: Collection[str] | None = None) -> str:
-        """The values of several series: ``0.25 to 0.28``, or ``0.25`` where all read the same."""
+        """Format the values of several series: ``0.25 to 0.28``, or ``0.25`` if all look the same."""
         chosen = [values[name] for name in names or values]
         low, high = (self.format_reading(end, *values) for end in (min(chosen), max(chosen)))
         return low if low == high else f"{low} to {high}"
 
     def format_call(self, name: str, *arguments: str | float) -> str:
-        """A fact's call as an author would write it: ``at('Series A', 15)``."""
+        """Format a fact's call as an author would write it: ``at('Series A', 15)``."""
         return format_call(name, arguments, self.scale)

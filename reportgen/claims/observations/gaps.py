@@ -1,4 +1,4 @@
-"""The rules ``same start``, ``widest gap`` and ``converge``: how far series lie apart."""
+"""The rules ``same start``, ``widest gap`` and ``converge``: how far apart series are."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 _PAIR = 2
-_COMMON_STRENGTH = 3.0  # strength of a common start, which no threshold measures
-_USUAL = 3  # the widest of many gaps of readings is a few times the noise anyhow
-_REST = 0.25  # those that are left with more of their widest gap have not come together
+_COMMON_STRENGTH = 3.0  # strength of a common start, which has no threshold
+_USUAL = 3  # the widest of many gaps between readings is a few times the noise anyway
+_REST = 0.25  # series that end with more of their widest gap have not converged
 _MOST_MEETINGS = 3
-_MEETING_SERIES = 4  # of more series nobody wants to know each pair's meetings
+_MEETING_SERIES = 4  # with more series, meetings of pairs are not reported
 
 
 def observe_same_start(field: Field) -> Iterator[Observation]:
-    """Where the readings of all series that begin at the first step start, and which clearly higher."""
+    """Yield the first readings of series that begin at the first step, or the clearly different ones."""
     first = {name: field.series[name].read(0) for name in sorted(field.series)}
     begin = min(reading.step for reading in first.values())
     starts = {name: reading for name, reading in first.items() if reading.step == begin}
@@ -68,7 +68,7 @@ def observe_same_start(field: Field) -> Iterator[Observation]:
 
 
 def _describe_together(field: Field, values: Mapping[str, float], begin: Reading) -> tuple[str, float]:
-    """Where the readings start, and the last step up to which all are within 1 % of the range."""
+    """Describe the first readings, and return the last step until which all are within 1 % of the range."""
     until, more = begin.step, ""
     if field.few:
         aligned = field.align(values)
@@ -106,9 +106,9 @@ def _describe_apart(
 
 
 def _find_widest(field: Field, aligned: Aligned, *, fewest: int) -> tuple[Reading, Reading, float] | None:
-    """The highest and the lowest reading where they are furthest apart, and how far apart they end.
+    """Find the highest and lowest reading where they are furthest apart, and the gap at the end.
 
-    At the first of equal steps, among those that ``fewest`` series reach; None where there is no such step.
+    Only steps that at least ``fewest`` series reach count, ties go to the first; None if there is none.
     """
     several = np.flatnonzero(np.isfinite(aligned.good).sum(axis=0) >= fewest)
     if not several.size:
@@ -122,7 +122,7 @@ def _find_widest(field: Field, aligned: Aligned, *, fewest: int) -> tuple[Readin
 
 
 def observe_widest_gap(field: Field) -> Iterator[Observation]:
-    """The largest difference of two series' readings, with its step and both values."""
+    """Yield the largest difference between readings of two series, with its step and both values."""
     aligned = field.aligned
     widest = _find_widest(field, aligned, fewest=_PAIR)
     if widest is None:
@@ -151,7 +151,7 @@ def observe_widest_gap(field: Field) -> Iterator[Observation]:
 
 
 def observe_convergence(field: Field) -> Iterator[Observation]:
-    """Pairs that end level after having been apart, and meetings on the way."""
+    """Yield pairs that end level after a gap, and their meetings on the way."""
     if len(field.curves) < _PAIR:
         return
     aligned = field.aligned
@@ -176,7 +176,7 @@ def observe_convergence(field: Field) -> Iterator[Observation]:
 
 
 def _find_clear(field: Field, names: tuple[str, str], apart: BoolArray) -> Iterator[Observation]:
-    """Two series that were clearly apart, and of which courses bring them together."""
+    """Yield a pair that was clearly apart and whose courses converge."""
     aligned = field.aligned
     pair = [field.series[name] for name in names]
     moving = next((series for series in pair if series.is_moving), None)
@@ -202,7 +202,7 @@ def _find_clear(field: Field, names: tuple[str, str], apart: BoolArray) -> Itera
 
 
 def _read_ends(field: Field, names: Sequence[str]) -> tuple[str, list[str], Reading]:
-    """The last readings of some series: their span, each as a fact, and the first of them."""
+    """Return the span of the last readings of some series, each as a fact, and the first of them."""
     finals = [field.series[name].read(-1) for name in names]
     span = field.format_span({final.series.name: final.value for final in finals})
     return span, [final.format_fact("final") for final in finals], finals[0]
@@ -214,7 +214,7 @@ def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observati
         return
     high, low, rest = widest
     gap, threshold = high.value - low.value, field.readings_alone
-    # Less than a threshold gained is no coming together.
+    # A gap that closes by less than the threshold is no convergence.
     if gap - rest <= threshold.value * (1 + SAME) or rest > _REST * gap:
         return
     readings, evidence, end = _read_ends(field, names)
@@ -231,7 +231,7 @@ def _find_converging(field: Field, names: tuple[str, ...]) -> Iterator[Observati
 
 
 def _find_meetings(field: Field, pair: Aligned) -> Iterator[Observation]:
-    """Readings of both at one step that are equal, between steps at which they differ."""
+    """Yield steps at which both readings are equal, between steps at which they differ."""
     ahead = pair.good[0] - pair.good[1]
     known = np.isfinite(ahead)
     apart = np.abs(ahead) > pair.least * (1 + SAME)

@@ -1,4 +1,4 @@
-"""The rules ``instability`` and ``uncertain here``: how much curves move, and where runs differ most."""
+"""The rules ``instability`` and ``uncertain here``: volatile curves, and where runs differ most."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_MORE_VOLATILE = 1.5  # a volatility has to be so many times another's
+_MORE_VOLATILE = 1.5  # smallest ratio of volatilities that is reported
 _FEWEST_SHARED = 5
 _LISTED, _IN_TEXT = 5, 2
 _FEWEST_PARTS = 4
 _TIMES = {1: "once", 2: "twice"}
 
-_WIDER = 1.25  # a band has to be so many times as wide as usual before it is called wide
-_ENOUGH_RUNS = 5  # of so many runs a band's width is reported as it is, where steps are too few for a test
+_WIDER = 1.25  # smallest ratio of a wide band to the usual one
+_ENOUGH_RUNS = 5  # with this many runs, widths are reported untested if there are too few steps
 _FEWEST_STEPS = 4
 _MOST_STRETCHES = 3
 _SHARE, _WIDEST, _NARROWEST = 10, 21, 3
 
 
 class _Part(NamedTuple):
-    """What of a curve counts: its volatility, how far it falls back in all, and its number of readings."""
+    """Part of a curve: its volatility, the sum of its falls, and its number of readings."""
 
     volatility: float
     back: float
@@ -49,7 +49,7 @@ class _Part(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two series, the more volatile first; ``where`` they are compared."""
+    """Two series, the more volatile first; ``where`` describes the steps compared."""
 
     first: str
     second: str
@@ -59,7 +59,7 @@ class _Pair(NamedTuple):
 
 
 def observe_instability(field: Field) -> Iterator[Observation]:
-    """The series that is more volatile than the most others, with the one that it exceeds most."""
+    """Yield the series that exceeds the most others in volatility."""
     names = sorted(field.series)
     whole = {name: _measure_part(field.series[name]) for name in names}
     above: dict[str, list[_Pair]] = {}
@@ -107,10 +107,10 @@ def _describe_instability(field: Field, pairs: list[_Pair], falls: list[str]) ->
 
 
 def _compare_pair(field: Field, one: str, other: str, whole: Mapping[str, _Part]) -> _Pair | None:
-    """A pair of which one is clearly more volatile, and falls back more in all; otherwise None.
+    """Return a pair if one series is clearly more volatile and falls back more in total, else None.
 
-    A series read at shorter distances than the other is read at the steps that both have, because a
-    difference over a longer distance holds more of the curve's own shape.
+    If steps differ, the series are compared at their common steps if there are enough, because a difference
+    over a longer distance includes more of the curve's shape.
     """
     parts = {name: whole[name] for name in (one, other)}
     steps, others = (field.series[name].points.steps for name in parts)
@@ -123,10 +123,10 @@ def _compare_pair(field: Field, one: str, other: str, whole: Mapping[str, _Part]
         return None
     first, second = sorted(parts, key=lambda name: -parts[name].volatility)
     high, low = parts[first], parts[second]
-    # A tenth of the smallest effect that is reported anywhere: a curve without noise is not infinitely calm.
+    # A tenth of the smallest effect reported, so that ratios to curves without noise stay finite.
     floor = max(low.volatility, 0.001 * field.plotted_range)
     ratio = high.volatility / floor if floor else 0.0
-    # Whatever moves at all moves more than a series that does not.
+    # Any movement exceeds that of a constant series.
     if ratio <= _MORE_VOLATILE or high.back <= low.back or low.volatility == 0:
         return None
     if not field.few and not _is_clear(field, field.series[first], field.series[second]):
@@ -146,10 +146,10 @@ def _measure_part(series: Series, steps: FloatArray | None = None) -> _Part:
 
 
 def _is_clear(field: Field, first: Series, second: Series) -> bool:
-    """Whether one moves about more than the other beyond doubt: by t over parts of their curves.
+    """Test whether one series is more volatile than the other, by t over parts of their curves.
 
-    In each part the logarithm of the mean square of its residuals; parts of curves read at the same steps are
-    compared one by one, others as two groups (Welch).
+    The values are logarithms of the mean squared residuals; parts of curves with equal steps are compared in
+    pairs, others as two groups (Welch).
     """
     if not (first.is_noise_known and second.is_noise_known):
         return False
@@ -169,7 +169,7 @@ def _is_clear(field: Field, first: Series, second: Series) -> bool:
 
 
 def observe_uncertainty(field: Field) -> Iterator[Observation]:
-    """Where the band of a series is wider than it is elsewhere, as the runs read."""
+    """Yield series with a band that is wider at some steps than elsewhere."""
     for name, series in field.series.items():
         curve, every = series.curve, get_half_widths(series.curve)
         known = np.isfinite(every)
@@ -180,7 +180,7 @@ def observe_uncertainty(field: Field) -> Iterator[Observation]:
         widths = running_mean(half, width)
         if not (widths > least * (1 + SAME)).any():
             continue
-        # The band is reported where it is wide, not only where chance is ruled out.
+        # The whole wide stretch is reported, not only where it is significant.
         top = int(np.argmax(widths / least))
         widest, needed, mark = float(widths[top]), float(least[top]), float(steps[top])
         level = max(_WIDER * usual, (usual + widest) / 2)
@@ -212,11 +212,11 @@ def observe_uncertainty(field: Field) -> Iterator[Observation]:
 
 
 def _compute_least(series: Series, half: FloatArray) -> tuple[float, int, FloatArray]:
-    """The average half width, over how many steps widths are averaged, and from which a band is wide, (n,).
+    """Return the average half width, the window of the running mean, and the threshold of wide bands, (n,).
 
-    Widths are averaged over an odd number, a tenth of all steps. The width of a band of r runs has a relative
-    standard error of about 1 / √(2 (r − 1)), its running mean less by the root of its readings; the largest
-    of n such means lies √(2 ln n) of them above.
+    The window is an odd number, about a tenth of the steps. The width of a band of r runs has a relative
+    standard error of about 1 / √(2 (r − 1)), its running mean that over the root of the number of readings;
+    the largest of n such means is about √(2 ln n) of these above the average.
     """
     n, usual, runs = half.size, float(half.mean()), int(series.curve.n.max())
     tenth = n // _SHARE
@@ -231,7 +231,7 @@ def _compute_least(series: Series, half: FloatArray) -> tuple[float, int, FloatA
 
 
 def running_mean(values: FloatArray, width: int) -> FloatArray:
-    """The mean of the ``width`` readings around each, an odd number; towards the ends of those that exist."""
+    """Return the mean of the ``width`` (odd) readings around each, or of those that exist near the ends."""
     if width == 1:
         return values
     total = np.concatenate([[0.0], np.cumsum(values - values[0])])
@@ -240,6 +240,6 @@ def running_mean(values: FloatArray, width: int) -> FloatArray:
 
 
 def _find_window_ends(n: int, width: int) -> tuple[IntArray, IntArray]:
-    """First place of each reading's window, and the place after its last; each of shape (n,)."""
+    """Return the first place of each reading's window and the place after its last, each of shape (n,)."""
     places = np.arange(n)
     return np.maximum(places - width // 2, 0), np.minimum(places + width // 2 + 1, n)

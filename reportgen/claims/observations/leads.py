@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 _TWO_SERIES = 2
-_MOST_SHOWN = 3  # more stretches of one series than these are put together, or counted
+_MOST_SHOWN = 3  # more stretches of one series are merged or counted
 _MOST_STRETCHES, _MOST_RIVALS = 14, 8
-_MOSTLY = 0.5  # last throughout is who is last at more than this share of the steps, and nobody else at any
-_TESTED = 8.0  # strength of what a test says
+_MOSTLY = 0.5  # a series is last throughout if it is at more than this share of steps, and no other ever is
+_TESTED = 8.0  # strength of a tested observation
 
 
 class Stretch(NamedTuple):
-    """Neighbouring steps at which the same series leads: places in ``Aligned.steps``, both included."""
+    """Consecutive steps with the same leader: places in ``Aligned.steps``, both included."""
 
     leader: int
     first: int
@@ -45,7 +45,7 @@ class Stretch(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of steps."""
+        """Number of steps."""
         return self.last - self.first + 1
 
 
@@ -53,11 +53,11 @@ _LEADS, _LOWEST_LEADS = "The lead changes", "The lead, which the lower value has
 
 
 class _LeadWords(NamedTuple):
-    """The words for who leads; where neither way is better, for who is highest."""
+    """Wording of leads, or of who is highest if neither direction is better."""
 
     leads: str = "leads"  # before the steps
-    leads_other: str = "leads"  # of two, throughout, before the other's name
-    change: str = _LEADS  # before how often
+    leads_other: str = "leads"  # of two series, throughout, before the other's name
+    change: str = _LEADS  # before the number of changes
     last: str = "last"
     ahead: str = "ahead of"
     behind: str = "behind"
@@ -72,19 +72,19 @@ _HIGHEST = _LeadWords(
 
 
 class _Leads:
-    """Who leads two or more series at which steps, or is last: by a test, or by the readings alone."""
+    """Leaders of two or more series (or the last) by step: by a test, or by the readings alone."""
 
     def __init__(self, field: Field, tested: Windows | None, *, turned: bool) -> None:
         self.field = field
-        self.tested = tested  # the windows of readings that are tested; None where it is the readings alone
+        self.tested = tested  # windows to test, or None for the readings alone
         self.aligned = field.aligned
         self.names = self.aligned.names
-        # Readings, more being further ahead, (S, G); ``turned`` asks who is behind all others.
+        # Readings, higher is further ahead, (S, G); with ``turned``, further behind.
         self.good = -self.aligned.good if turned else self.aligned.good
         self.leaders = self.find_leaders() if tested is None else tested.find_leaders()
         self.stretches = find_stretches(self.leaders)
         self.who = list(dict.fromkeys(stretch.leader for stretch in self.stretches))
-        # Stretches of one leader after the other put together, across steps that nobody leads.
+        # Consecutive stretches of one leader are merged across steps without a leader.
         groups = [list(group) for _, group in groupby(self.stretches, key=lambda stretch: stretch.leader)]
         self.merged = [group[0]._replace(last=group[-1].last) for group in groups]
         change = _LEADS if field.sign > 0 else _LOWEST_LEADS
@@ -92,7 +92,7 @@ class _Leads:
         self.relation = self.words.behind if turned else self.words.ahead
 
     def find_leaders(self) -> IntArray:
-        """The place of the series whose reading leads each step, −1 where none does, shape (G,)."""
+        """Return the index of the series whose reading leads at each step, −1 if none does, shape (G,)."""
         present = np.isfinite(self.good)
         first: IntArray = np.argmax(np.where(present, self.good, -np.inf), axis=0)
         columns = np.arange(self.good.shape[1])
@@ -109,7 +109,7 @@ class _Leads:
 
     @cached_property
     def largest(self) -> list[tuple[int, int, int, float]]:
-        """Where the readings of each leader are furthest ahead of the next: both, the place, by how much."""
+        """Largest lead of each leader over the next series: both, the place and the size."""
         largest = []
         for row in self.who:
             own = [np.arange(one.first, one.last + 1) for one in self.stretches if one.leader == row]
@@ -128,7 +128,7 @@ class _Leads:
         return self.field.readings_alone.rate(min(size for *_, size in self.largest))
 
     def describe_leaders(self) -> str:
-        """Who leads where, whether that changes, by a test, and which of three or more have no readings."""
+        """Describe who leads where, changes of the leader, and series that start late or end early."""
         words, who = self.words, self.who
         parts = [f"{self.names[row]} {self.describe_when(row)}" for row in who]
         first = self.names[who[0]]
@@ -153,7 +153,7 @@ class _Leads:
         return f"{head}{', '.join(parts)}{tail}."
 
     def describe_readings(self) -> list[str]:
-        """How often two series cross, and which is ahead where, noise or not; nothing for more than two."""
+        """Count the crossings of two series, and describe which is ahead where, regardless of noise."""
         if len(self.names) != _TWO_SERIES:
             return []
         good = self.aligned.good
@@ -173,7 +173,7 @@ class _Leads:
         return [counted, f"{self.words.alone} by the readings alone: {', '.join(parts)}"]
 
     def describe_when(self, row: int) -> str:
-        """The steps at which one series leads: each stretch, or how many steps of a range, or of all."""
+        """Describe where a series leads: each stretch, or the number of steps."""
         own = [stretch for stretch in self.stretches if stretch.leader == row]
         if len(own) <= _MOST_SHOWN:
             return self.format_stretches(own)
@@ -187,7 +187,7 @@ class _Leads:
         return f"at {format_count(total, 'step')} of {self.aligned.steps.size:,}"
 
     def list_evidence(self, row: int) -> list[str]:
-        """From which step on a series is ahead of each other, by how much; of two the sentence says it."""
+        """List since when and by how much a series is ahead of each other one; empty for two."""
         if len(self.names) == _TWO_SERIES:
             return []
         parts: list[tuple[float, str, str]] = []
@@ -214,7 +214,7 @@ class _Leads:
         return [words for _, _, words in sorted(parts)[:_MOST_RIVALS]]
 
     def list_largest(self) -> list[str]:
-        """By how much each series' readings are ahead of the next at most, where it leads, or behind it."""
+        """List the largest lead of each series over the next, or how far it is behind."""
         parts = []
         for leader, rival, place, ahead in self.largest[:_MOST_RIVALS]:
             pair = self.names[leader], self.names[rival]
@@ -225,14 +225,14 @@ class _Leads:
 
 
 def find_stretches(leaders: IntArray) -> list[Stretch]:
-    """Runs of equal leaders, without those of steps that nobody leads, which are below 0."""
+    """Find stretches of equal leaders, without steps that have none (below 0)."""
     bounds = [0, *(np.flatnonzero(np.diff(leaders)) + 1).tolist(), leaders.size]
     every = [Stretch(int(leaders[first]), first, end - 1) for first, end in pairwise(bounds) if end > first]
     return [stretch for stretch in every if stretch.leader >= 0]
 
 
 def observe_crossing(field: Field) -> Iterator[Observation]:
-    """Who leads where; and who is last throughout."""
+    """Yield who leads where, and who is last throughout."""
     count = len(field.curves)
     if count < _TWO_SERIES:
         return
@@ -273,7 +273,7 @@ def observe_crossing(field: Field) -> Iterator[Observation]:
 
 
 def _find_leads(field: Field, tested: Windows | None, *, turned: bool = False) -> _Leads | None:
-    """Who leads where; None where neither a test nor few readings show it."""
+    """Find the leaders by step, or None if neither a test nor few readings show any."""
     leads = _Leads(field, tested, turned=turned)
     if tested is not None and (leads.leaders >= 0).any():
         return leads

@@ -23,33 +23,33 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-CLEAR = 3.0  # a part of a course that is so many standard errors high is clear, where the course itself is
-_DONE = 0.9  # a move is as good as done at this share of it
-_STAYS = 0.35  # what loses more than the rest of it again is a peak or a dip
+CLEAR = 3.0  # height in standard errors at which a part of a course is clear, if the course itself is
+_DONE = 0.9  # share of a move at which it counts as done
+_STAYS = 0.35  # a move that retains a smaller share at the end is a peak or a dip
 _DOUBT = 2.0
 _MOST_IN_EVIDENCE, _MOST_NAMED, _MOST_BETWEEN = 8, 6, 2
 _FEWEST = 4
 
-_SMALL = 0.1  # a step back of this share of the way is reported, and is still steady
-_TWICE = 2  # a course that could hide a setback of half its way is not called steady
+_SMALL = 0.1  # setbacks up to this share of the move still count as steady
+_TWICE = 2  # a course that could hide a setback of half the move is not called steady
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A rise or fall, as measured, of a series from its start to the level that it gets to."""
+    """Rise or fall, as measured, of a series from its start to the level it reaches."""
 
     series: Series
     up: bool
-    inferred: bool  # a test has found it; otherwise it is one of the readings
+    inferred: bool  # whether found by a test rather than in the readings
     start: float  # the first value of the course, or of the readings
     end: float  # the furthest one
     start_step: float
     reached: float  # the first step with 90 % of the move
-    earliest: float  # the first step at which noise leaves open whether it is there
+    earliest: float  # the first step that may have 90 % of the move, given the noise
 
     @property
     def size(self) -> float:
-        """How far it goes, 0 or more."""
+        """Size of the move, 0 or more."""
         return abs(self.end - self.start)
 
     @property
@@ -59,21 +59,21 @@ class Move:
 
     @property
     def by(self) -> str:
-        """By when it is as good as done: ``by step 120``."""
+        """Step by which it is done, as text: ``by step 120``."""
         return f"by {describe_step(self.reached, self.series.field.scale)}"
 
     @property
     def ends(self) -> str:
-        """``0.2 to 0.84``."""
+        """Start and end as text: ``0.2 to 0.84``."""
         return f"{self.series.format(self.start)} to {self.series.format(self.end)}"
 
     def is_slower(self, other: Move) -> bool:
-        """Whether readings show it and noise leaves no doubt of it."""
+        """Return whether this move is slower by the readings, and clearly so given the noise."""
         return self.reached > other.reached and self.earliest > other.reached
 
 
 def find_move(series: Series) -> Move | None:
-    """The larger of the rise and the fall of a series from its start; None if there is none to report."""
+    """Return the larger of the rise and the fall of a series from its start, or None."""
     field = series.field
     if series.is_moving:
         course = series.course
@@ -107,7 +107,7 @@ def _make_move(
 
 
 def observe_rises(field: Field) -> Iterator[Observation]:
-    """By which step each series made 90 % of its way up, or down; fastest and slowest where there are."""
+    """Yield the steps by which series made 90 % of their rise or fall, with fastest and slowest."""
     found = [move for series in field.series.values() if (move := find_move(series)) is not None]
     for up, inferred in product((True, False), repeat=2):
         moves = [move for move in found if move.up is up and move.inferred is inferred]
@@ -139,7 +139,7 @@ def observe_rises(field: Field) -> Iterator[Observation]:
 def _describe_rise(moves: Sequence[Move]) -> str:
     fastest, slowest = moves[0], moves[-1]
     name, noun, way = fastest.series.name, fastest.noun, "up" if fastest.up else "down"
-    if not fastest.inferred:  # no word on what noise makes of the readings
+    if not fastest.inferred:  # no statement about noise for readings
         if len(moves) == 1:
             return f"The readings of {name} go {way} from {fastest.ends}, 90 % of the way {fastest.by}."
         steps = _format_steps(moves, most=len(moves))
@@ -163,7 +163,7 @@ def _describe_rise(moves: Sequence[Move]) -> str:
 
 
 def _format_steps(moves: Sequence[Move], most: int = _MOST_BETWEEN + 1) -> str:
-    """Names with the steps at which they are there, those of one step together."""
+    """Join names with the steps at which they are done, grouped by step."""
     groups = [[move for move in moves if move.reached == step] for step in {m.reached: None for m in moves}]
     return format_few([f"{_format_names(group)} {group[0].by}" for group in groups], most)
 
@@ -173,7 +173,7 @@ def _format_names(moves: Sequence[Move]) -> str:
 
 
 def observe_steady(field: Field) -> Iterator[Observation]:
-    """Series that rise, or fall, without turning back; and between which values others stay."""
+    """Yield series that rise or fall without turning back, and the range of those that do neither."""
     for series in field.series.values():
         values = series.points.values
         if values.size < _FEWEST:
@@ -203,9 +203,9 @@ def observe_steady(field: Field) -> Iterator[Observation]:
 
 
 def _describe_steady(move: Move) -> tuple[str, Setback] | None:
-    """A move, and the largest step back of its readings; None where it turns back.
+    """Describe a move and its largest setback in the readings, or return None if it turns back.
 
-    A course never turns, and hides no setback of half its way; readings may go a tenth of it back.
+    A course must never turn, nor hide a setback of half the move; readings may go back a tenth of it.
     """
     series, sign = move.series, 1.0 if move.up else -1.0
     steps, values = series.points
@@ -218,7 +218,7 @@ def _describe_steady(move: Move) -> tuple[str, Setback] | None:
             return None
         return f"{series.name} {move.noun}s from about {move.ends}; its fitted course never turns back.", back
     least = series.field.readings_alone.value
-    # What it loses in the end and does not make good is a decline.
+    # A final loss that is not recovered is a decline.
     lost = back.depth > least and back.end == values.size - 1
     if lost or back.depth > max(least, _SMALL * move.size):
         return None

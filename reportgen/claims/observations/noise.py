@@ -1,4 +1,4 @@
-"""The noise around a curve: how large it is, how that changes along the readings, and its autocorrelation."""
+"""The noise around a curve: its size, how that varies along the readings, and its autocorrelation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reportgen.core.model import Curve, FloatArray
 
 
-FEWEST_READINGS = 20  # with fewer readings of one run noise and change cannot be separated
+FEWEST_READINGS = 20  # with fewer readings of one run, noise and change cannot be separated
 _PARTS, _PART = 6, 25
 _CHANGES, _SURE = 1.5, 2.4
 _CLIPPED, _AROUND = 3.0, 5
@@ -22,18 +22,18 @@ _CLIPPED, _AROUND = 3.0, 5
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The noise of a curve: half the band's width, or twice what the line jitters by; 0 if not ``known``."""
+    """Noise of a curve: half the band's width, or twice the jitter of the line; 0 if not ``known``."""
 
     value: float
     known: bool
 
 
 def estimate_noise(curve: Curve, band: str = "ci") -> Noise:
-    """Half the band's width at the usual step, or else twice the median change between readings.
+    """Return half the median width of the band, or else twice the median jitter of the readings.
 
-    Of a band that shows a standard error (see ``CurveSet.band``) twice as much counts. Each reading is
-    compared with the straight line between its neighbours, so that neither the slope nor the bend of a
-    learning curve counts (Gasser, Sroka and Jennen-Steinmetz 1986).
+    A band of standard errors (see ``CurveSet.band``) counts twice. Each reading is compared with the straight
+    line between its neighbours, so that neither slope nor curvature of a learning curve counts (Gasser, Sroka
+    and Jennen-Steinmetz 1986).
     """
     half = get_half_widths(curve)
     if np.isfinite(half).any():
@@ -49,37 +49,37 @@ def estimate_noise(curve: Curve, band: str = "ci") -> Noise:
 
 
 def get_half_widths(curve: Curve) -> FloatArray:
-    """Half the band's width at each step, shape (steps,); NaN where there is no band."""
+    """Return half the band's width at each step, shape (steps,); NaN without a band."""
     half: FloatArray = (curve.high - curve.low) / 2
     return half
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseModel:
-    """Noise of first order: φ times that of the reading before, and an innovation."""
+    """First-order autoregressive noise: φ times that of the previous reading, plus an innovation."""
 
-    along: FloatArray  # the relative size of innovations, its inverse squares with a mean of 1, (n,)
-    innovation: float = 0.0  # the standard deviation of innovations where ``along`` is 1
-    strength: float = 0.0  # φ, from 0 to 1; of several runs an upper bound
+    along: FloatArray  # relative size of innovations, with inverse squares of mean 1, (n,)
+    innovation: float = 0.0  # standard deviation of innovations where ``along`` is 1
+    strength: float = 0.0  # φ, from 0 to 1; an upper bound for several runs
     df: float = 1.0  # degrees of freedom of the innovation's variance
-    known: bool = False  # from several runs; otherwise fitted together with the course
+    known: bool = False  # whether from several runs; otherwise fitted together with the course
 
     @property
     def upper(self) -> float:
-        """φ of one run with its small-sample bias (Marriott and Pope 1954) and two standard errors added."""
+        """φ of one run plus its small-sample bias (Marriott and Pope 1954) and two standard errors."""
         n = self.along.size
         strength = self.strength + (1 + 4 * self.strength) / n + 2 * math.sqrt((1 - self.strength**2) / n)
         return min(strength, 0.99)
 
     @property
     def free(self) -> float:
-        """How many independent readings the noise is known from, 3 or more."""
+        """Number of independent readings that the noise is estimated from, at least 3."""
         return max(self.df * (1 - self.upper) / (1 + self.upper), 3.0)
 
     def compute_error_of_mean(self, readings: float) -> float:
-        """The standard deviation of the mean of so many neighbours of one run, where ``along`` is 1.
+        """Return the standard deviation of the mean of neighbouring readings of one run where ``along`` is 1.
 
-        1/n · ((1 + φ)/(1 − φ) − 2φ(1 − φⁿ)/(n(1 − φ)²)) of a reading's variance.
+        It is the root of 1/n · ((1 + φ)/(1 − φ) − 2φ(1 − φⁿ)/(n(1 − φ)²)) times a reading's variance.
         """
         strength = self.upper
         ratio = (1 + strength) / (1 - strength)
@@ -89,20 +89,20 @@ class NoiseModel:
 
 
 def estimate_from_one(values: FloatArray) -> NoiseModel:
-    """What one run of shape (n,) shows of its noise before its course is known: only how its size changes.
+    """Estimate how the size of the noise varies in one run of shape (n,), before its course is known.
 
-    How far each reading is from the middle of its neighbours shows it, as a deviation of readings; at the
-    ends that of the next reading.
+    The size is the distance of each reading from the mean of its neighbours, scaled to a deviation of
+    readings; the ends take the value of the next reading.
     """
     inside = (values[1:-1] - (values[:-2] + values[2:]) / 2) / math.sqrt(1.5)
     return NoiseModel(_estimate_size(np.abs(np.pad(inside, 1, mode="edge"))))
 
 
 def estimate_from_runs(runs: FloatArray) -> NoiseModel:
-    """The noise of the mean of several runs, from how they differ.
+    """Estimate the noise of the mean of several runs from their differences.
 
-    Runs of shape (r, n), r ≥ 2, that lie apart all along are taken to one level first. φ is an upper bound,
-    as above, so that random walks count as such.
+    Runs have shape (r, n), r ≥ 2; constant offsets between them are removed first. φ is an upper bound, so
+    that random walks count as such.
     """
     r, n = runs.shape
     apart = runs - runs.mean(axis=0)
@@ -126,10 +126,10 @@ def estimate_from_runs(runs: FloatArray) -> NoiseModel:
 
 
 def _estimate_size(sizes: FloatArray) -> FloatArray:
-    """How the size of m absolute deviations changes along the readings, its inverse squares with a mean of 1.
+    """Estimate how the size of m absolute deviations varies, with inverse squares of mean 1.
 
-    First on a straight line of logarithms, then in parts of ten readings or more; each only where it changes
-    by more than chance makes it.
+    The logarithms are fitted by a straight line, then in parts of 25 readings or more, each only if it varies
+    by more than chance.
     """
     n = sizes.size
     usual = float(np.median(sizes)) or float(sizes.mean())
@@ -152,7 +152,7 @@ def _estimate_size(sizes: FloatArray) -> FloatArray:
 
 
 def cut_outliers(values: FloatArray) -> FloatArray:
-    """Readings, shape (..., n), where what is far from the median of five counts as three deviations away."""
+    """Clip readings, shape (..., n), to three deviations from the running median of five."""
     if values.shape[-1] < _AROUND:
         return values
     padded = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(_AROUND // 2, _AROUND // 2)], mode="edge")

@@ -1,4 +1,4 @@
-"""The rule ``part company``: where two metrics of the same runs begin to move apart."""
+"""The rule ``part company``: where two metrics of the same runs diverge."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_MOST_STEPS = 300  # of more steps evenly spaced ones are used, since every pair of them is compared
-_SHARE = 0.1  # what is less than this share of the plotted range is no parting of ways
+_MOST_STEPS = 300  # more steps are thinned evenly, since all pairs of steps are compared
+_SHARE = 0.1  # smallest share of the plotted range that counts as diverging
 
 
 class _Change(NamedTuple):
-    """What one metric of a series does between two steps: its values there, and whether that is tested."""
+    """Change of one metric of a series between two steps, and whether it is tested."""
 
     series: Series
     steps: tuple[float, float]
@@ -40,7 +40,7 @@ class _Change(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is more than the least that is reported; of a course also more than its error."""
+        """Whether it exceeds the least size reported and, for a course, its error."""
         field = self.series.field
         if not self.inferred:
             return field.readings_alone.is_exceeded(self.size)
@@ -48,7 +48,7 @@ class _Change(NamedTuple):
         return self.size > max(CLEAR * self.series.course.compute_error(*places), field.least)
 
     def describe(self) -> tuple[str, list[str]]:
-        """``loss rises from 1 to 2 (lower is better)``, and both values: ``loss: at(A, 10) = 0.3``."""
+        """Return ``loss rises from 1 to 2 (lower is better)`` and both values: ``loss: at(A, 10) = 0.3``."""
         series, scale = self.series, self.series.field.scale
         moves = "rises" if self.values[1] > self.values[0] else "falls"
         words = [series.format(value) for value in self.values]
@@ -59,11 +59,11 @@ class _Change(NamedTuple):
 
 
 def observe_part_company(fields: Sequence[Field]) -> Iterator[Observation]:
-    """For each series and two metrics the steps over which one improves while the other worsens most.
+    """Yield for each series and two metrics the steps over which one improves and the other worsens most.
 
-    The steps are those where the smaller of the two moves is largest, each as a share of its plotted range.
-    A metric of which neither way is better, such as a KL, may move either way while the other worsens; it
-    never worsens. The order of the metrics does not matter.
+    These maximize the smaller of the two changes, each as a share of its plotted range. A metric without a
+    better direction, such as a KL, may change either way while the other worsens; it never worsens. The order
+    of the metrics does not matter.
     """
     for one, other in combinations(sorted(fields, key=lambda field: field.scale.metric), 2):
         if one.scale.metric != other.scale.metric and min(one.plotted_range, other.plotted_range) > 0:
@@ -89,7 +89,7 @@ def _find_parting(better: Series, worse: Series) -> Observation | None:
     largest = float(both.max())
     if largest < _SHARE:
         return None
-    # Of equal ones the shortest, then the first.
+    # Of equal ones, the shortest, then the first.
     starts, ends = np.nonzero(both >= largest * (1 - SAME))
     first = int(np.lexsort((starts, ends - starts))[0])
     places = [int(starts[first]), int(ends[first])]
@@ -116,7 +116,7 @@ def _find_parting(better: Series, worse: Series) -> Observation | None:
 def _align_metrics(
     better: Series, worse: Series, *, inferred: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Steps that both metrics reach, and the courses or readings of both there, more being better."""
+    """Return the steps that both metrics reach, and both courses or readings there, higher is better."""
     sides = []
     for series in (better, worse):
         steps, values = (series.course_steps, series.course.level) if inferred else series.points

@@ -1,4 +1,4 @@
-"""Where gains end: the rules ``plateau`` and ``late decline``."""
+"""The rules ``plateau`` and ``late decline``: where gains end."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_QUARTER = 0.25  # a level that is held for less of the steps' range is not called a plateau
-_DRIFTS = 2.0  # what has a first third so many standard errors from its last still moves
+_QUARTER = 0.25  # shortest plateau, as a share of the range of steps
+_DRIFTS = 2.0  # a level still moves if its first and last thirds differ by this many standard errors
 _SHORTEST = 3
 _FEWEST, _FALL, _FALL_OF_RUNS = 3, 2.0, 1.5
-_PART = 14  # means of so small a part of the curve are compared
+_PART = 14  # means of this fraction of the curve are compared
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A level that a series comes to rest at."""
+    """Final level of a series."""
 
-    place: int  # the first of its readings' places in the curve
-    level: float  # the last value of its course, or of its readings
-    moved: float  # how far from it the series has been
-    inferred: bool = False  # whether a test has found that
+    place: int  # place of its first reading
+    level: float  # the last value of the course, or of the readings
+    moved: float  # largest distance of the series from it
+    inferred: bool = False  # whether found by a test
 
 
 def observe_plateaus(field: Field) -> Iterator[Observation]:
-    """Series that end at a level, held for a quarter of the steps or more, and were elsewhere before."""
+    """Yield series that end at a level for a quarter of the steps or more and were elsewhere before."""
     for name, series in field.series.items():
         rest = find_rest(series)
         if rest is None or (rest.inferred and find_move(series) is None):
@@ -63,7 +63,7 @@ def observe_plateaus(field: Field) -> Iterator[Observation]:
 
 
 def find_rest(series: Series) -> Rest | None:
-    """The final level of the course of a series, or of its readings where these are few."""
+    """Return the final level of the course, or of the readings if these are few."""
     least, own = series.field.least, series.points
     if not series.is_moving:
         return _locate_rest(own.steps, own.values, least) if series.field.few else None
@@ -93,16 +93,16 @@ def _locate_rest(steps: FloatArray, values: FloatArray, least: float) -> Rest | 
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """A decline, by places of the readings."""
+    """Decline, by places of the readings."""
 
     peak: int  # the best reading, the first of equal ones
-    onset: int  # the last place at which it is as good as ever: of the course, or of the readings
-    landed: int | None  # from here on it stays at its final level; None where it does not come to rest
-    depth: float  # how much worse it ends than it has been
-    inferred: bool  # whether a test has found it
+    onset: int  # the last place that is as good as the best, of the course or the readings
+    landed: int | None  # start of the final level, or None if there is none
+    depth: float  # the best value minus the last, in the better direction
+    inferred: bool  # whether found by a test
 
     def describe(self, series: Series) -> str:
-        """A drop that lasts, a fall towards the end, or an end below an early peak."""
+        """Describe a lasting drop, a fall towards the end, or an end below an early peak."""
         name, up = series.name, series.field.sign > 0
         peak, onset, final = (series.read(place) for place in (self.peak, self.onset, -1))
         landed = None if self.landed is None else series.read(self.landed)
@@ -125,7 +125,7 @@ class _Loss:
 
 
 def observe_late_decline(field: Field) -> Iterator[Observation]:
-    """Series that end worse than their best by more than noise, and by when they have lost it."""
+    """Yield series that end worse than their best by more than noise, and where they lost it."""
     for name, series in field.series.items():
         if series.points.steps.size < _FEWEST:
             continue
@@ -146,7 +146,7 @@ def observe_late_decline(field: Field) -> Iterator[Observation]:
 
 
 def _find_loss(series: Series, *, inferred: bool) -> _Loss | None:
-    """A decline of the course that a test has found, or of the readings."""
+    """Find a decline of the course by a test, or of the readings."""
     field, steps = series.field, series.points.steps
     good = field.sign * series.points.values
     if inferred:
@@ -168,7 +168,7 @@ def _find_loss(series: Series, *, inferred: bool) -> _Loss | None:
         if not field.few or not field.readings_alone.is_exceeded(depth):
             return None
         onset = int(np.flatnonzero(good >= best - SAME * abs(best))[-1])
-    # What is best at the first reading has not declined late: it has never risen.
+    # A series that is best at its first reading never rose, so this is not a late decline.
     if onset == 0 or onset >= good.size - 1:
         return None
     rest = find_rest(series)

@@ -1,4 +1,4 @@
-"""The rules ``best`` and ``tiers``: who is best, who ends best, and which groups stand apart."""
+"""The rules ``best`` and ``tiers``: the best series, the best at the end, and separate groups."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Observation
 
 
-_STRENGTH = 3.0  # it is what a reader asks for first
+_STRENGTH = 3.0  # readers look for this first
 _PAIR, _FEWEST = 2, 3
 _MOST_IN_EVIDENCE, _MOST_NAMED, _MOST_IN_GROUP = 8, 5, 8
 
-COUNT_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}  # numbers at the head of a sentence
+COUNT_WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}  # numbers at the start of a sentence
 
 
 class Groups(NamedTuple):
     """Series in groups, best first, and the smallest gap between two groups."""
 
-    members: tuple[tuple[str, ...], ...]  # best first; of equal values in the order of names
+    members: tuple[tuple[str, ...], ...]  # best first; ties in the order of names
     gap: float  # the smallest difference of neighbouring groups; 0 with one group
     criterion: Threshold  # what this gap has to exceed
 
@@ -40,16 +40,16 @@ class Groups(NamedTuple):
 def group_values(
     field: Field, values: Mapping[str, float], choose_criterion: Callable[[str, str], Threshold]
 ) -> Groups:
-    """Cuts between values of which everyone above differs from everyone below by more than noise.
+    """Group values by cuts where every series above differs from every one below by more than noise.
 
-    Where the noise of a series is not known, a cut is also natural: wider than the mean gap of neighbours,
-    and with all cuts wider than what they leave together. Otherwise there is no cut at all. ``values``, as
-    measured, are of two or more series; a criterion is for the difference of two, the better one first.
+    If the noise of a series is unknown, cuts must also be natural: wider than the mean gap between
+    neighbours, and all wider than the range of any group. ``values``, as measured, are of two or more series;
+    ``choose_criterion`` takes the better series first.
     """
-    choose = cache(choose_criterion)  # every cut asks for all pairs around it
+    choose = cache(choose_criterion)  # each cut needs all pairs around it
     order = sorted(values, key=lambda name: (-field.sign * values[name], name))
     gaps = np.abs(np.diff([values[name] for name in order])).tolist()
-    # Neighbours of many values lie closer together, not further apart: there is no choice to pay for.
+    # Gaps between neighbours get smaller with more values, so no correction for the choice is needed.
     criteria = [choose(*pair) for pair in pairwise(order)]
     cuts = [
         place
@@ -72,18 +72,18 @@ def group_values(
 
 
 class _Ranking(NamedTuple):
-    """Who is best in one respect."""
+    """Ranking of the series by one reading each."""
 
     field: Field
-    readings: Mapping[str, Reading]  # by which the series are compared
-    order: tuple[str, ...]  # names, best first; of equal values in the order of steps, then of names
+    readings: Mapping[str, Reading]  # the readings compared
+    order: tuple[str, ...]  # names, best first; ties in the order of steps, then of names
     level: tuple[str, ...]  # the first of ``order`` and all that do not clearly differ from it
-    lead: float  # of the first over the best of those that are not level; over the second if all are
+    lead: float  # of the first over the best that is not level; over the second if all are
     criterion: Threshold  # what ``lead`` has to exceed
 
     @property
     def first(self) -> str:
-        """The best, or the first of those that share its value."""
+        """The best series, or the first of those that share its value."""
         return self.order[0]
 
     @property
@@ -95,18 +95,18 @@ class _Ranking(NamedTuple):
         return max(reading.step for reading in self.readings.values())
 
     def format(self, name: str) -> str:
-        """The reading of a series, in the digits that the noise of all deserves."""
+        """Format the reading of a series with the digits that the noise of all justifies."""
         return self.field.format_reading(self.readings[name].value, *self.order)
 
     def format_placed(self, name: str) -> str:
         return f"{self.format(name)} {self.readings[name].position}"
 
     def format_end(self, name: str) -> str:
-        """The reading of a series, and its step where it stops before others."""
+        """Format the reading of a series, with its step if it ends before others."""
         return self.format_placed(name) if self.readings[name].step < self.latest else self.format(name)
 
     def describe_peaks(self) -> str:
-        """The best reading of all, and whose it is; of a pair the other's, too."""
+        """Describe the best reading and its series; of two series, also the other's."""
         most, first = self.superlative, self.first
         if len(self.level) == 1:
             head = f"The {most} reading is {self.format(first)}, of {first} {self.readings[first].position}"
@@ -120,7 +120,7 @@ class _Ranking(NamedTuple):
         return f"The {most} readings are {format_few(places, _MOST_NAMED)}"
 
     def describe_ends(self) -> str:
-        """Who ends best, where a test shows it; otherwise the last readings."""
+        """Describe who ends best if a test shows it, otherwise the last readings."""
         most, first, reading = self.superlative, self.first, self.format(self.first)
         parts = [f"{name} ({self.format_end(name)})" for name in self.order]
         last = f"The last readings are {format_few(parts, _MOST_NAMED)}"
@@ -142,7 +142,7 @@ class _Ranking(NamedTuple):
 
 
 def _rank_ends(field: Field) -> _Ranking:
-    """The last value of each of two or more series; those are level that the test over runs calls tied."""
+    """Rank two or more series by their last values; those tied by the test over runs are level."""
     readings = {name: series.read(-1) for name, series in field.series.items()}
     return _rank(field, readings, field.choose_end_criterion)
 
@@ -160,15 +160,15 @@ def _rank(
 
 
 def observe_best(field: Field) -> Iterator[Observation]:
-    """Who has the best value, together with where it ends, and who ends best.
+    """Yield the series with the best value, and the one that ends best.
 
-    Where neither way is better: who has the highest value and who the lowest, but for what is only the start.
+    If neither direction is better: the highest and the lowest value, unless it is only the start.
     """
     if len(field.curves) < _PAIR or not field.plotted_range:
         return
     turned = replace(field, scale=replace(field.scale, higher_is_better=False))
     for own, fact in [(field, "peak")] if field.ranks else [(field, "peak"), (turned, "trough")]:
-        # The best reading of each, at the first step that has it.
+        # The best reading of each series, at the first step that has it.
         places = {name: np.argmax(own.sign * series.points.values) for name, series in own.series.items()}
         readings = {name: own.series[name].read(int(place)) for name, place in places.items()}
         peak, end = _rank(own, readings, lambda *_: field.readings_alone), _rank_ends(own)
@@ -190,7 +190,7 @@ def observe_best(field: Field) -> Iterator[Observation]:
 
 
 def observe_tiers(field: Field) -> Iterator[Observation]:
-    """Groups of three or more series whose last values stand apart; silent where each stands alone."""
+    """Yield separate groups of three or more series by their last values, unless each is a group."""
     if len(field.curves) < _FEWEST:
         return
     end = _rank_ends(field)

@@ -1,4 +1,4 @@
-"""The rules about scores: best score, score groups, undecided pairs and the widest difference."""
+"""The rules for scores: best score, score groups, undecided pairs and the widest difference."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 _PAIR = 2
 _ALPHA = 0.05
 _MOST_NAMED = 6
-_UNDECIDED = 1.0  # strength of a doubt
+_UNDECIDED = 1.0  # strength of an undecided comparison
 
 
 @dataclass(frozen=True)  # no slots: derived values are cached in the instance
 class ScoreField:
-    """The scores of a benchmark as rules look at them."""
+    """Scores of a benchmark as input of the rules."""
 
     subject: ScoreSubject
 
     @cached_property
     def ranked(self) -> tuple[Score, ...]:
-        """The scores that there are, best first; of equal ones by name."""
+        """Known scores, best first; ties by name."""
         sign = -1 if self.subject.scale.higher_is_better else 1
         known = [score for score in self.subject.scores if score.estimate is not None]
         return tuple(sorted(known, key=lambda score: (sign * (score.estimate or 0.0), score.series)))
@@ -50,12 +50,12 @@ class ScoreField:
         return tuple(sorted(turned, key=lambda one: (rank[one.a], rank[one.b])))
 
     def format_score(self, score: Score, *, short: bool = False) -> str:
-        """A score with its interval, or without: ``61.0 % [50.2, 71.1]``."""
+        """Format a score with or without its interval: ``61.0 % [50.2, 71.1]``."""
         low, high = (None, None) if short else (score.low, score.high)
         return format_quantity_interval(score.estimate or 0.0, low, high, Quantity.VALUE, self.subject.scale)
 
     def format_difference(self, one: Comparison) -> str:
-        """With its interval and p: ``+3.2 points [+0.4, +6.0], p = 0.01 on 30 shared problems``."""
+        """Format a difference: ``+3.2 points [+0.4, +6.0], p = 0.01 on 30 shared problems``."""
         shared, scale = f"on {format_count(one.shared, 'shared problem')}", self.subject.scale
         if one.difference is None:
             return f"{one.reason or 'no shared problem'} {shared}"
@@ -63,12 +63,12 @@ class ScoreField:
         return f"{words} {shared}" if one.adjusted_p is None else f"{words}, {_format_p(one)} {shared}"
 
     def list_evidence(self, name: str, *arguments: tuple[str, ...]) -> list[str]:
-        """A fact about several series or pairs, in words."""
+        """List a fact about several series or pairs in words."""
         return [describe_fact(self.subject.fact(name, one), self.subject.scale) for one in arguments]
 
 
 def observe_best_score(field: ScoreField) -> Iterator[Observation]:
-    """Who has the best score, with interval and problems, and from whom it does not clearly differ."""
+    """Yield the best score, with interval and problems, and the series that do not clearly differ."""
     if len(field.ranked) < _PAIR:
         return
     first, second = field.ranked[:_PAIR]
@@ -104,7 +104,7 @@ def observe_best_score(field: ScoreField) -> Iterator[Observation]:
 
 
 def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
-    """Groups: every series of one is better than every one of the next."""
+    """Yield the groups: every series of one is better than every one of the next."""
     groups = field.subject.groups
     if len(groups) < _PAIR or len(field.ranked) <= _PAIR:
         return
@@ -125,7 +125,7 @@ def observe_score_groups(field: ScoreField) -> Iterator[Observation]:
 
 
 def observe_undecided(field: ScoreField) -> Iterator[Observation]:
-    """How many pairs are unclear, and the largest difference among them."""
+    """Yield the number of unclear pairs, and the largest difference among them."""
     unclear = [one for one in field.pairs if one.verdict is Verdict.UNCLEAR and one.difference]
     if len(field.ranked) <= _PAIR or not unclear:
         return
@@ -142,7 +142,7 @@ def observe_undecided(field: ScoreField) -> Iterator[Observation]:
 
 
 def observe_widest_difference(field: ScoreField) -> Iterator[Observation]:
-    """The largest difference that a comparison decides, of three or more series."""
+    """Yield the largest difference that a comparison decides, among three or more series."""
     decided = [one for one in field.pairs if one.verdict is Verdict.BETTER and one.difference is not None]
     if len(field.ranked) <= _PAIR or not decided:
         return
@@ -154,7 +154,7 @@ def observe_widest_difference(field: ScoreField) -> Iterator[Observation]:
     yield observe(Rule.WIDEST_GAP, text, evidence, _rate(largest), pair)
 
 
-# The rules that have something to say about scores.
+# The rules that apply to scores.
 SCORE_RULES: dict[Rule, tuple[Callable[[ScoreField], Iterator[Observation]], ...]] = {
     Rule.BEST: (observe_best_score,),
     Rule.TIERS: (observe_score_groups, observe_undecided),
@@ -167,7 +167,7 @@ def _format_p(one: Comparison) -> str:
 
 
 def _rate(one: Comparison | None, missing: str = "") -> tuple[str, float]:
-    """What decided the verdict, or that nothing was tested; and the difference by half its interval."""
+    """Return what decided the verdict, if anything was tested, and the difference over half its interval."""
     if one is None:
         return missing, _UNDECIDED
     strength = _UNDECIDED

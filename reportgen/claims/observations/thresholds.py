@@ -1,4 +1,4 @@
-"""What an effect has to exceed, a number or a test, and the digits that noise leaves to numbers."""
+"""Thresholds and tests of effects, and the digits that noise justifies."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
-# Numbers that differ by less than this share are one number, computed in two ways.
+# Numbers with a smaller relative difference are equal up to rounding.
 SAME = 1e-9
 _MOST_STRENGTH = 100.0
-_MOST_DECIMALS = 12  # more are an exponent's
+_MOST_DECIMALS = 12  # more only with an exponent
 _MOST_SIGNIFICANT = 6
-_SMALL = 1e-4  # of numbers below it the zeros are hard to count
+_SMALL = 1e-4  # zeros of smaller numbers are hard to count
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What an effect has to exceed: a number, and the phrase that says where it comes from; or a test."""
+    """Criterion for an effect: a number and a phrase that explains it, or a test."""
 
     value: float
-    source: str  # of a test, all of its words
-    clear: bool | None = None  # what a test of two series says, whatever the effect
-    over_runs: bool = False  # whether it tests the last readings of runs, as in claims; otherwise windows
+    source: str  # of a test, the full text
+    clear: bool | None = None  # result of a test of two series, whatever the effect
+    over_runs: bool = False  # whether it tests the last readings over runs, as in claims, rather than windows
     half: float | None = None  # half the width of the difference's interval
 
     @classmethod
     def from_comparison(cls, comparison: Comparison, share: float) -> Threshold:
-        """The test over runs, adjusted together with all pairs of the figure."""
+        """Make the criterion of a test over runs, adjusted together with all pairs of the figure."""
         low, high, p = comparison.low, comparison.high, comparison.adjusted_p or 0.0
         name = "adjusted p" if comparison.tested_together > 1 else "p"
         clear = comparison.verdict in {Verdict.BETTER, Verdict.WORSE} and p <= share
@@ -56,11 +56,11 @@ class Threshold:
         return cls(0.0, words, clear, over_runs=True, half=half)
 
     def is_exceeded(self, effect: float) -> bool:
-        """Whether an effect is larger, and not only by the last digits of a computation."""
+        """Return whether an effect is larger by more than rounding."""
         return abs(effect) > self.value * (1 + SAME) if self.clear is None else self.clear
 
     def describe(self, effect: float) -> str:
-        """The comparison in words: ``0.041 is more than 0.012, half the band of 5 runs``."""
+        """Describe the comparison: ``0.041 is more than 0.012, half the band of 5 runs``."""
         if self.clear is not None:
             return self.source
         scale = max(self.value, SAME * abs(effect))
@@ -77,7 +77,7 @@ class Threshold:
         return f"{large} is {'more' if self.is_exceeded(effect) else 'not more'} than {small}, {self.source}"
 
     def strength(self, effect: float) -> float:
-        """How many times the threshold, or half the interval, the effect is; finite even where that is 0."""
+        """Return the ratio of the effect to the threshold, or to half the interval; always finite."""
         if self.clear is None:
             return abs(effect) / self.value if self.value > 0 else _MOST_STRENGTH
         if self.half is not None:
@@ -85,24 +85,24 @@ class Threshold:
         return 2.0 if self.clear and not self.over_runs else 1.0
 
     def rate(self, effect: float) -> tuple[str, float]:
-        """The comparison in words, and the strength of the effect."""
+        """Return the comparison in words, and the strength of the effect."""
         return self.describe(effect), self.strength(effect)
 
 
 def describe_share(share: float) -> str:
-    """The error that is left to one question of a block: ``the block asks for p ≤ 0.015``."""
+    """Describe the share of a block's error for one question: ``the block asks for p ≤ 0.015``."""
     return f"the block asks for p ≤ {format_number(share, significant=2)}"
 
 
 def _count_decimals(noise: float, significant: int) -> int:
-    """Decimals at which a number has so many digits; 4 for a number that is 0."""
+    """Return the decimals that give a number this many significant digits, or 4 for 0."""
     if noise <= 0:
         return 4
     return min(significant - 1 - math.floor(math.log10(noise)), _MOST_DECIMALS)
 
 
 def format_scientific(value: float, decimals: int) -> str:
-    """A number with an exponent, to so many decimals of the number itself: ``1.6e−6``, ``0``."""
+    """Format a number with an exponent, to ``decimals`` of the number itself: ``1.6e−6``, ``0``."""
     value = round(value, decimals)
     if not value:
         return "0"
@@ -115,14 +115,14 @@ def _trim_zeros(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-_SAMPLE = 200  # so many readings show with how many decimals a series is written
-_SEEN = 0.5  # noise of less than this share of the smallest effect that is reported says nothing about any
-_LIST = 3  # values of so many series have the same digits, by the noise that is usual among them
+_SAMPLE = 200  # number of readings sampled to find how many decimals a series is written with
+_SEEN = 0.5  # noise below this share of the smallest effect reported is ignored
+_LIST = 3  # with this many series or more, the median noise determines the digits of all
 
 
 @dataclass(frozen=True)  # no slots: derived values are cached in the instance
 class Digits:
-    """How numbers of some series are written; ``least`` is the smallest effect that is reported."""
+    """Number formatting of some series; ``least`` is the smallest effect reported."""
 
     scale: Scale
     points: Mapping[str, Points]
@@ -130,14 +130,14 @@ class Digits:
     least: float
 
     def is_noisy(self, series: Sequence[str]) -> bool:
-        """Whether the noise of any of them is known, and large enough to leave a doubt."""
+        """Return whether the noise of any of them is known and large enough to matter."""
         return any(self.noise[name].value > _SEEN * self.least for name in series)
 
     def format_value(self, value: float, quantity: Quantity, series: Sequence[str]) -> str:
-        """A value or a difference without its plus sign; the last digit is worth half the noise at most.
+        """Format a value, or a difference without plus sign; the last digit is at most half the noise.
 
-        Where noise is not known the readings stand as they are, down to 1 % of the range. The noise of
-        ``series`` counts: the smaller one of two.
+        If noise is unknown, readings are written in full, down to 1 % of the range. The noise of ``series``
+        counts: the smaller of two, or the median of more.
         """
         if not self.least:
             return format_quantity(value, quantity, self.scale, signed=False)
@@ -146,7 +146,7 @@ class Digits:
         noise = max(noises[len(noises) // 2 if len(noises) >= _LIST else 0], self.least)
         if all(self.noise[name].known for name in series):
             decimals = _count_decimals(factor * noise / 2, 1)
-            # What moves by less than 1 % of the range is written as the data write it.
+            # Series that move by less than 1 % of the range are written as in the data.
             if not self.is_noisy(series):
                 written = (_choose_common(self._count_written(name, decimals)) for name in series)
                 decimals = min(decimals, max(written))
@@ -159,12 +159,12 @@ class Digits:
 
     @property
     def _factor(self) -> int:
-        """100 where percentages are written."""
+        """100 if values are written as percentages, else 1."""
         return 100 if self.scale.bounds == (0.0, 1.0) and not self.scale.percent else 1
 
     @cached_property
     def _style(self) -> tuple[bool, int]:
-        """Whether numbers have an exponent, all being below 0.001; and decimals that do for four of five."""
+        """Whether numbers, all below 0.001, need an exponent; and decimals enough for four in five."""
         largest = max((float(np.abs(points.values).max()) for points in self.points.values()), default=0.0)
         small = self._factor == 1 and not self.scale.percent and 0 < largest < 10 * _SMALL
         most = _count_decimals(self._factor * self.least, 1)
@@ -178,12 +178,12 @@ class Digits:
 
 
 def _choose_common(needed: list[int]) -> int:
-    """What does for four of five; 0 of none."""
+    """Return the decimals enough for four in five, or 0 if there are none."""
     return sorted(needed)[(len(needed) - 1) * 4 // 5] if needed else 0
 
 
 def _count_needed(value: float, most: int) -> int:
-    """The decimals that a number is written with, zeros at its end apart."""
+    """Return the decimals of a number without trailing zeros."""
     return len(_trim_zeros(format_number(value, decimals=max(most, 0))).partition(".")[2])
 
 
@@ -191,10 +191,10 @@ def _count_needed(value: float, most: int) -> int:
 class Aligned:
     """Series at the union of their steps, each inside its own range only."""
 
-    names: tuple[str, ...]  # sorted, so that the order of series in a figure changes nothing
+    names: tuple[str, ...]  # sorted, so that the order of series in a figure has no effect
     steps: FloatArray  # (G,)
-    good: FloatArray  # values, the sign turned where lower is better, (S, G); NaN outside a series' range
-    read: BoolArray  # where a series has a reading of its own, (S, G)
+    good: FloatArray  # values, negated if lower is better, (S, G); NaN outside a series' range
+    read: BoolArray  # whether a series has its own reading, (S, G)
     least: float  # the smallest difference that counts
 
 
@@ -205,10 +205,10 @@ _MOST_DF = 200
 class Windows:
     """Means of series over windows around each step, with their errors, tested simultaneously."""
 
-    means: FloatArray  # more is better, (W, S, G); NaN where a series has no readings
+    means: FloatArray  # higher is better, (W, S, G); NaN without readings
     variances: FloatArray  # of the means, (W, S, G)
-    df: FloatArray  # their degrees of freedom, (S,)
-    tail: float  # the one-sided error that is left to one of all windows, places and pairs
+    df: FloatArray  # degrees of freedom, (S,)
+    tail: float  # one-sided error for a single window, place and pair
     least: float  # the smallest difference that counts
 
     @cached_property
@@ -216,10 +216,10 @@ class Windows:
         return {}
 
     def find_ahead(self, row: int, *, narrow: bool = False, either: bool = False) -> BoolArray:
-        """Where a series is clearly ahead of each series in some window around a step, shape (S, G).
+        """Return where a series is clearly ahead of each series in some window around a step, shape (S, G).
 
-        Welch's t, at the level that Bonferroni's inequality leaves to each of as many windows as lie side by
-        side, of each width. ``narrow`` looks at the narrowest windows only, ``either`` at ahead or behind.
+        The test is Welch's t with a Bonferroni correction for as many windows as fit without overlap, for
+        each width. ``narrow`` uses only the narrowest windows; ``either`` tests for ahead or behind.
         """
         key = row, narrow, either
         if key not in self._ahead:
@@ -239,7 +239,7 @@ class Windows:
         return self._ahead[key]
 
     def find_leaders(self) -> IntArray:
-        """The place of the series that is clearly ahead at each step, −1 where none is, shape (G,)."""
+        """Return the index of the series clearly ahead at each step, −1 if none is, shape (G,)."""
         count = self.means.shape[1]
         first = np.argmax(np.where(np.isfinite(self.means), self.means, -np.inf), axis=1)
         leaders = np.full(self.means.shape[2], -1)
@@ -253,7 +253,7 @@ class Windows:
 
 
 def compute_means(values: FloatArray, width: int) -> FloatArray:
-    """Means over the ``width`` steps around each, of those that there are; NaN where rows are; (r, G)."""
+    """Return means of the known values in ``width`` steps around each value, NaN if unknown; (r, G)."""
     n = values.shape[1]
     places = np.arange(n)
     first, last = np.maximum(places - width // 2, 0), np.minimum(places + (width + 1) // 2, n)

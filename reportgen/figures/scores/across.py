@@ -1,4 +1,4 @@
-"""The ``comparison`` block for several benchmarks: series × benchmark, with the average of all."""
+"""The ``comparison`` block for several benchmarks: series × benchmark, with the average."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 AVERAGE = "average"
-"""What the average over benchmarks is called."""
+"""Column name of the average over benchmarks."""
 
 _CSV_COLUMNS = (
     *("benchmark", "series", "metric", "score", "low", "high", "level", "problems", "estimand"),
@@ -61,14 +61,13 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
     *,
     found: Mapping[str, OutcomeNotes] | None = None,
 ) -> Stack:
-    """The table, best average first, then how large a difference each benchmark finds.
+    """Draw the table, best average first, and describe how large a difference each benchmark detects.
 
-    Scores and comparisons of ``across`` are adjusted together. By benchmark, ``powers`` has those that are
-    known, ``contexts`` the protocols and notes, and ``found`` what was found in the outcomes; ``context`` is
-    of the block.
+    Scores and comparisons of ``across`` are adjusted together. ``powers`` (if known), ``contexts`` and
+    ``found`` (notes on the outcomes) are by benchmark; ``context`` is that of the block.
     """
     isolate = partial(isolate_names, names=across.series)
-    # Rows by their average; those without one last, in the order of the data.
+    # Sort rows by average; those without one come last, in the order of the data.
     sign = -1 if context.higher_is_better else 1
     averages = [cell.score.estimate for cell in across.macro]
     ranks = [float("inf") if value is None else sign * value for value in averages]
@@ -92,7 +91,7 @@ def draw_across(  # noqa: PLR0917 - the block's id and settings, then what it sh
 
 
 def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreContext) -> str:
-    """Who is better than the baseline on average, or on each benchmark, or who has the best average."""
+    """Return which series beat the baseline on average or by benchmark, or which has the best average."""
     if across.baseline is None:
         best = across.macro[order[0]].score if order else None
         if best is None or best.estimate is None:
@@ -118,7 +117,7 @@ def _write_answer(across: AcrossBenchmarks, order: list[int], context: ScoreCont
 
 
 def _has_totals_only(across: AcrossBenchmarks) -> bool:
-    """Whether all scores are used as reported."""
+    """Return whether all scores are used as reported."""
     scores = [cell.score for row in across.cells for cell in row if cell.score.estimate is not None]
     return all(score.method == REPORTED or score.samples is None for score in scores)
 
@@ -134,7 +133,7 @@ def _build_table(
         )
         for place in order
     )
-    # Every number behind the table, the average first; what is not known is empty.
+    # All numbers of the table, the average first; unknown ones are empty.
     columns = ((AVERAGE, across.macro), *zip(across.benchmarks, zip(*across.cells, strict=True), strict=True))
     records = []
     for benchmark, cells in columns:
@@ -155,7 +154,7 @@ def _build_table(
 
 
 def _build_cell(cell: BenchmarkCell, across: AcrossBenchmarks, context: ScoreContext) -> Cell:
-    """A score, and under it the verdict against the baseline with its numbers."""
+    """Return a score with the verdict against the baseline and its numbers below."""
     score, pair = cell.score, cell.against
     if score.estimate is None:
         return Cell(f"missing\n{wrap_cell(cell.reason or score.reason)}", None, "missing")
@@ -186,7 +185,7 @@ def _list_sentences(
     context: ScoreContext,
     found: Mapping[str, OutcomeNotes],
 ) -> Iterator[str]:
-    """How scores, the average and the comparisons came about, and what to know of each benchmark."""
+    """Describe scores, average and comparisons, and list notes on each benchmark."""
     cells = [cell for row in across.cells for cell in row]
     known = [cell.score for cell in cells if cell.score.low is not None]
     yield f"Brackets behind a score: {describe_intervals(known)}." if known else ""
@@ -204,7 +203,7 @@ def _list_sentences(
     yield FOUND_NOTE if any(power.difference for power in powers.values()) else ""
     for name in across.benchmarks:
         notes = list_found_notes(found[name], across.series) if name in found else ()
-        # Of those that have the benchmark alone: who was not measured has no protocol to differ.
+        # Only for series measured on this benchmark: the others have no protocol that could differ.
         protocols = list_protocol_notes(contexts[name]) if name in contexts else ()
         yield from (f"{name}: {note}" for note in (*notes, *protocols))
     yield from dict.fromkeys(note for each in (context, *contexts.values()) for note in each.notes)

@@ -1,4 +1,4 @@
-"""The ``comparison`` block for one benchmark, who is better than whom, and the words of compared pairs."""
+"""The ``comparison`` block for one benchmark, and the wording of compared pairs."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 
 MOST_WHOLE = 8
-"""Series up to which a cell says everything; beyond, verdict and difference, and the data table the rest."""
+"""Number of series up to which cells are complete; with more, the data table has intervals and p values."""
 FOUND_NOTE = "Found: the comparison gets a verdict, for a pair with the mean variance of all pairs."
-"""What a difference that is found means."""
+"""Meaning of a difference that is found."""
 PAIR_COLUMNS = (
     *("a", "b", "metric", "difference", "low", "high", "level", "p", "adjusted_p", "tested_together"),
     *("shared_problems", "only_a", "only_b", "verdict", "test", "interval_method", "reason"),
@@ -54,14 +54,14 @@ VERDICT_MARKS = {
     Verdict.UNCLEAR: "unclear",
     Verdict.TOO_FEW: "missing",
 }
-"""The class of a cell by its verdict; too few problems decide as little as none."""
+"""CSS class of a cell by verdict; too few problems decide as little as none."""
 VERDICT_WORDS = {
     Verdict.BETTER: "better",
     Verdict.WORSE: "worse",
     Verdict.UNCLEAR: "cannot tell",
     Verdict.TOO_FEW: "too few",
 }
-# What is said of one series, and of several.
+# Wording for one series and for several.
 _VERDICT_SENTENCES = {
     Verdict.BETTER: ("is better", "are better"),
     Verdict.WORSE: ("is worse", "are worse"),
@@ -90,9 +90,9 @@ _MOST_SERIES, _MOST_PROBLEMS, _MOST_REASONS = 8, 6, 4
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Series, best first, the one that the others are compared with, and every comparison by its pair.
+    """Series, best first, a reference and the comparisons by pair.
 
-    ``by_pair`` has each comparison from both sides; a pair that was not compared is missing.
+    ``by_pair`` has each comparison from both sides; pairs that were not compared are missing.
     ``against_reference`` is every other series minus the reference, best first.
     """
 
@@ -103,10 +103,10 @@ class Pairs:
 
 
 def collect_pairs(scored: BenchmarkScores, baseline: str | None, context: ScoreContext) -> Pairs:
-    """The pairs of a benchmark; the reference is the baseline, or the series that scores best.
+    """Collect the pairs of a benchmark; the reference is the baseline or the best series.
 
-    Series without a score come last, equal ones in the order of the data. Raises a ``ReportError`` where the
-    baseline is not among the series.
+    Series without a score come last, ties in the order of the data. Raises a ``ReportError`` if the baseline
+    is not one of the series.
     """
     sign = -1 if context.higher_is_better else 1
     known = {one.series: sign * one.estimate for one in scored.scores if one.estimate is not None}
@@ -122,7 +122,7 @@ def collect_pairs(scored: BenchmarkScores, baseline: str | None, context: ScoreC
 
 
 def swap_sides(pair: Comparison) -> Comparison:
-    """The same comparison seen from its other side; 0 has no sign to turn."""
+    """Swap the sides of a comparison, without creating a negative zero."""
     low, high = (None if end is None else 0.0 - end for end in (pair.high, pair.low))
     return replace(
         pair,
@@ -138,12 +138,12 @@ def swap_sides(pair: Comparison) -> Comparison:
 
 
 def write_pairs_csv(compared: Iterable[Comparison]) -> str:
-    """The columns ``PAIR_COLUMNS``: a minus b; what is not known is empty."""
+    """Write the columns ``PAIR_COLUMNS``: a minus b; unknown values are empty."""
     return write_table_csv(PAIR_COLUMNS, map(list_pair_fields, compared))
 
 
 def list_pair_fields(pair: Comparison) -> tuple[object, ...]:
-    """A comparison in the order of ``PAIR_COLUMNS``."""
+    """Return a comparison in the order of ``PAIR_COLUMNS``."""
     return (
         *(pair.a, pair.b, pair.metric, pair.difference, pair.low, pair.high, pair.level),
         *(pair.p, pair.adjusted_p, pair.tested_together, pair.shared),
@@ -153,7 +153,7 @@ def list_pair_fields(pair: Comparison) -> tuple[object, ...]:
 
 
 def write_answer(compared: Sequence[Comparison], introduced: str, context: ScoreContext) -> str:
-    """The sentence that says who is better, who is worse, and for whom no difference is clear.
+    """Return the sentence on which series are better, worse, or without a clear difference.
 
     ``compared`` is each series minus the reference; ``introduced`` is the reference in words.
     """
@@ -164,7 +164,7 @@ def write_answer(compared: Sequence[Comparison], introduced: str, context: Score
 
 
 def describe_verdicts(compared: Sequence[Comparison]) -> str:
-    """Who is better, worse, and so on: ``A is better; B and C show no clear difference``."""
+    """Join the series by verdict: ``A is better; B and C show no clear difference``."""
     groups = [(verdict, [pair.a for pair in compared if pair.verdict is verdict]) for verdict in Verdict]
     return "; ".join(
         f"{join_names(names, most=_MOST_SERIES)} {_VERDICT_SENTENCES[verdict][len(names) > 1]}"
@@ -174,7 +174,7 @@ def describe_verdicts(compared: Sequence[Comparison]) -> str:
 
 
 def _describe_difference(pair: Comparison, context: ScoreContext) -> str:
-    """A difference with its interval and adjusted p in a sentence: ``+3.2 points [+0.4, +6.0], p = 0.01``."""
+    """Format a difference with interval and adjusted p: ``+3.2 points [+0.4, +6.0], p = 0.01``."""
     if pair.difference is None:
         return pair.reason or "no shared problem"
     size = format_difference(pair.difference, context, half=half_width(pair))
@@ -185,7 +185,7 @@ def _describe_difference(pair: Comparison, context: ScoreContext) -> str:
 def describe_comparisons(
     compared: Sequence[Comparison], context: ScoreContext, together: str
 ) -> tuple[str, ...]:
-    """How differences, intervals, p and verdicts came about; ``together`` is what was adjusted together."""
+    """Describe the methods of differences, intervals, p values and verdicts; ``together`` is the family."""
     unit = ", in points" if is_percent(context) else ""
     metric = name_metric(compared[0].metric, context)
     methods = dict.fromkeys(describe_method(c.interval_method) for c in compared if c.interval_method)
@@ -193,7 +193,7 @@ def describe_comparisons(
         f"Brackets: {format_level(compared[0].level)} interval of the mean difference on other problems like "
         f"these ({join_names(list(methods))}), each by itself, not adjusted."
     )
-    # Exact ones first, whichever pair was written first.
+    # Exact tests first, in an order independent of the pairs.
     tests = sorted(
         {pair.method for pair in compared if pair.method}, key=lambda test: ("exact" not in test, test)
     )
@@ -215,7 +215,7 @@ def describe_comparisons(
 
 
 def list_reasons(compared: Sequence[Comparison]) -> tuple[str, ...]:
-    """What is unusual about single pairs, said once for all that share it."""
+    """List remarks on single pairs, once for all pairs that share them."""
     pairs = ((f"{pair.a} and {pair.b}", pair.reason) for pair in compared)
     reasons = group_reasons(pairs, most=_MOST_REASONS)
     more = len(reasons) - _MOST_REASONS
@@ -231,10 +231,10 @@ def describe_power(
     together: str = "pairs",
     reported: bool = False,
 ) -> str:
-    """How large a true difference has to be to be found, alone and in the family; see ``FOUND_NOTE``.
+    """Describe how large a true difference must be to be found, alone and in the family; see ``FOUND_NOTE``.
 
-    ``power`` is None where nothing was compared; ``together`` names what was tested together; ``reported``
-    says that scores are used as reported, so that their problems are not known.
+    ``power`` is None if nothing was compared; ``together`` names what was tested together; ``reported`` means
+    that scores are used as reported, so that their problems are unknown.
     """
 
     def write_sizes(difference: float) -> tuple[str, str]:
@@ -263,10 +263,10 @@ def describe_power(
 def draw_comparison(
     block_id: str, settings: ComparisonSettings, scored: BenchmarkScores, context: ScoreContext
 ) -> Stack:
-    """The matrix of paired differences, their picture against one series, and how large ones are found.
+    """Draw the matrix of paired differences and those to one series, and describe the power.
 
-    The comparisons of ``scored`` are of all pairs and adjusted together. Raises a ``ReportError`` where the
-    baseline is not among the series.
+    The comparisons of ``scored`` are of all pairs and adjusted together. Raises a ``ReportError`` if the
+    baseline is not one of the series.
     """
     pairs = collect_pairs(scored, settings.baseline, context)
     answer = f"{context.benchmark} has no series to compare."
@@ -302,7 +302,7 @@ def draw_comparison(
 
 
 def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> ResultTable:
-    """Verdict, difference, interval and adjusted p of each pair, a line each; the title has the unit."""
+    """Build the matrix with verdict, difference, interval and adjusted p of each pair on separate lines."""
     whole = len(pairs.series) <= MOST_WHOLE
     unit = "points" if is_percent(context) else "difference"
     rows = []
@@ -337,7 +337,7 @@ def _build_matrix(table_id: str, pairs: Pairs, scored: BenchmarkScores, context:
 
 
 def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, context: ScoreContext) -> Figure:
-    """Rows of differences to the reference, best series first."""
+    """Draw rows of differences to the reference, best series first."""
     compared = pairs.against_reference
     slots = pick_slots(pairs.series, context.slots)
     rows = []
@@ -377,7 +377,7 @@ def _draw_differences(figure_id: str, pairs: Pairs, scored: BenchmarkScores, con
 
 
 def _build_table(scored: BenchmarkScores, pairs: Pairs, context: ScoreContext) -> Table:
-    """Every pair, those that are drawn first; a column that says nothing of any pair is left out."""
+    """Build the table of all pairs, drawn ones first, without empty columns."""
     drawn = pairs.against_reference
     rest = [pair for pair in scored.comparisons if pairs.reference not in {pair.a, pair.b}]
     rows = []

@@ -1,12 +1,12 @@
-"""Dot plots: rows of dots and intervals, as a picture for a page, a file and a Vega-Lite specification.
+"""Dot plots: rows of dots and intervals as a picture for a page, a file and a Vega-Lite specification.
 
-As in ``picture``, the root of the inline picture is the plot rectangle and fits any width. Names stand left
-of their row and words such as the score right of it (``rg-wide``). Below 480 pixels the style sheet hides
-these, shows both above their row instead (``rg-narrow``), takes the margins away (``rg-rows``) and moves what
-is drawn in a row (``rg-drawn``) down by ``SHIFT`` pixels: rows are high enough for either.
+As in ``picture``, the root of the inline picture is the plot rectangle and fits any width. Names are left of
+their row, text such as the score right of it (``rg-wide``). Below 480 pixels the style sheet hides these,
+shows both above the row instead (``rg-narrow``), removes the margins (``rg-rows``) and moves the marks of a
+row (``rg-drawn``) down by ``SHIFT`` pixels: rows are high enough for either.
 
-The dot of a row with its interval is a ``<g class="rg-mark">`` with ``data-rg-tip`` (lines to show at the
-pointer), and so is each small dot under it. Everything of a row has ``data-rg-series``.
+The dot of a row with its interval is a ``<g class="rg-mark">`` with ``data-rg-tip`` (lines of the tooltip),
+and so is each small dot under it. Everything in a row has ``data-rg-series``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 SHIFT = 7
-"""Pixels by which the style sheet moves a row's dots down where its name stands above them."""
+"""Pixels by which the style sheet moves a row's dots down if its name is above them."""
 _ROW, _ROW_WITH_DOTS = 36, 52
 _CENTRE = 18
 _HEAD, _GAP = 22, 6
@@ -51,7 +51,7 @@ _DOT = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
 
 @dataclass(frozen=True, slots=True)
 class RowDot:
-    """A small dot under a row's interval, such as one run; ``tip`` is shown at the pointer, line by line."""
+    """Small dot under a row's interval, such as one run; ``tip`` holds the lines of its tooltip."""
 
     value: float
     tip: tuple[str, ...]
@@ -61,17 +61,17 @@ class RowDot:
 class Row:
     """One row of a picture; values are in the unit of the axis."""
 
-    name: str  # the words left of it
+    name: str  # text left of the row
     slot: int | None  # palette slot; None is the muted grey
-    text: str  # the words right of it, such as its score; without a dot they stand in its place
-    value: float | None  # where the dot stands; None where there is nothing to draw
-    low: float | None  # the ends of the interval; None where there is none, the dot is then hollow
+    text: str  # text right of the row, such as its score; replaces the dot if there is none
+    value: float | None  # position of the dot; None if there is nothing to draw
+    low: float | None  # ends of the interval; None without one, which makes the dot hollow
     high: float | None
-    tip: tuple[str, ...]  # what is shown at the pointer, line by line
+    tip: tuple[str, ...]  # lines of the tooltip
     series: str = ""  # the series that a click isolates; the name if empty
-    group: str = ""  # rows in a sequence with one word here share a band under that word
+    group: str = ""  # consecutive rows of one group share a band with this heading
     dots: tuple[RowDot, ...] = ()
-    hollow: bool = False  # draw a hollow dot although there is an interval
+    hollow: bool = False  # draw a hollow dot even with an interval
 
 
 def draw_dot_plot(
@@ -85,7 +85,7 @@ def draw_dot_plot(
     file_title: str = "",
     legend: tuple[tuple[str, int | None], ...] = (),
 ) -> Figure:
-    """The finished figure of rows, from top to bottom; a line down the picture stands at ``rule``."""
+    """Draw the figure of rows, from top to bottom, with a vertical line at ``rule``."""
     title, how = text.title, text.subtitle
     names = [row.name for row in rows]
     return Figure(
@@ -111,26 +111,26 @@ def draw_dot_plot(
 
 
 def draw_rows(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None = None) -> str:
-    """The fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
+    """Draw the fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
     return set_into_page(_draw_body(rows, axis, rule=rule, alive=True), measure_rows(rows), labelled_by)
 
 
 def draw_rows_file(
     rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, source: str, rule: float | None = None
 ) -> str:
-    """Rows as an SVG of fixed size on white, complete with words; fonts are named, not embedded."""
+    """Draw rows as a complete SVG of fixed size on white; fonts are named, not embedded."""
     body, margins = _draw_body(rows, axis, rule=rule, alive=False), compute_rows_margins(rows)
     return draw_framed(body, measure_rows(rows), margins, title=title, subtitle=subtitle, source=source)
 
 
 def name_rows_class(rows: Sequence[Row]) -> str:
-    """The CSS classes that give the plot of these rows its margins."""
+    """Return the CSS classes for the margins of these rows."""
     room = compute_rows_margins(rows)
     return f"rg-rows rg-left-{room.left} rg-right-{room.right}"
 
 
 def compute_rows_margins(rows: Sequence[Row]) -> Margins:
-    """Room for names at the left, words at the right, and the axis below."""
+    """Compute the margins for names at the left, text at the right, and the axis below."""
     names = [measure_text(line, LABEL_SIZE) for row in rows for line in break_name(row.name)]
     words = [measure_text(row.text, LABEL_SIZE) for row in rows]
     left, right = (8 * math.ceil((max(widths, default=0) + 12) / 8) for widths in (names, words))
@@ -138,7 +138,7 @@ def compute_rows_margins(rows: Sequence[Row]) -> Margins:
 
 
 def measure_rows(rows: Sequence[Row]) -> int:
-    """Pixels from the top of the first row to the axis."""
+    """Return the pixels from the top of the first row to the axis."""
     return max((band.top + band.height for band in _list_bands(rows)), default=_ROW)
 
 
@@ -152,7 +152,7 @@ class _Band:
 
 
 def _list_bands(rows: Sequence[Row]) -> list[_Band]:
-    """Rows in a sequence with one word; every second word is shaded."""
+    """List the consecutive rows of each group; every second group is shaded."""
     words = list(dict.fromkeys(row.group for row in rows if row.group))
     bands: list[_Band] = []
     for word, stretch in groupby(rows, key=lambda row: row.group):
@@ -168,12 +168,12 @@ def _measure_row(row: Row) -> int:
 
 
 def _draw_body(rows: Sequence[Row], axis: Axis, *, rule: float | None, alive: bool) -> str:
-    """The picture's elements, as wide as their place.
+    """Draw the elements of the fluid picture.
 
-    With ``alive`` they have what a page needs to show tips and to isolate series, and narrow variants.
+    With ``alive``, they have tooltips, narrow variants and series to isolate.
     """
     height, bands = measure_rows(rows), _list_bands(rows)
-    # The bands stand behind the grid, their words in front of it.
+    # Bands are drawn behind the grid, their headings in front of it.
     parts = ['<g class="rg-tiers" fill="var(--rg-muted)" fill-opacity=".08">']
     parts += [f'<rect y="{b.top}" width="100%" height="{b.height}" rx="4"/>' for b in bands if b.shaded]
     parts += ["</g>", *draw_x_grid(axis, height)]
@@ -193,7 +193,7 @@ def _draw_body(rows: Sequence[Row], axis: Axis, *, rule: float | None, alive: bo
 
 
 def _draw_words(row: Row, top: int, *, alive: bool) -> Iterator[str]:
-    """The name and the words of a row: at its sides, and for a narrow picture above it."""
+    """Draw the name and text of a row at its sides, and above it for a narrow picture."""
     lines, font = break_name(row.name), f'font-size="{LABEL_SIZE}" fill="var(--rg-text)"'
     first = top + _CENTRE + 4.5 - (len(lines) - 1) * _LINE / 2
     right = "" if row.value is None else escape_text(row.text)
@@ -215,7 +215,7 @@ def _write_series_attribute(row: Row) -> str:
 
 
 def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[str]:
-    """The dot of a row with its interval, and its small dots."""
+    """Draw the dot of a row with its interval, and its small dots."""
     ink, hollow = get_colour(row.slot), row.hollow or row.low is None
     mark = f'<text x="8" y="{middle + 4.5}" fill="var(--rg-muted)">{escape_text(row.text)}</text>'
     if row.value is not None:
@@ -228,7 +228,7 @@ def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[s
         stroke = f'y1="{middle}" y2="{middle}" stroke="{ink}" stroke-width="2"'
         mark = f'<line class="rg-interval" {ends} {stroke}/>{mark}'
     marks = [(row.tip, mark)]
-    # Which of a few lanes each dot takes, so that dots at nearly one value stay apart.
+    # Lane of each dot, so that dots with close values do not overlap.
     lanes, last = [0] * len(row.dots), [-math.inf] * _LANES
     for place in sorted(range(len(row.dots)), key=lambda place: row.dots[place].value):
         x = position(axis, row.dots[place].value) * PIXELS_WIDE
@@ -247,9 +247,9 @@ def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[s
 def write_rows_spec(
     rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, rule: float | None = None
 ) -> str:
-    """The specification as JSON with a newline at the end: data inside, colours of the light theme.
+    """Write the specification as JSON with a trailing newline, inline data and colours of the light theme.
 
-    The names of the rows differ.
+    Row names must be unique.
     """
     data = [
         {
@@ -282,7 +282,7 @@ def write_rows_spec(
 
 
 def _make_layers(rows: Sequence[Row], axis: Axis, rule: float | None) -> list[dict[str, Any]]:
-    """Bands behind groups, their words, the rule, intervals, hollow and full dots, and runs."""
+    """Make layers of group bands, headings, rule, intervals, hollow and filled dots, and runs."""
     # The axis has the picture's own labels: Vega numbers its ticks from 0 to 1.
     labels, last = json.dumps(list(axis.labels), ensure_ascii=False), max(0, len(axis.ticks) - 1)
     ticks = {"values": list(axis.ticks), "labelExpr": f"{labels}[round(datum.index * {last})]"}

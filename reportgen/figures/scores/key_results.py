@@ -57,7 +57,7 @@ class _Column(NamedTuple):
 def build_score_table(
     table_id: str, title: str, shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
 ) -> ResultTable:
-    """A row for each score; columns that no score has anything for are left out.
+    """Build a table with a row for each score, without empty columns.
 
     Scores are in the order of their rows, all of one metric and level.
     """
@@ -73,7 +73,7 @@ def build_score_table(
         _Column(name, values),
         *_build_columns(shown, scored, context),
     ]
-    # A column for everything that was not measured in the same way.
+    # A column for each difference in protocol.
     names = [score.series for score in shown]
     for label, texts in find_protocol_differences(context, names, dated=True).items():
         by_series = {series: text for text, those in texts.items() for series in those}
@@ -90,7 +90,7 @@ def build_score_table(
 
 
 def write_score_csv(shown: Sequence[Score], scored: BenchmarkScores) -> str:
-    """Every number behind the scores, in the unit of the input; what is not known is empty."""
+    """Write all numbers of the scores, in the unit of the input; unknown ones are empty."""
     ranks = {rank.series: (rank.best, rank.worst, rank.best_probability) for rank in scored.ranks}
     groups = {name: group.rank for group in scored.groups for name in group.series}
     rows = (
@@ -108,7 +108,7 @@ def write_score_csv(shown: Sequence[Score], scored: BenchmarkScores) -> str:
 def _build_columns(
     shown: Sequence[Score], scored: BenchmarkScores, context: ScoreContext
 ) -> Iterator[_Column]:
-    """The ranks that the verdicts leave open, how often a series is the best, sizes, spread, and costs."""
+    """Build the columns of ranks, best-in shares, sizes, spread and costs."""
 
     def count(number: int) -> Cell:
         return Cell(f"{number:,}", float(number)) if number else _UNKNOWN
@@ -124,7 +124,7 @@ def _build_columns(
             cells = [_NONE if share is None else Cell(format_share(share), share) for share in shares]
             yield _Column("best in", cells, _BEST_IN)
     yield _Column("problems", [count(score.problems) for score in shown])
-    # The samples of totals are never known.
+    # Samples are never known for totals.
     if not shown or any(score.samples for score in shown):
         cells = []
         for score in shown:
@@ -151,13 +151,13 @@ def _build_columns(
 def build_slice_table(
     table_id: str, column: str, values: Mapping[str, tuple[Score, ...]], context: ScoreContext
 ) -> ResultTable:
-    """A row for each series and a column for each value of ``column``, with intervals."""
+    """Build a table with a row for each series and a column for each value of ``column``."""
     every = [(value, score) for value, scores in values.items() for score in scores]
     by_name = {(value, score.series): score for value, score in every}
     header = ["series"]
     for value, scores in values.items():
         counts = sorted({score.problems for score in scores if score.problems})
-        # A bare number gets what it counts: ``level 1``.
+        # A bare number is prefixed with its column: ``level 1``.
         name = f"{column} {value}" if value[:1].isdigit() else value
         size = format_count(counts[-1], "problem") if counts else "no problems"
         header.append(f"{name} ({size})" if len(counts) < 2 else f"{name} ({counts[0]} to {size})")  # noqa: PLR2004
@@ -201,22 +201,22 @@ def _build_slice_cell(score: Score | None, value: str, context: ScoreContext) ->
 def summarize_score_benchmark(
     benchmark: Benchmark, page: str, scored: BenchmarkScores, context: ScoreContext
 ) -> BenchmarkResult:
-    """Best score, who is in its group, how large a difference is found, and on how many problems.
+    """Summarize the best score, the series not clearly worse, the power and the number of problems.
 
-    ``page`` is the page's path below ``content/``; at least one series has a score.
+    ``page`` is the page's path below ``content/``; at least one series must have a score.
     """
     known, lead = [score for score in scored.scores if score.estimate is not None], scored.lead
     choose, first = (max, "Highest score") if context.higher_is_better else (min, "Lowest score")
-    # The best series, with all whose score reads the same.
+    # The best series, and all with the same displayed score.
     best = format_score(choose(score.estimate or 0.0 for score in known), context)
     leaders = [score for score in known if format_score(score.estimate or 0.0, context) == best]
     names = join_names([score.series for score in leaders], most=_MOST_NAMED)
-    # Scores that read the same may have intervals of their own, which the blocks of the page show.
+    # Scores that look the same may have different intervals, which the page's blocks show.
     value = format_score_estimate(leaders[0], context) if len(leaders) == 1 else best
     card = f"{value} {name_metric(known[0].metric, context)}"
     if not lead.series:
         card = f"{f'No clear winner; {first.lower()}' if lead.tested else first}: {names} {card}"
-    # Whom the test of all pairs leaves as good as the best.
+    # Series that the test of all pairs does not distinguish from the best.
     undecided = {
         name
         for pair in scored.comparisons
@@ -245,7 +245,7 @@ def summarize_score_benchmark(
 def _list_facts(
     benchmark: Benchmark, known: list[Score], scored: BenchmarkScores, context: ScoreContext
 ) -> tuple[tuple[str, str], ...]:
-    """Problems, power, date, protocol and cautions."""
+    """List problems, power, date, protocol and cautions."""
     problems = [score.problems for score in known if score.problems]
     samples = [count for score in known for count in score.samples or ()]
     size = format_range(problems) or "not known"
@@ -255,7 +255,7 @@ def _list_facts(
         least = format_difference(power.family_difference or power.difference, context, signed=False)
         among = f" among {power.together:,} pairs" if power.family_difference is not None else ""
         found = f"a true difference of {least} is found {describe_chance(TARGET_POWER)}{among}"
-    # What the source says of all series, without the hash of its problems.
+    # What the source states for all series, without the hash of the problem set.
     protocols = [dict(pairs) for _, pairs in context.protocol]
     shared = (
         f"{label} {text}"
@@ -275,7 +275,7 @@ def _list_facts(
 
 
 def _draw_spark(known: list[Score], benchmark: Benchmark, context: ScoreContext) -> str:
-    """The scores with their intervals, the best series on top."""
+    """Draw the scores with their intervals, the best series on top."""
     ends = [end for score in known for end in (score.estimate, score.low, score.high) if end is not None]
     low, high = min(ends), max(ends)
     if low == high:
@@ -291,7 +291,7 @@ def _draw_spark(known: list[Score], benchmark: Benchmark, context: ScoreContext)
         ink = f'stroke="{get_colour(context.slots.get(score.series))}" vector-effect="non-scaling-stroke"'
         if score.low is not None and score.high is not None:
             strokes.append(f'<path {ink} stroke-width="1.75" d="M{x(score.low)} {y}H{x(score.high)}"/>')
-        # A line of no length with round ends is a dot, and stays round however the picture is stretched.
+        # A zero-length line with round caps is a dot, and stays round when the picture is stretched.
         strokes.append(f'<path {ink} stroke-width="7" d="M{x(score.estimate or 0.0)} {y}h0"/>')
     series = format_count(len(known), "series", "series")
     words = f"{benchmark.name}: scores of {series} with intervals"

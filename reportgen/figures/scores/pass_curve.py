@@ -52,12 +52,12 @@ def draw_passk(
     problems: ProblemScores | None = None,
     get_chart_spec: Callable[[ChartShape], str] | None = None,
 ) -> Figure:
-    """pass@k against k, a line with its band for each series; k in doublings, pass@k in percent.
+    """Draw pass@k against k on a log2 axis, with a line and band for each series.
 
-    ``curves`` are the scores of each series at rising k, as ``statistics.pass_curves`` gives them, none for a
-    series without a score. ``problems`` is what they were made of, for what was found in it;
-    ``get_chart_spec`` gives the Vega-Lite specification of a shape, as JSON, made anew if left out. Raises a
-    ``ReportError`` where no series has a score, or a highlighted one is not among those that have.
+    ``curves`` holds the scores of each series by ascending k, as from ``statistics.pass_curves``, empty for a
+    series without a score; ``problems`` is their input, for notes on it. ``get_chart_spec`` returns the
+    Vega-Lite specification of a shape as JSON; by default it is not cached. Raises a ``ReportError`` if no
+    series has a score, or a highlighted series has none.
     """
     drawn = tuple(tuple(curve) for curve in curves if curve)
     spec = _make_pass_spec(block_id, settings, context)
@@ -110,7 +110,7 @@ def make_score_curve(
     shares: Sequence[tuple[float | None, ...]],
     scale: int,
 ) -> Curve:
-    """One series; ``shares`` are a value and the ends of its interval at each step, drawn ``scale`` times."""
+    """Make a curve; ``shares`` are value, low and high at each step, to be multiplied by ``scale``."""
     known = [[np.nan if share is None else share for share in row] for row in shares]
     values, low, high = np.array(known, dtype=np.float64).T * scale
     counts = np.array(n, dtype=np.int64)
@@ -119,14 +119,14 @@ def make_score_curve(
 
 @dataclass(frozen=True, slots=True)
 class _PassCurves:
-    """The scores of each series that has any at rising k, as curves and in words."""
+    """Curves and wording of each series' scores by ascending k."""
 
     curves: tuple[tuple[Score, ...], ...]
     context: ScoreContext
     better: bool
 
     def make_curves(self) -> Iterator[Curve]:
-        """Each series with step = k; its n is the number of problems."""
+        """Make a curve of each series with k as step and the number of problems as n."""
         scale = 100 if is_percent(self.context) else 1
         for scores in self.curves:
             steps = [int(score.metric.removeprefix("pass@")) for score in scores]
@@ -134,7 +134,7 @@ class _PassCurves:
             yield replace(make_score_curve(scores[0].series, steps, sizes, ends, scale), given=True)
 
     def write_summary(self, curves: Sequence[Curve], plot: Plot) -> str:
-        """Who leads at k = 1 and at the largest k that all series reach, with intervals."""
+        """Describe the leaders at k = 1 and at the largest k that all series reach, with intervals."""
         common = sorted(set.intersection(*(set(curve.steps.tolist()) for curve in curves)))
         ends = dict.fromkeys((common[0], common[-1]))
         if len(curves) == 1:
@@ -144,7 +144,7 @@ class _PassCurves:
             return f"{curves[0].series} has {join_names(points)}."
         sentences = []
         for k in ends:
-            # Every series that reaches the same, to the digits shown, is named.
+            # Name every series with the same value, to the digits shown.
             sign = -1 if self.better else 1
             values = [sign * float(curve.values[curve.steps == k][0]) for curve in curves]
             ranked = [curves[place] for place in sorted(range(len(curves)), key=values.__getitem__)]
@@ -165,7 +165,7 @@ class _PassCurves:
         return " ".join(sentences)
 
     def use_units(self, plot: Plot) -> Plot:
-        """One says "k = 8" and "84.2 %", with so many decimals that only 100 % itself is read as 100."""
+        """Use "k = 8" and "84.2 %", with enough decimals that only 100 % itself is shown as 100."""
         plot = replace(plot, x=replace(plot.x, symbol=True))
         if not is_percent(self.context):
             return plot
@@ -188,7 +188,7 @@ class _PassCurves:
         return ", ".join(filter(None, how))
 
     def write_caption(self, words: str | None, problems: ProblemScores | None) -> str:
-        """The author's words, then estimator, n, interval and its meaning, what was found, and source."""
+        """Join the author's words, estimator, n, interval and its meaning, notes, and source."""
         names = [curve[0].series for curve in self.curves]
         requested = list(problems.series) if problems else names
         missing = [name for name in requested if name not in names]
@@ -216,7 +216,7 @@ class _PassCurves:
         return join_caption(sentences, self.context)
 
     def describe_band(self) -> Iterator[str]:
-        """How the intervals were made, what they are about, and where there is something to say of one."""
+        """Describe the methods and estimand of the intervals, and exceptions."""
         scores = [score for curve in self.curves for score in curve]
         known = [score for score in scores if score.low is not None]
         if known:
@@ -245,7 +245,7 @@ class _PassCurves:
             yield f"{self.describe_points(those)}: {what}{reason}."
 
     def describe_points(self, scores: Sequence[Score]) -> str:
-        """Which points: ``A at k = 8 and 16``, ``all series at k = 16``."""
+        """Describe points: ``A at k = 8 and 16``, ``all series at k = 16``."""
         ks: dict[tuple[str, ...], list[str]] = {}
         for name in dict.fromkeys(score.series for score in scores):
             own = tuple(score.metric.removeprefix("pass@") for score in scores if score.series == name)
@@ -258,14 +258,14 @@ class _PassCurves:
 
 
 def _describe_size(scores: Sequence[Score]) -> str:
-    """How many problems and samples: ``30 problems × 16 samples``, ``28 to 30 problems × 8 samples``."""
+    """Count problems and samples: ``30 problems × 16 samples``, ``28 to 30 problems × 8 samples``."""
     problems = [score.problems for score in scores]
     samples = [count for score in scores for count in score.samples or ()]
     return f"{format_range(problems, 'problem')} × {format_range(samples, 'sample')}"
 
 
 def _format_reading(plot: Plot, curve: Curve, k: float) -> tuple[str, str]:
-    """The value of a series at one k, without and with its interval."""
+    """Format the value of a series at one k, without and with its interval."""
     value, low, high = (float(part[curve.steps == k][0]) for part in (curve.values, curve.low, curve.high))
     centre = f"{format_value(plot.y, value)}{plot.y.unit}"
     if not np.isfinite(low):

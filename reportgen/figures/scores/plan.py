@@ -1,4 +1,4 @@
-"""What more data would find (``plan``): the differences found four times in five, as a figure and a table."""
+"""Power with more data (``plan``): the probability of finding a difference, as a figure and a table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def draw_plan(
     *,
     get_chart_spec: Callable[[ChartShape], str],
 ) -> Stack:
-    """What the data find now, what halves the width, the probability against problems, and a table.
+    """Draw the current power, what halves intervals, the probability by number of problems, and a table.
 
     The figure has the id of the block, the table ``<id>-table``.
     """
@@ -67,7 +67,7 @@ def draw_plan(
 
 
 def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
-    """What is found now, what the standard error is made of, and what would halve it."""
+    """Describe the current power, the components of the standard error, and what would halve it."""
     known = [(_PARTS[part.name], part.stderr) for part in plan.components if part.stderr]
     whole = format_difference(plan.power.stderr or 0.0, context, signed=False)
     parts = [f"{format_difference(stderr, context, signed=False)} {origin}" for origin, stderr in known]
@@ -91,7 +91,7 @@ def write_plan_sentences(plan: Plan, context: ScoreContext) -> tuple[str, ...]:
 
 
 def build_plan_table(table_id: str, plan: Plan, context: ScoreContext) -> ResultTable:
-    """The probability to find the difference: a row for each number of problems, a column for the rest."""
+    """Build the table of probabilities, with a row for each number of problems."""
     columns = list(dict.fromkeys((design.samples, design.runs) for design in plan.designs))
     cells = {(design.problems, design.samples, design.runs): design for design in plan.designs}
     rows = (
@@ -124,7 +124,7 @@ def _write_plan_title(plan: Plan, context: ScoreContext) -> str:
 
 
 def _name_design(plan: Plan, samples: int, runs: int) -> str:
-    """``4 samples``; where series have runs ``4 samples, 3 runs``."""
+    """Return ``4 samples``, or ``4 samples, 3 runs`` if series have runs."""
     name = format_count(samples, "sample")
     return f"{name}, {format_count(runs, 'run')}" if any(d.runs > 1 for d in plan.designs) else name
 

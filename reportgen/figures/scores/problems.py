@@ -1,10 +1,9 @@
-"""The ``problems`` block: a heat map of problem × series, what only one series solves, and scores by slice.
+"""The ``problems`` block: a heat map of problem × series, problems only one series solves, and slices.
 
-A row of the map is as wide as its place: a nested ``svg`` stretches it, in which one path a step of colour
-holds all its cells. So 600 problems of 20 series are some hundred elements and not 12 000. The distance of
-rows is the same in wide figures, where names stand left of them, and in narrow ones, where the style sheet
-puts names (``rg-heat-name``) above cells of half the height (``rg-heat-cells``). So a pointer's height tells
-its row.
+Each row of the map is a nested ``svg`` stretched to the full width, in which one path per colour level holds
+all cells: 600 problems of 20 series are some hundred elements and not 12 000. Rows have the same pitch in
+wide figures, with names left of them, and in narrow ones, where the style sheet puts names (``rg-heat-name``)
+above cells of half the height (``rg-heat-cells``). So a pointer's height determines its row.
 """
 
 from __future__ import annotations
@@ -53,19 +52,19 @@ if TYPE_CHECKING:
 
 
 MOST_COLUMNS = 600
-"""As many as the widest picture has pixels; more problems than these share a column with their neighbours."""
+"""The width of the widest picture in pixels; with more problems, neighbours share a column."""
 LEVELS = 7
-"""Steps of colour: never, five fifths between, always. Never and always are what a reader looks for."""
+"""Number of colours: never, five in between, always. Readers look for never and always."""
 PITCH = 34
 """Distance of rows in pixels: room for a name above cells of half that height."""
 OPACITIES = (0.1, 0.25, 0.39, 0.53, 0.68, 0.84, 1.0)
-"""One a level; opacity over the page's own ground works in light and in dark."""
+"""Opacity of each level; opacity over the page background works in light and dark."""
 _INK = "var(--rg-series-1)"
-# Room under the rows for the words of the axis and the key of colours.
+# Room below the rows for the axis labels and the colour key.
 _BELOW = 52
-# Drawing units of a cell, across and down; the picture stretches them.
+# Size of a cell in drawing units; the picture stretches them.
 _CELL = 10
-# Up to so many columns a gap stands between cells.
+# Largest number of columns with gaps between cells.
 _SEPARATE = 120
 _MOST_ROWS, _MOST_NAMED = 60, 12
 _SHARED = (
@@ -81,9 +80,9 @@ def draw_problems(
     sliced: Mapping[str, Mapping[str, tuple[Score, ...]]],
     context: ScoreContext,
 ) -> Stack:
-    """The heat map, then what only one series solves, then a table for each column to slice by.
+    """Draw the heat map, the problems that only one series solves, and a table for each slicing column.
 
-    ``sliced`` has scores by column and value of the column; of every series, in one order.
+    ``sliced`` has the scores of every series, in one order, by column and value of the column.
     """
     parts: list[Any] = []
     if grid.problems and grid.series:
@@ -95,7 +94,7 @@ def draw_problems(
         build_slice_table(f"{block_id}-{place}", column, values, context)
         for place, (column, values) in enumerate(sliced.items(), start=1)
     ]
-    # Which series lack how many problems.
+    # Number of missing problems of each series.
     counts = np.count_nonzero(~np.isfinite(grid.score), axis=1).tolist()
     missing = [f"{name} {count}" for name, count in zip(grid.series, counts, strict=True) if count]
     names = join_names(missing, most=_MOST_NAMED)
@@ -115,7 +114,7 @@ def draw_problems(
 
 
 def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
-    """What only one series solves."""
+    """Build the table of problems that only one series solves."""
     own = {name: [problem for problem, one in grid.solved_by_one if one == name] for name in grid.series}
     lists = [(name, names, join_names(names, most=_MOST_NAMED)) for name, names in own.items() if names]
     without = [name for name, names in own.items() if not names]
@@ -138,15 +137,15 @@ def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeatMap:
-    """A row for each of ``series`` and a column for each of ``columns``, the hardest problem last."""
+    """Heat map with a row for each of ``series`` and a column for each of ``columns``, hardest last."""
 
     series: tuple[str, ...]
-    columns: tuple[str, ...]  # the problem of each column, or the problems that share it
+    columns: tuple[str, ...]  # the problem of each column, or the range of problems that share it
     score: FloatArray  # shape (series, columns), in the unit of the input; NaN without an answer
-    samples: IntArray  # same shape; 0 where a series lacks the problem
-    level: IntArray  # same shape: step of colour, 0 is the lowest score; -1 where a series lacks the problem
+    samples: IntArray  # same shape; 0 for missing problems
+    level: IntArray  # same shape: colour level, 0 is the lowest score; -1 for missing problems
     difficulty: FloatArray  # shape (columns,), mean over the series that have the problem
-    shared: int  # problems a column; the last column may have fewer
+    shared: int  # problems per column; the last column may have fewer
     problems: int
 
     @property
@@ -155,10 +154,10 @@ class HeatMap:
         return PITCH * len(self.series)
 
     def build_payload(self, context: ScoreContext) -> dict[str, Any]:
-        """What the browser needs to name a cell; see ``site/assets/live-marks.js`` for who reads it.
+        """Build the data for naming a cell in the browser; read by ``site/assets/live-marks.js``.
 
-        ``score`` and ``samples`` are lists by series, ``tags`` says how hard a problem is. A score is the
-        place of its words in ``words``, null where it is missing: no script rounds a number.
+        ``score`` and ``samples`` are lists by series; ``tags`` holds the difficulty of each problem. A score
+        is an index into the texts in ``words``, null if missing, so that no script rounds numbers.
         """
         places: dict[str, int] = {}
         scores = [
@@ -181,7 +180,7 @@ class HeatMap:
         }
 
     def draw_body(self, context: ScoreContext, *, alive: bool) -> str:
-        """The picture's elements, as wide as their place; ``alive`` lets a page isolate a series."""
+        """Draw the elements of the fluid picture; with ``alive``, a page can isolate a series."""
         parts: list[str] = []
         for place, name in enumerate(self.series):
             top, series = PITCH * place, f' data-rg-series="{escape_text(name)}"' if alive else ""
@@ -207,18 +206,18 @@ class HeatMap:
         return "".join([*parts, "</g>", *self.draw_key(context)])
 
     def draw_cells(self, place: int) -> Iterator[str]:
-        """One path a level; a stroke as wide as the row is a third of the text of a rectangle."""
+        """Draw one path per level; a row-high stroke takes a third of the characters of a rectangle."""
         levels = self.level[place]
         for level in (*range(LEVELS), -1):
             if levels.size <= _SEPARATE:
                 places = np.flatnonzero(levels == level).tolist()
                 data = "".join(f"M{_CELL * place} 5h{_CELL - 1}" for place in places)
             else:
-                # Neighbours without a gap between them are one line.
+                # Adjacent cells without a gap are one line.
                 chosen = np.concatenate([[0], (levels == level).view(np.int8), [0]])
                 edges = np.flatnonzero(np.diff(chosen)).reshape(-1, 2).tolist()
                 data = "".join(f"M{_CELL * start} 5h{_CELL * (stop - start)}" for start, stop in edges)
-            # A thin line where a score is missing: it is not drawn as if it were one.
+            # A missing score is a thin line, so that it does not look like a score.
             pen = 'stroke="var(--rg-series-muted)" stroke-width="0.8"'
             if level >= 0:
                 pen = f'stroke-opacity="{OPACITIES[level]:g}" stroke-width="{_CELL}"'
@@ -226,7 +225,7 @@ class HeatMap:
                 yield f'<path {pen} d="{data}"/>'
 
     def draw_key(self, context: ScoreContext) -> Iterator[str]:
-        """The steps of colour between the lowest and the highest score, those that are drawn."""
+        """Draw the colour key from lowest to highest score, only with levels in use."""
         between = ((self.level > 0) & (self.level < LEVELS - 1)).any()
         y = self.height + 34
         high, low = _format_bounds(context)
@@ -245,12 +244,12 @@ class HeatMap:
         yield "</g>"
 
     def build_spec(self, context: ScoreContext, *, title: str, subtitle: str) -> dict[str, Any]:
-        """A rectangle a cell, the hardest problem last; cells without an answer are left out.
+        """Build the specification with a rectangle per cell, hardest problem last, without missing cells.
 
         Columns are numbered, so that two problems never share one; the tooltip names them.
         """
         nominal, numeric = ("problem", "series"), ("score", "samples")
-        # The colour of the lowest score is not that of the ground: there stands no score.
+        # The colour of the lowest score differs from the background, which means no score.
         pairs = zip(*(bytes.fromhex(resolve(name)[1:]) for name in ("var(--rg-bg)", _INK)), strict=True)
         faintest = "".join(f"{round(ground + OPACITIES[0] * (ink - ground)):02x}" for ground, ink in pairs)
         colours = {"range": [f"#{faintest}", resolve(_INK)], "interpolate": "rgb"}
@@ -277,7 +276,7 @@ class HeatMap:
         }
         ours: dict[str, Any] = resolve_specification(apply_house_style(spec))
         heading = {"text": title, "subtitle": subtitle, "anchor": "start"}
-        # Of its own accord Vega would read a name such as 007 as a number.
+        # By default Vega would read a name such as 007 as a number.
         kinds = dict.fromkeys(("score", "samples", "column"), "number") | dict.fromkeys(nominal, "string")
         starts = [f"{place},{escape_field(name)}" for place, name in enumerate(self.columns, start=1)]
         csv = "column,problem,series,score,samples\n" + "".join(
@@ -287,9 +286,9 @@ class HeatMap:
 
 
 def build_heat_map(grid: ProblemGrid, context: ScoreContext) -> HeatMap:
-    """The heat map of a grid; neighbours by difficulty share a column where there are too many problems.
+    """Build the heat map of a grid; if there are too many problems, neighbours in difficulty share a column.
 
-    A shared column has the mean score over its problems that the series answered, each counting once.
+    A shared column is the mean score over the problems that the series answered, equally weighted.
     """
     count = len(grid.problems)
     shared = max(1, math.ceil(count / MOST_COLUMNS))
@@ -323,7 +322,7 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
     heat = build_heat_map(grid, context)
     title = "Score of each series on each problem"
     how = "problems from easiest to hardest, by their average over series"
-    # Room for the names left of the rows, in whole eights, as the style sheet's margins are.
+    # Room for names left of the rows, a multiple of 8 like the style sheet's margins.
     widest = max((measure_text(cut_label(name, WIDEST_NAME), LABEL_SIZE) for name in heat.series), default=0)
     left = min(200, max(16, 8 * math.ceil((widest + 12) / 8)))
     margins = Margins(top=8, right=16, bottom=_BELOW, left=left)
@@ -360,7 +359,7 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
 
 
 def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
-    """On how many problems all series have the highest, or the lowest, possible score."""
+    """Count the problems on which all series have the highest or the lowest possible score."""
     known = np.isfinite(grid.score)
     some = known.any(axis=0)
     best = int(np.count_nonzero(np.all(~known | (grid.score >= context.highest), axis=0) & some))
@@ -375,14 +374,14 @@ def _write_summary(grid: ProblemGrid, context: ScoreContext) -> str:
 
 
 def _format_bounds(context: ScoreContext) -> tuple[str, str]:
-    """The highest and the lowest possible score, which are exact: ``100 %``."""
+    """Format the highest and lowest possible scores exactly: ``100 %``."""
     if is_percent(context):
         return f"{context.highest * 100:g} %", f"{context.lowest * 100:g} %"
     return format_number(context.highest), format_number(context.lowest)
 
 
 def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
-    """A row a problem, the hardest first, since these are what is looked up; of many only those."""
+    """Build a table of the hardest problems, hardest first, since these are the ones looked up."""
     hardest = slice(None, -_MOST_ROWS - 1, -1)
     rows = [
         (
@@ -403,7 +402,7 @@ def _build_table(grid: ProblemGrid, context: ScoreContext) -> Table:
 
 
 def _write_csv(grid: ProblemGrid) -> str:
-    """A row a cell, every problem by itself."""
+    """Write a row per cell, for all problems."""
     starts = [
         f"{escape_field(problem)},{format_field(difficulty)}"
         for problem, difficulty in zip(grid.problems, grid.difficulty.tolist(), strict=True)
@@ -415,9 +414,9 @@ def _write_csv(grid: ProblemGrid) -> str:
 def _list_csv_rows(
     starts: Sequence[str], heat: HeatMap | ProblemGrid, *, with_missing: bool
 ) -> Iterator[str]:
-    """A line a cell, with its score empty where there is none, or without such cells.
+    """List a line per cell; missing cells have an empty score or are omitted.
 
-    Names are escaped once and not once a cell: there may be some hundred thousand.
+    Names are escaped once rather than per cell: there may be some hundred thousand cells.
     """
     names = [escape_field(name) for name in heat.series]
     for start, scores, counts in zip(starts, heat.score.T.tolist(), heat.samples.T.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The ``runs`` block: every run a dot, and the mean of each series with its t interval over runs."""
+"""The ``runs`` block: a dot for each run, and the mean of each series with its t interval over runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SPREAD_COLUMNS = (
 def draw_runs(
     block_id: str, settings: RunsSettings, spreads: tuple[RunSpread, ...], context: ScoreContext
 ) -> Stack:
-    """A row a series with a dot for each run, then a table with the id ``<id>-table``."""
+    """Draw a row for each series with a dot for each run, and a table with the id ``<id>-table``."""
     metric = name_metric(spreads[0].metric if spreads else settings.metric, context)
     title = settings.title or f"Spread of {metric} between runs on {context.benchmark}"
     level = format_level(spreads[0].level) if spreads else ""
@@ -68,7 +68,7 @@ def draw_runs(
 
 @dataclass(frozen=True, slots=True)
 class _RunsFigure:
-    """The figure of runs: a row for each series, in their order."""
+    """Figure of runs, with a row for each series in order."""
 
     spreads: tuple[RunSpread, ...]
     context: ScoreContext
@@ -106,7 +106,7 @@ class _RunsFigure:
         )
 
     def collect_numbers(self) -> dict[str, Any]:
-        """What ``report.json`` keeps of the figure itself."""
+        """Return the figure's entry in ``report.json``."""
         metric, level = (self.spreads[0].metric, self.spreads[0].level) if self.spreads else (None, None)
         series = [
             {"name": one.series, "runs": len(one.runs), "mean": one.mean, "low": one.low, "high": one.high}
@@ -116,7 +116,7 @@ class _RunsFigure:
         return head | {"series": series}
 
     def make_row(self, spread: RunSpread, slot: int | None) -> Row:
-        """The mean of a series with its interval, and its runs below."""
+        """Make the row of a series: mean, interval, and runs below."""
         mean, ends = (
             _format_mean(spread, self.context),
             format_interval(spread.low, spread.high, self.context),
@@ -131,7 +131,7 @@ class _RunsFigure:
             spread.reason,
         ]
         dots = []
-        # A lone run is its own mean: it is drawn once.
+        # A single run equals the mean, so it is drawn once.
         for run in spread.runs if len(spread.runs) > 1 else ():
             seed = "" if run.seed in {None, run.run} else f", seed {run.seed}"
             score = format_score(run.score, self.context, half=half_width(spread))
@@ -140,7 +140,7 @@ class _RunsFigure:
         return Row(spread.series, slot, mean, spread.mean, spread.low, spread.high, lines, dots=tuple(dots))
 
     def build_row(self, spread: RunSpread) -> tuple[Cell, ...]:
-        """A row a series: runs, mean and interval, spread, and from lowest to highest run."""
+        """Build the table row of a series: runs, mean and interval, SD, lowest and highest run."""
         interval = format_interval(spread.low, spread.high, self.context)
         mean = f"{_format_mean(spread, self.context)} {interval}".rstrip()
         scores = [run.score for run in spread.runs]
@@ -162,7 +162,7 @@ class _RunsFigure:
         )
 
     def write_headline(self) -> tuple[str, str]:
-        """Metric, runs and level in a few words, and which series moves most between runs in a sentence."""
+        """Return metric, runs and level in short, and a sentence on the series with the largest spread."""
         if not self.spreads:
             return "", "No series has a run."
         counts = sorted({len(spread.runs) for spread in self.spreads})
@@ -192,7 +192,7 @@ class _RunsFigure:
         return subtitle, f"{lead}."
 
     def write_caption(self, words: str | None) -> str:
-        """What dots and lines are, what was left out, protocol and source; the author's words first."""
+        """Join the author's words, the meaning of dots and lines, omissions, protocol and source."""
         by_count: dict[int, list[str]] = {}
         for spread in self.spreads:
             by_count.setdefault(len(spread.runs), []).append(spread.series)

@@ -1,4 +1,4 @@
-"""The ``scores`` block: each series' score with its interval, in groups, as a picture and as a table."""
+"""The ``scores`` block: scores with intervals, in groups, as a picture and as a table."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 def draw_scores(
     block_id: str, settings: ScoresSettings, scored: BenchmarkScores, context: ScoreContext
 ) -> Stack:
-    """Dots and intervals in groups, then a table that also has problems, samples, runs and costs.
+    """Draw dots and intervals in groups, and a table that adds problems, samples, runs and costs.
 
     The figure has the id of the block, the table ``<id>-table``.
     """
     shown = _sort_scores(scored.scores, settings.order, context)
     metric = name_metric(shown[0].metric if shown else settings.metric, context)
-    # The name of a metric that is used as reported stays as it is.
+    # The name of a metric that is used as reported is not capitalized.
     named = metric if shown and shown[0].method == REPORTED else f"{metric[:1].upper()}{metric[1:]}"
     title = settings.title or f"{named} on {context.benchmark}"
     table = build_score_table(f"{block_id}-table", title, shown, scored, context)
@@ -85,7 +85,7 @@ def draw_scores(
 
 
 def _sort_scores(scores: Sequence[Score], order: str, context: ScoreContext) -> tuple[Score, ...]:
-    """Scores best first (without a score last, equal ones as given), as given, or by name."""
+    """Sort scores best first (no score last, ties as given), as given, or by name."""
     if order == "given":
         return tuple(scores)
     if order == "name":
@@ -96,14 +96,14 @@ def _sort_scores(scores: Sequence[Score], order: str, context: ScoreContext) -> 
 
 @dataclass(frozen=True, slots=True)
 class _ScoreFigure:
-    """The figure of scores, in the order in which they are shown."""
+    """Figure of scores, in display order."""
 
     shown: tuple[Score, ...]
     scored: BenchmarkScores
     context: ScoreContext
 
     def draw(self, text: FigureText) -> Figure:
-        """A row for each score, under the word of its group, and a table of the numbers drawn."""
+        """Draw a row for each score, under its group's heading, and a table of the numbers drawn."""
         slots = pick_slots(tuple(score.series for score in self.shown), self.context.slots)
         several = len(self.scored.groups) > 1
         groups = {
@@ -114,7 +114,7 @@ class _ScoreFigure:
         rows, cells = [], []
         for score in self.shown:
             rank = ranks.get(score.series)
-            # The score in the digits of the table.
+            # The score with as many digits as in the table.
             value = format_score_estimate(score, self.context).partition(" [")[0]
             interval = format_interval(score.low, score.high, self.context)
             measured = dict(
@@ -141,7 +141,7 @@ class _ScoreFigure:
         return draw_dot_plot(rows, axis, text, table=table, csv=write_score_csv(self.shown, self.scored))
 
     def write_subtitle(self) -> str:
-        """Metric, problems × samples, level and estimand, in a few words."""
+        """Return metric, problems × samples, level and estimand in a few words."""
         first = self.shown[0]
         parts = [
             name_metric(first.metric, self.context),
@@ -152,7 +152,7 @@ class _ScoreFigure:
         return ", ".join(filter(None, parts))
 
     def write_summary(self) -> str:
-        """One sentence: who has the highest score, and what the test says of it against the second."""
+        """Return a sentence on the best score and its test against the second."""
         ranked = _sort_scores(self.shown, "best", self.context)
         known = [score for score in ranked if score.estimate is not None]
         if not known:
@@ -180,7 +180,7 @@ class _ScoreFigure:
         return f"{unclear}{first.series} has the {best} score, {value}{follows}"
 
     def describe_sureness(self, first: Score, second: Score) -> str:
-        """What the paired comparison of the first two says."""
+        """Describe the paired comparison of the first two series."""
         pair = next((c for c in self.scored.comparisons if {c.a, c.b} == {first.series, second.series}), None)
         if pair is None or pair.difference is None:
             return ": the two were not compared problem by problem"
@@ -195,10 +195,7 @@ class _ScoreFigure:
         return f": on {format_count(pair.shared, 'problem')} {finding} ({numbers})"
 
     def write_caption(self, words: str | None) -> str:
-        """What a dot and its line are, what ranks are, the protocol, what was found, and the source.
-
-        The author's ``words`` come first.
-        """
+        """Join the author's words, the meaning of dots, lines and ranks, protocol, notes and source."""
         names = [score.series for score in self.shown]
         ways: dict[str, list[str]] = {}
         for score in self.shown:
@@ -209,7 +206,7 @@ class _ScoreFigure:
         if self.shown:
             level = format_level(self.shown[0].level)
             sentences += [self.describe_dots(), explain_metric(self.shown[0].metric)]
-            # Several sentences where intervals were not all made in one way.
+            # Several sentences if the intervals differ in method.
             sentences += [
                 f"Line{f' of {join_names(those, most=MOST_NAMES)}' if len(ways) > 1 else ''}: "
                 f"{level} interval for {way}."
@@ -226,7 +223,7 @@ class _ScoreFigure:
         return join_caption(sentences, self.context)
 
     def describe_dots(self) -> str:
-        """What a dot is made of; of totals that are used as reported, what is not known."""
+        """Describe what dots show, and what is unknown about totals that are used as reported."""
         metric, runs = name_metric(self.shown[0].metric, self.context), [score.runs for score in self.shown]
         if any(score.method == REPORTED for score in self.shown):
             problems = format_range([score.problems for score in self.shown if score.problems], "problem")
@@ -260,7 +257,7 @@ class _ScoreFigure:
         )
 
     def describe_runs(self) -> str:
-        """What of an interval comes from runs; with one run, that nothing does."""
+        """Describe how much of an interval is due to runs, or that with one run none of it is."""
         several = [
             score
             for score in self.shown
@@ -283,7 +280,7 @@ class _ScoreFigure:
 
 
 def _describe_counts(scores: Sequence[Score]) -> str:
-    """Problems × samples of all scores, and runs: ``30 problems × 16 samples, 3 runs``."""
+    """Count problems × samples, and runs: ``30 problems × 16 samples, 3 runs``."""
     problems = [score.problems for score in scores if score.problems]
     samples = [count for score in scores for count in score.samples or ()]
     runs = [score.runs for score in scores if score.runs]

@@ -1,4 +1,4 @@
-"""Scores to words: a score, an interval, a difference, a p, a protocol, and the axis of scores."""
+"""Wording of scores, intervals, differences, p values and protocols, and the axis of scores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 MOST_NAMES = 6
-"""Series that a sentence names."""
+"""Most series that a sentence names."""
 _NAMES, _SERIES = 4, 4
 _LEAST_SHARE = 0.005
 _DATE = "date"
@@ -53,20 +53,20 @@ _METRIC_NOTES = {
 
 
 def is_percent(context: ScoreContext) -> bool:
-    """Whether scores are shown in percent and differences in points: those from 0 to 1 are."""
+    """Return whether scores, from 0 to 1, are shown in percent and differences in points."""
     return (context.lowest, context.highest) == (0, 1)
 
 
 def half_width(result: Score | RunSpread | Comparison) -> float | None:
-    """Half the interval, which decides the digits; None where there is none."""
+    """Return half the interval's width, which determines the digits, or None without an interval."""
     return None if result.low is None or result.high is None else (result.high - result.low) / 2
 
 
 def format_score(value: float, context: ScoreContext, *, half: float | None = None) -> str:
-    """A score to read: ``84.2 %`` where scores go from 0 to 1, otherwise a plain number.
+    """Format a score: ``84.2 %`` if scores range from 0 to 1, otherwise a plain number.
 
-    ``half`` of its interval decides the digits; percent has one decimal unless it is finer. A score inside
-    the range of scores never seems to reach its ends. Raises a ``ValueError`` where ``value`` is not finite.
+    ``half`` of its interval determines the digits; percentages have at least one decimal. Scores inside the
+    range are never rounded to its ends. Raises a ``ValueError`` if ``value`` is not finite.
     """
     if is_percent(context):
         return format_percent(value, decimals=choose_percent_decimals(half)).replace("%", " %")
@@ -76,9 +76,9 @@ def format_score(value: float, context: ScoreContext, *, half: float | None = No
 def format_difference(
     value: float, context: ScoreContext, *, signed: bool = True, half: float | None = None
 ) -> str:
-    """A difference of two scores: ``+3.2 points`` where scores go from 0 to 1, otherwise a plain number.
+    """Format a difference of scores: ``+3.2 points`` if they range from 0 to 1, otherwise a plain number.
 
-    Raises a ``ValueError`` where ``value`` is not finite.
+    Raises a ``ValueError`` if ``value`` is not finite.
     """
     if is_percent(context):
         points = format_nonzero(value * 100, decimals=choose_percent_decimals(half), signed=signed)
@@ -87,7 +87,7 @@ def format_difference(
 
 
 def format_plain_difference(comparison: Comparison, context: ScoreContext) -> str:
-    """A difference that is known, without its unit."""
+    """Format a known difference without its unit."""
     difference = format_difference(comparison.difference or 0.0, context, half=half_width(comparison))
     return difference.removesuffix(" points")
 
@@ -95,10 +95,10 @@ def format_plain_difference(comparison: Comparison, context: ScoreContext) -> st
 def format_interval(
     low: float | None, high: float | None, context: ScoreContext, *, signed: bool = False
 ) -> str:
-    """An interval, to stand behind its value: ``[70.1, 92.3]``; empty where there is none.
+    """Format an interval to follow its value: ``[70.1, 92.3]``, or "" without one.
 
-    With ``signed`` it is one of a difference: ``[+0.4, +6.0]``. An end that is not 0 is not written 0. Raises
-    a ``ValueError`` where an end is not finite.
+    With ``signed`` it is that of a difference: ``[+0.4, +6.0]``. An end other than 0 is not rounded to 0.
+    Raises a ``ValueError`` if an end is not finite.
     """
     if low is None or high is None:
         return ""
@@ -108,7 +108,7 @@ def format_interval(
 
 
 def format_score_estimate(score: Score, context: ScoreContext) -> str:
-    """A score with its interval: ``84.2 % [70.1, 92.3]``; without one the score alone, or ``no score``."""
+    """Format a score with its interval, if known: ``84.2 % [70.1, 92.3]``; or ``no score``."""
     if score.estimate is None:
         return "no score"
     ends = format_interval(score.low, score.high, context)
@@ -116,20 +116,20 @@ def format_score_estimate(score: Score, context: ScoreContext) -> str:
 
 
 def format_p_text(p: float | None) -> str:
-    """A p value: ``p = 0.012``, ``p < 0.001``; ``not tested`` for None.
+    """Format a p value: ``p = 0.012``, ``p < 0.001``; ``not tested`` for None.
 
-    Rounding never carries it over 0.05: 0.0496 is ``p = 0.049``, since the verdict goes by what it is.
+    Rounding never reaches 0.05: 0.0496 is ``p = 0.049``, since the verdict uses the exact value.
     """
     return "not tested" if p is None else format_equation("p", format_p(p))
 
 
 def format_level(level: float) -> str:
-    """A confidence level: ``95 %``."""
+    """Format a confidence level: ``95 %``."""
     return f"{level * 100:.10g} %"
 
 
 def format_range(counts: Sequence[int], noun: str = "") -> str:
-    """``30 problems``, or ``28 to 30 problems``; empty without any count."""
+    """Format counts as ``30 problems`` or ``28 to 30 problems``, or "" without counts."""
     if not counts:
         return ""
     low, high = min(counts), max(counts)
@@ -138,21 +138,21 @@ def format_range(counts: Sequence[int], noun: str = "") -> str:
 
 
 def format_rank(ranks: RankRange) -> str:
-    """``1``, or ``1 to 4``."""
+    """Format a range of ranks as ``1`` or ``1 to 4``."""
     return str(ranks.best) if ranks.best == ranks.worst else f"{ranks.best} to {ranks.worst}"
 
 
 def format_share(share: float) -> str:
-    """A share of resamples in percent; never 0 or 100, since there are only so many."""
+    """Format a share of resamples in percent; never 0 or 100, since the resamples are finite."""
     if share <= _LEAST_SHARE:
         return "< 1 %"
     return "> 99 %" if share >= 1 - _LEAST_SHARE else f"{100 * share:.0f} %"
 
 
 def name_metric(metric: str, context: ScoreContext) -> str:
-    """A metric for titles: ``mean score`` for ``mean``, the others as they are named.
+    """Name a metric for titles: ``mean score`` for ``mean``, others by their own name.
 
-    Where the score has a name, it is part of it: ``mean exact_match``, ``pass@4 of exact_match``.
+    The name of the score is included, if any: ``mean exact_match``, ``pass@4 of exact_match``.
     """
     if metric == "mean":
         return f"mean {context.score_name or 'score'}"
@@ -160,7 +160,7 @@ def name_metric(metric: str, context: ScoreContext) -> str:
 
 
 def explain_metric(metric: str) -> str:
-    """What a metric with a k means, a sentence; empty for a mean."""
+    """Return a sentence explaining a metric with a k, or "" for a mean."""
     if metric in {"pass@1", "pass^1"}:
         return f"{metric} is the chance that a sample is right."
     for start, words in _METRIC_NOTES.items():
@@ -170,32 +170,32 @@ def explain_metric(metric: str) -> str:
 
 
 def describe_estimand(score: Score) -> str:
-    """What the interval of a score is about: ``the score on other problems like these``."""
+    """Describe the estimand of an interval: ``the score on other problems like these``."""
     return _ESTIMANDS.get(score.estimand, "the score as it is reported")
 
 
 def describe_method(method: str) -> str:
-    """How an interval was made: ``Student's t over problems``."""
+    """Describe the method of an interval: ``Student's t over problems``."""
     if method in _METHODS or not method.startswith("t over "):
         return _METHODS.get(method, method)
     return f"Student's {method}".replace("over clusters", "over clusters of problems")
 
 
 def describe_intervals(known: Sequence[Score]) -> str:
-    """What intervals are about and how they were made, all ways together."""
+    """Describe the estimands and methods of several intervals."""
     about = join_names(list(dict.fromkeys(map(describe_estimand, known))))
     methods = join_names(list(dict.fromkeys(describe_method(score.method) for score in known)))
     return f"{format_level(known[0].level)} interval of {about} ({methods})"
 
 
 def describe_family_blocks(compared: Sequence[Comparison]) -> str:
-    """That several blocks of a page are one family, to stand behind the adjustment; empty where it is one."""
+    """Return a clause on the blocks of a page that form one family, or "" if there is only one."""
     blocks = max((comparison.family_blocks for comparison in compared), default=1)
     return f" and for the {blocks} blocks of this page that are one family" if blocks > 1 else ""
 
 
 def group_reasons(reasons: Iterable[tuple[str, str]], *, most: int = MOST_NAMES) -> list[str]:
-    """A sentence for each reason, after all the names that it holds for; pairs without one are left out."""
+    """Return a sentence for each reason, listing its names; pairs without a reason are dropped."""
     names: dict[str, list[str]] = {}
     for name, reason in reasons:
         if reason:
@@ -204,9 +204,9 @@ def group_reasons(reasons: Iterable[tuple[str, str]], *, most: int = MOST_NAMES)
 
 
 def list_found_notes(found: OutcomeNotes, series: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Sentences about what was found in the outcomes: duplicates, missing scores, missing problems and more.
+    """Return sentences about problems in the outcomes: duplicates, missing scores, missing problems and more.
 
-    With ``series``, those that are shown, only what concerns them or the whole table is listed.
+    With ``series``, those shown, only notes on them or on the whole table are listed.
     """
     shown = None if series is None else set(series)
     incomplete = [entry for entry in found.incomplete if shown is None or entry[0] in shown]
@@ -241,17 +241,17 @@ def _name_problems(names: Sequence[str]) -> str:
 def find_protocol_differences(
     context: ScoreContext, series: Sequence[str] | None = None, *, dated: bool = False
 ) -> dict[str, dict[str, list[str]]]:
-    """What was not measured in the same way: label to its texts, each with the series it holds for.
+    """Return differences in protocol: label to texts, each with its series.
 
-    Empty where all protocols agree or none is known. What a series does not state is ``not stated``. On which
-    day answers were given is no way of measuring: dates that differ count only where ``dated`` is True.
+    Empty if all protocols agree or none is known. A missing statement is ``not stated``. The date of the
+    answers is not part of the protocol: differing dates count only if ``dated`` is True.
     """
     protocol = _collect_protocols(context, series).items()
     return {label: texts for label, texts in protocol if len(texts) > 1 and (dated or label != _DATE)}
 
 
 def list_protocol_notes(context: ScoreContext, series: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The protocol that all series share, and a sentence that flags what differs between those shown."""
+    """Return the protocol that all series share, and a sentence on differences between those shown."""
     common: list[str] = []
     mixed: list[str] = []
     dates: list[str] = []
@@ -275,9 +275,9 @@ def list_protocol_notes(context: ScoreContext, series: Sequence[str] | None = No
 def _collect_protocols(
     context: ScoreContext, series: Sequence[str] | None
 ) -> dict[str, dict[str, list[str]]]:
-    """Label to text to series, in the order in which they are given."""
+    """Collect series by text by label, in the given order."""
     given = {name: dict(pairs) for name, pairs in context.protocol if series is None or name in set(series)}
-    # A series of which nothing is known has, for each label of the others, nothing stated.
+    # A series without a protocol states nothing for any label of the others.
     names = list(given) if series is None or not given else list(dict.fromkeys(series))
     labels = dict.fromkeys(label for pairs in given.values() for label in pairs)
     protocol: dict[str, dict[str, list[str]]] = {label: {} for label in labels}
@@ -288,37 +288,37 @@ def _collect_protocols(
 
 
 def make_score_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
-    """An axis over scores and the ends of their intervals, cut at the stated range of scores.
+    """Make an axis over scores and the ends of their intervals, within the range of scores.
 
-    Values are in the unit of the input, as is the axis' domain. Without any the axis is over the whole range.
+    Values and domain are in the unit of the input. Without values, the axis covers the whole range.
     """
     ends = [context.lowest, context.highest]
-    # Of a range that is not known, 0 and 1 are shown.
+    # An unknown range is shown as 0 to 1.
     whole = ends if all(map(math.isfinite, ends)) else [0.0, 1.0]
     known = [value for value in values if value is not None] or whole
     low, high = _add_room(known, context)
-    # An interval that is used as reported may reach beyond the range; then it is shown.
+    # A reported interval that exceeds the range is shown in full.
     low, high = max(low, min(context.lowest, *known)), min(high, max(context.highest, *known))
     return _make_axis(title, low, high, context, signed=False)
 
 
 def make_difference_axis(values: Iterable[float | None], context: ScoreContext, *, title: str) -> Axis:
-    """An axis over differences of scores and the ends of their intervals; 0 is always on it."""
+    """Make an axis over differences of scores and the ends of their intervals, always including 0."""
     known = [0.0, *(value for value in values if value is not None)]
     low, high = _add_room(known, context)
     return _make_axis(title, low, high, context, signed=True)
 
 
 def _add_room(known: list[float], context: ScoreContext) -> tuple[float, float]:
-    """The values' range, a little wider; a tenth of the range of scores where they are all one value.
+    """Pad the range of the values; equal values get a tenth of the range of scores.
 
-    Where that range is not known, it is a tenth of the value.
+    If that is unknown, a tenth of the value is used.
     """
     low, high = min(known), max(known)
     least = (context.highest - context.lowest) / 10
     if math.isinf(least):
         least = abs(high) / 10 or 1.0
-    # A range of nothing but rounding noise counts as one value.
+    # A range within rounding error counts as one value.
     room = _ROOM * (high - low) if high - low > 1e-9 * least else least / 2
     return low - room, high + room
 
