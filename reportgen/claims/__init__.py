@@ -1,1 +1,1 @@
-"""What can be said of data: facts, the language of claims, judging, observations."""
+"""Claims about data: facts, the language of claims, judging and observations."""

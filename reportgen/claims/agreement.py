@@ -1,8 +1,8 @@
-"""Whether a typed number agrees with the data to the digits typed, and how it should read where it does not.
+"""Whether a typed number agrees with the data to the digits typed, and its repair if it does not.
 
-A typed number agrees if it is the value correctly rounded to the digits that were typed, with ties either
-to even or away from zero; the sign has to be right even where nothing but zeros is left. It may not seem to
-reach a bound that the value does not reach: 0.9996 is no ``100 %``.
+A typed number agrees if it is the value correctly rounded to the digits that were typed, with ties either to
+even or away from zero; the sign has to be right even if only zeros are left. It must not seem to reach a
+bound that the value does not reach: 0.9996 is not ``100 %``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Scale
 
 
-# Room for every digit of every double with every exponent that may be typed.
+# Precision for every digit of every double with every exponent that may be typed.
 EXACT = Context(prec=2000)
-# Sums of measured values are right to this many digits: a tie within them counts as a tie.
+# Sums of measured values are accurate to this many digits: a tie within them counts as a tie.
 _RELIABLE = Context(prec=12)
 
 _NUMBERS = frozenset(Quantity) - {Quantity.TRUTH}
@@ -53,7 +53,7 @@ _WORDS_OF_TIMES = {
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _LARGE, _SIGNIFICANT = 15, 4
-# A p value typed without decimals has no digits to go by.
+# A p value typed without decimals has no digits to follow.
 _DECIMALS_OF_P = 2
 
 
@@ -62,12 +62,12 @@ class Reading:
     """A value in the unit that was typed."""
 
     exact: Decimal  # the double
-    reliable: tuple[Decimal, ...]  # those decimals that can be relied on
-    within: tuple[Decimal, Decimal] | None  # bounds that the value lies strictly between
+    reliable: tuple[Decimal, ...]  # the reliable decimals of it
+    within: tuple[Decimal, Decimal] | None  # exclusive bounds of the value
 
 
 def check_unit(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
-    """What is wrong with a unit that does not go with what a number is; None where it goes."""
+    """Return the fault of a unit that does not match the quantity of a number, or None."""
     timed = scale.step_is_time and quantity in _WORDS_OF_TIMES
     fits = quantity in _FITTING[typed.unit] and (not timed or typed.unit in {Unit.MOMENT, Unit.DURATION})
     plain = not typed.p and typed.relation in {"", "="}
@@ -78,13 +78,13 @@ def check_unit(typed: Typed, quantity: Quantity, scale: Scale) -> Fault | None:
 
 
 def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool:
-    """Whether what was typed, in a unit that fits, is the finite value, rounded to the digits typed."""
+    """Return whether the finite value, rounded to the digits typed, is the typed number in a valid unit."""
     if typed.moment:
         return format_moment(typed, value) == typed.moment
     reading = make_reading(typed, value, quantity, scale)
     values = (reading.exact, *reading.reliable)
     if typed.relation not in {"", "="}:
-        # The right side of a limit; what is as good as equal is equal.
+        # The right side of a limit; equal up to rounding is equal.
         sign = 1 if typed.relation in {"<", "≤"} else -1
         apart = [sign * one.compare(typed.number) for one in values]
         return all(one < 0 for one in apart) or (typed.relation in {"≤", "≥"} and min(apart) <= 0)
@@ -109,7 +109,7 @@ def agrees(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> bool
 
 
 def get_typed_value(typed: Typed, quantity: Quantity, scale: Scale) -> float:
-    """What was typed, as a number of the data's own unit; for a date milliseconds since 1970."""
+    """Return the typed number in the data's own unit; for a date milliseconds since 1970."""
     if typed.moment:
         return parse_moment(typed.moment) or 0.0
     size = Decimal(typed.milliseconds or 1).scaleb(-_find_shift(typed, quantity, scale), EXACT)
@@ -117,7 +117,7 @@ def get_typed_value(typed: Typed, quantity: Quantity, scale: Scale) -> float:
 
 
 def format_moment(typed: Typed, milliseconds: float) -> str:
-    """The time in the precision typed: a day goes on to its end. Empty outside the years 1 to 9999."""
+    """Return the time in the precision typed: a day lasts to its end. Empty outside the years 1 to 9999."""
     try:
         moment = to_datetime(milliseconds)
     except OverflowError:
@@ -126,7 +126,7 @@ def format_moment(typed: Typed, milliseconds: float) -> str:
 
 
 def make_reading(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> Reading:
-    """A value in the unit that was typed."""
+    """Convert a value to the unit that was typed."""
     shift = _find_shift(typed, quantity, scale)
 
     def convert(one: Decimal) -> Decimal:
@@ -147,23 +147,23 @@ def make_reading(typed: Typed, value: float, quantity: Quantity, scale: Scale) -
 
 
 def _find_shift(typed: Typed, quantity: Quantity, scale: Scale) -> int:
-    """The power of ten between the data's own unit and the one typed."""
+    """Return the power of ten between the data's own unit and the one typed."""
     as_written = scale.percent and quantity in {Quantity.VALUE, Quantity.DIFFERENCE}
     hundredfold = typed.unit in {Unit.PERCENT, Unit.POINTS} and not as_written
     return (2 if hundredfold else 0) - typed.magnitude
 
 
 def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
-    """The words as they should be typed; unchanged where they agree.
+    """Return the words as they should be typed; unchanged if they agree.
 
-    More digits stand only where the author's would say that a bound is reached; for a p value stands
-    ``<`` there. The unit fits (see ``check_unit``), and a date is in the years 1 to 9999.
+    More digits are used only if the author's would say that a bound is reached; for a p value ``<`` is used
+    then. The unit is valid (see ``check_unit``), and a date is in the years 1 to 9999.
     """
     words = typed.words
     if agrees(typed, value, quantity, scale):
         return words
     if typed.moment:
-        # A time with what its author wrote between day and clock, and behind them.
+        # A time with the author's text between day and clock, and after them.
         old = words[typed.start : typed.end]
         day, _, clock = format_moment(typed, value).partition("T")
         new = day or old
@@ -176,7 +176,7 @@ def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
         return _repair_p(typed, reading)
     text = _format_number(typed, reading.exact, reading.within)
     edits = [(typed.start, typed.end, text)]
-    # One step of several, or several of one.
+    # The noun's singular for one step, its plural for several.
     other, noun = get_other_number(typed.noun, scale), typed.noun
     one, was_one = (part.lstrip("+-−–") == "1" for part in (text, words[typed.digits : typed.end]))
     singular = len(other) > len(noun)
@@ -187,7 +187,7 @@ def repair(typed: Typed, value: float, quantity: Quantity, scale: Scale) -> str:
 
 
 def _repair_p(typed: Typed, reading: Reading) -> str:
-    """Words for a p value, with ``<`` where its digits would say 0, and ``>`` where they would say 1."""
+    """Return words for a p value, with ``<`` if its digits would say 0, and ``>`` if they would say 1."""
     if typed.exponent_mark:
         text = _format_number(typed, reading.exact, reading.within)
         relation = "=" if text == _format_number(typed, reading.exact, None) else ">"
@@ -203,7 +203,7 @@ def _repair_p(typed: Typed, reading: Reading) -> str:
     start, end = typed.relation_start, typed.relation_end
     if relation == (typed.relation or "="):
         edit = start, start, ""
-    elif relation == "=" and not typed.p:  # none stands for it then
+    elif relation == "=" and not typed.p:  # no relation means "=" then
         edit = start, end + len(typed.words[end:]) - len(typed.words[end:].lstrip(" ")), ""
     else:
         edit = (start, end, relation) if end > start else (typed.start, typed.start, f"{relation} ")
@@ -211,7 +211,7 @@ def _repair_p(typed: Typed, reading: Reading) -> str:
 
 
 def _format_number(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal] | None) -> str:
-    """In the author's style, with as many digits; with more than a double has, always with an exponent."""
+    """Format in the author's style and digits; more digits than a double has always need an exponent."""
     if not typed.exponent_mark and value.adjusted() >= _LARGE:
         typed = replace(typed, exponent_mark="e", exponent_digits="1", significant=_SIGNIFICANT)
     if not typed.exponent_mark or not value:
@@ -221,12 +221,12 @@ def _format_number(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal]
     if text.lstrip(MINUS).startswith("10"):
         exponent += 1
         text = _format_scaled(value, exponent, typed.significant - 1, within)
-    # Raised or not, with the sign and the zeros in front that its author writes.
+    # Raised or not, with the author's sign and leading zeros.
     raised = typed.exponent_digits[0] in _RAISED
     minus, plus = ("⁻", "⁺") if raised else ("-" if typed.exponent_mark in {"e", "E"} else MINUS, "+")
     minus = minus if typed.exponent_sign in {"", plus} else typed.exponent_sign
     sign = minus if exponent < 0 else plus if typed.exponent_sign == plus else ""
-    # Zeros in front are a style only where the author's exponent has them.
+    # Leading zeros are a style only if the author's exponent has them.
     width = len(typed.exponent_digits) if typed.exponent_digits[0] in "0⁰" else 1
     digits = f"{abs(exponent):0{width}d}"
     digits = digits.translate(str.maketrans("0123456789", _RAISED)) if raised else digits
@@ -236,7 +236,7 @@ def _format_number(typed: Typed, value: Decimal, within: tuple[Decimal, Decimal]
 def _format_scaled(
     value: Decimal, exponent: int, decimals: int, within: tuple[Decimal, Decimal] | None
 ) -> str:
-    """A number, or its mantissa, with so many digits, not reaching its bounds."""
+    """Format a number, or its mantissa, with this many digits, not reaching its bounds."""
     value = value.scaleb(-exponent, EXACT)
     if within is not None:
         low, high = (bound.scaleb(-exponent, EXACT) for bound in within)
@@ -246,7 +246,7 @@ def _format_scaled(
 
 
 def _apply_style(typed: Typed, text: str) -> str:
-    """A number with commas and U+2212, dressed with the author's signs and marks."""
+    """Format a number with commas and U+2212 with the author's signs and marks."""
     digits = text.removeprefix("-").removeprefix(MINUS)
     minus = typed.sign if typed.sign not in {"", "+"} else MINUS
     sign = minus if digits != text else "+" if typed.sign == "+" else ""
@@ -254,7 +254,7 @@ def _apply_style(typed: Typed, text: str) -> str:
         sign = ""
     gap = typed.words[typed.start + len(typed.sign) : typed.digits]
     if not sign:
-        # What the sign held apart stays apart: "step−5".
+        # If the sign separated words, keep them separate: "step−5".
         before = typed.words[: typed.start][-1:]
         gap = " " * bool(typed.sign and (before.isalnum() or before in {".", ","})) + gap.lstrip()
     if typed.separator is not None:

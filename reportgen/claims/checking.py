@@ -1,8 +1,8 @@
-"""What an expression asks, checked before anything is evaluated: names, arguments, kinds of numbers.
+"""Checks of an expression before anything is evaluated: names, arguments, kinds of numbers.
 
-Like goes with like, and a plain number with all. ``value - value`` is a difference, ``step - step`` a number
-of steps, like by like a plain number, and anything multiplied with or divided by a plain number stays what
-it is.
+Equal kinds can be combined, and a plain number with all. ``value - value`` is a difference, ``step - step`` a
+number of steps, a ratio of equal kinds a plain number, and anything multiplied with or divided by a plain
+number remains what it is.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Scale
 
 
-# What an expression is for: a bound value is a number, a claim holds or not.
+# The purpose of an expression: a bound value is a number, a claim is true or false.
 Purpose: TypeAlias = Literal["value", "claim"]
 
 
@@ -47,15 +47,15 @@ Purpose: TypeAlias = Literal["value", "claim"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is known of a part of an expression before its value is."""
+    """Properties of a part of an expression that are known before its value."""
 
     quantity: Quantity
-    constant: bool = False  # whether it asks nothing of the data
-    percent: bool = False  # whether a percent sign stands in it; only for a plain number
+    constant: bool = False  # whether it does not depend on the data
+    percent: bool = False  # whether it contains a percent sign; only for a plain number
 
     @property
     def plain(self) -> bool:
-        """Whether it goes with every quantity."""
+        """Whether it can be combined with every quantity."""
         return self.constant and self.quantity is Quantity.NUMBER
 
 
@@ -65,18 +65,18 @@ _UNITS = {
     **dict.fromkeys((Quantity.PROBABILITY, Quantity.NUMBER), "none"),
     Quantity.TRUTH: "truth",
 }
-# The difference of two places is a distance; a place and a distance give a place.
+# The difference of two positions is a distance; a position and a distance give a position.
 _DISTANCES = {Quantity.VALUE: Quantity.DIFFERENCE, Quantity.STEP: Quantity.STEPS}
 _PLACES = {Quantity.VALUE, Quantity.STEP, Quantity.NUMBER}
 
 
 def is_comparable(left: Kind, right: Kind) -> bool:
-    """Whether the two can be compared, added and subtracted."""
+    """Return whether the two can be compared, added and subtracted."""
     return left.plain or right.plain or _UNITS[left.quantity] == _UNITS[right.quantity]
 
 
 def combine_kinds(operator: str, left: Kind, right: Kind) -> Kind | None:
-    """What ``left operator right`` is, for ``+ - * /``; None if it means nothing."""
+    """Return the kind of ``left operator right``, for ``+ - * /``, or None if it is meaningless."""
     a, b = left.quantity, right.quantity
     quantity: Quantity | None = None
     if operator in {"*", "/"}:
@@ -91,7 +91,7 @@ def combine_kinds(operator: str, left: Kind, right: Kind) -> Kind | None:
             quantity = b if left.plain else a
         elif a == b:
             quantity = _DISTANCES.get(a, a) if operator == "-" else a
-        else:  # a place and a distance, or a probability and a plain number
+        else:  # a position and a distance, or a probability and a plain number
             quantity = a if a in _PLACES else b
     if quantity is None:
         return None
@@ -100,7 +100,7 @@ def combine_kinds(operator: str, left: Kind, right: Kind) -> Kind | None:
 
 
 def describe_quantity(quantity: Quantity, scale: Scale) -> str:
-    """What asks the data, in a sentence: ``a value of "accuracy"``, ``a step``."""
+    """Describe a quantity in a sentence: ``a value of "accuracy"``, ``a step``."""
     of = f' of "{scale.metric}"' if scale.metric else ""
     words = {
         Quantity.VALUE: f"a value{of}",
@@ -119,7 +119,7 @@ def describe_quantity(quantity: Quantity, scale: Scale) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CheckedExpression:
-    """An expression that can be evaluated: every name is known, and every number goes with the next."""
+    """An expression that can be evaluated: names are known, and kinds of numbers are compatible."""
 
     text: str
     tree: Tree
@@ -127,9 +127,9 @@ class CheckedExpression:
 
 
 def check_expression(text: str, subject: Subject, purpose: Purpose | None = None) -> CheckedExpression:
-    """Read and check an expression without evaluating it; ``purpose`` is None where both will do.
+    """Read and check an expression without evaluating it; ``purpose`` is None if both are allowed.
 
-    Raises ``ExpressionError`` with all that is wrong, or with the first thing that makes it unreadable.
+    Raises ``ExpressionError`` with all faults, or with the first that makes the expression unreadable.
     """
     tree = parse(text)
     checker = _Checker(text, subject)
@@ -154,7 +154,7 @@ def check_expression(text: str, subject: Subject, purpose: Purpose | None = None
 
 
 _MOST_NAMES = 12
-# What somebody means who asks curves for a fact of scores, or the other way round.
+# Facts of curves for users who write a fact of scores, or the other way round.
 _COUNTERPARTS = {"score": "final", "difference": "gap", "final": "score", "peak": "score"}
 _COUNTERPARTS |= {"gap": "difference", "widest_gap": "difference"}
 # Words that others use for a fact.
@@ -174,7 +174,7 @@ _HIGHEST, _LOWEST = {"max", "maximum", "highest"}, {"min", "minimum", "lowest"}
 
 
 def suggest_series(name: str, series: Sequence[str]) -> str:
-    """The next step for a series that there is not."""
+    """Return the next step for an unknown series."""
     near = find_nearest(name, series)
     names = join_names([quote_name(one) for one in series], most=_MOST_NAMES)
     verb = "series are" if len(series) > 1 else "only series is"
@@ -183,12 +183,12 @@ def suggest_series(name: str, series: Sequence[str]) -> str:
 
 
 def suggest_fact(name: str, subject: Subject, *, brief: bool = False) -> str:
-    """The next step for a fact that does not exist, or not for what the subject holds.
+    """Return the next step for a fact that does not exist, or not for what the subject holds.
 
-    ``brief`` where another fault lists all facts already.
+    ``brief`` if another fault already lists all facts.
     """
     signatures = {fact.name: fact.signature for fact in list_fact_kinds(subject.holds)}
-    # The highest value is the best one only where higher is better.
+    # The highest value is the best one only if higher is better.
     best, worst = (_LOWEST, _HIGHEST) if subject.scale.higher_is_better is False else (_HIGHEST, _LOWEST)
     word = name.lower()
     synonym = "peak" if word in best else "trough" if word in worst else _SYNONYMS.get(word, "")
@@ -213,7 +213,7 @@ _EXPECTED = {
 
 
 def get_example_series(subject: Subject) -> str:
-    """A series for examples, as expressions hold it."""
+    """Return a series for examples, as written in expressions."""
     return quote_name(subject.series[0]) if subject.series else "A"
 
 
@@ -223,13 +223,13 @@ _IN_PRODUCTS = "Multiply with a number, a count or a ratio; divide by one of the
 
 
 class _Checker:
-    """Walks the tree from its leaves; what is known to be wrong is None, and reported once."""
+    """Walks the tree from its leaves; a part with a fault is None, and reported once."""
 
     def __init__(self, text: str, subject: Subject) -> None:
         self.faults: list[Fault] = []
         self._text = text
         self._subject = subject
-        self._listed = False  # whether a fault lists all facts already
+        self._listed = False  # whether a fault already lists all facts
 
     def get_text(self, tree: Tree) -> str:
         return get_text(self._text, tree)
@@ -248,14 +248,14 @@ class _Checker:
                 return self._infer_chain(tree)
 
     def _check(self, fault: Fault | None, kind: Kind | None = None) -> Kind | None:
-        """The kind, where there is no fault to report."""
+        """Return the kind if there is no fault to report."""
         if fault:
             self.faults.append(fault)
             return None
         return kind
 
     def _expect(self, tree: Tree, operator: str = "") -> Kind | None:
-        """The kind of what ``and``, ``or`` or ``not`` takes, which is a truth; without one, of a number."""
+        """Return the kind of an operand, a truth for ``and``, ``or`` or ``not`` and otherwise a number."""
         kind = self.infer_kind(tree)
         if kind is None or (kind.quantity is Quantity.TRUTH) is bool(operator):
             return kind
@@ -283,7 +283,7 @@ class _Checker:
         self._check(fault)
         for argument, parameter in zip(call.arguments, fact.parameters, strict=False):
             if parameter.kind is ParameterKind.SERIES:
-                # With the wrong count, an argument may well stand in the wrong place.
+                # With the wrong count, an argument may be in the wrong position.
                 self._check(None if fault else self.check_series(argument, fact))
             elif parameter.kind is ParameterKind.STEP and isinstance(argument, Name):
                 self._check(self.check_name(argument, Quantity.STEP))
@@ -306,7 +306,7 @@ class _Checker:
             first, second = parts[at : at + 2]
             total = None
             if left is not None and other is not None:
-                # All that stands in front of the operator, without the operator itself.
+                # Everything before the operator, without the operator itself.
                 words = self._text[chain.position : second.position].rstrip(" \t\n(+-−*/×")
                 words = self.get_text(first) if comparing else words
                 fault = self.check_pair((words, first, left), sign, (second, other))
@@ -345,7 +345,7 @@ class _Checker:
         return make_fault(argument, message, suggest_series(here, self._subject.series))
 
     def check_number(self, argument: Tree, kind: Kind, fact: FactKind) -> Fault | None:
-        # Steps, levels and margins stand behind the series, and no fact takes two kinds of them.
+        # Steps, levels and margins follow the series, and no fact takes two kinds of them.
         expected, scale = _EXPECTED[fact.parameters[-1].kind], self._subject.scale
         here = shorten(self.get_text(argument))
         if kind.plain and scale.step_is_time and expected is Quantity.STEP:
@@ -362,7 +362,7 @@ class _Checker:
         return make_fault(argument, message, f"Write a number{step}")
 
     def check_name(self, name: Name, expected: Quantity = Quantity.VALUE) -> Fault | None:
-        """A name that stands where a number has to; None where it is a date on an axis of time."""
+        """Check a name in the position of a number; None if it is a date on a time axis."""
         scale, shown = self._subject.scale, quote_name(name.name)
         is_date = parse_moment(name.name) is not None
         if scale.step_is_time and name.quoted and is_date:
@@ -391,7 +391,7 @@ class _Checker:
         return make_fault(name, message, step)
 
     def report_percent(self, tree: Tree) -> Fault:
-        """``84%``, which is 0.84, next to values that are percentages already."""
+        """Report ``84%``, which is 0.84, next to values that are percentages already."""
         here, metric = shorten(self.get_text(tree)), self._subject.scale.metric
         message = f'"{metric}" is written in percent already, and {here} would be a hundredth of it'
         return make_fault(tree, message, "Write the number without the percent sign")
@@ -399,10 +399,10 @@ class _Checker:
     def check_pair(
         self, left: tuple[str, Tree, Kind], operator: str, right: tuple[Tree, Kind]
     ) -> Fault | None:
-        """Two numbers that cannot be computed with or compared; None if they can.
+        """Return the fault of two numbers that cannot be computed with or compared, or None.
 
-        ``left`` is everything in front of the operator as written, its last part, and what kind it is;
-        ``right`` is what stands behind the operator, and what kind it is.
+        ``left`` is everything before the operator as written, its last part, and its kind; ``right`` is what
+        follows the operator, and its kind.
         """
         (words, first, kind), (second, other), scale = left, right, self._subject.scale
         fits = (

@@ -1,4 +1,4 @@
-"""What the data say to an expression: a number in full, or a truth with the comparisons that make it."""
+"""Evaluation of an expression: a number in full, or a truth with the comparisons that decide it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reportgen.claims.vocabulary import Argument, Subject
 
 
-# A machine's sums are off by less than this share of what is summed: what is closer counts as equal.
+# Floating-point sums are off by less than this fraction of their terms: closer numbers are equal.
 _SLACK = 1e-9
 # Dates are whole milliseconds, and a billionth of the time since 1970 is more than a second.
 _SLACK_OF_MOMENTS = 0.5
@@ -38,7 +38,7 @@ _LARGEST = sys.float_info.max
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number on its way through an expression.
+    """A number during evaluation.
 
     Two numbers are equal within the larger slack. It is a billionth of the largest number that the value
     comes from, so that ``final(A) - final(B) = 0.1`` holds for 0.9 and 0.8, and scaling both sides changes no
@@ -46,24 +46,24 @@ class Amount:
     """
 
     kind: Kind
-    value: float | None  # finite; None where nobody can know it
-    slack: float = 0.0  # how far off it may be
+    value: float | None  # finite, or None if unknown
+    slack: float = 0.0  # its possible error
     reason: str = ""  # why there is no value, a phrase
-    fact: Fact | None = None  # where it is nothing else than one fact
-    minuend: Fact | None = None  # where it is one fact less another
+    fact: Fact | None = None  # the fact, if it is nothing else
+    minuend: Fact | None = None  # the first fact, if it is one minus another
     subtrahend: Fact | None = None
     text: str = ""  # of a side of a comparison, as its author wrote it
 
     @property
     def quantity(self) -> Quantity:
-        """What kind of number it is."""
+        """The quantity of the number."""
         return self.kind.quantity
 
 
 def compute_amount(operator: str, left: Amount, right: Amount, divisor: str) -> Amount:
-    """``left operator right`` for ``+ - * /``, of kinds that go with each other.
+    """Compute ``left operator right`` for ``+ - * /`` and compatible kinds.
 
-    What is divided by 0, for which ``divisor`` is the text, or is too large for a number, has no value.
+    Division by 0, with the text ``divisor``, and numbers that are too large give no value.
     """
     kind = combine_kinds(operator, left.kind, right.kind) or left.kind
     a, b, slack_a, slack_b = left.value, right.value, left.slack, right.slack
@@ -85,7 +85,7 @@ def compute_amount(operator: str, left: Amount, right: Amount, divisor: str) -> 
 
 
 def compare_amounts(operator: str, left: Amount, right: Amount) -> bool | None:
-    """Whether the comparison holds, on the numbers in full; None where one of them has no value."""
+    """Return whether the comparison of unrounded numbers is true; None if one of them has no value."""
     if left.value is None or right.value is None:
         return None
     equal = abs(left.value - right.value) <= max(left.slack, right.slack)
@@ -97,13 +97,13 @@ def compare_amounts(operator: str, left: Amount, right: Amount) -> bool | None:
 
 
 def join_reasons(several: tuple[str, ...]) -> str:
-    """Why there is no value, each reason once."""
+    """Join the reasons for a missing value, each once."""
     return "; ".join(dict.fromkeys(reason for reason in several if reason))
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A comparison, or a fact such as ``better``, that holds or not; ``a < b < c`` has two parts."""
+    """A comparison, or a fact such as ``better``, that is true or false; ``a < b < c`` has two parts."""
 
     text: str  # as its author wrote it; of a chain the two sides concerned
     truth: Truth
@@ -115,31 +115,31 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the data say to an expression.
+    """Result of an expression.
 
-    ``deciding`` are those of the parts that make it what it is: of a claim that fails, what has to change; of
-    one that holds, what it rests on; of an undecided one, what is undecided.
+    ``deciding`` are the parts that decide it: of a claim that fails, what has to change; of one that holds,
+    what it depends on; of an undecided one, what is undecided.
     """
 
     quantity: Quantity
-    value: float | bool | None  # finite; None where nobody can know
+    value: float | bool | None  # finite, or None if unknown
     reason: str  # why there is no value, a phrase
-    facts: tuple[Fact, ...]  # each once, in the order of asking: what a step is taken from comes first
+    facts: tuple[Fact, ...]  # each once, in order of evaluation: those that a step comes from first
     parts: tuple[Part, ...] = ()  # of a claim, in the order of the text
     deciding: tuple[Part, ...] = ()
 
 
 def to_truth(value: bool | None) -> Truth:  # noqa: FBT001 - the three values of a truth
-    """What the data say, where None is what nobody can know."""
+    """Convert to a truth; None is undecided."""
     return Truth.UNDECIDED if value is None else Truth.HOLDS if value else Truth.FAILS
 
 
 def evaluate(expression: CheckedExpression, subject: Subject) -> Result:
-    """Ask the subject of a checked expression for every fact in it, and say what comes out.
+    """Evaluate every fact of a checked expression, and the expression itself.
 
-    No part is left out because another one decides already: the evidence is whole. Truth has three values
+    No part is left out because another one already decides: the evidence is complete. Truth has three values
     (Kleene): what is undecided decides nothing, and undecided ``and`` false is false. Raises
-    ``ExpressionError`` with the facts that the results have no answer to, each where it stands.
+    ``ExpressionError`` with the facts for which the results have no answer, and their positions.
     """
     evaluator = _Evaluator(expression.text, subject)
     is_truth = expression.quantity is Quantity.TRUTH
@@ -154,12 +154,12 @@ def evaluate(expression: CheckedExpression, subject: Subject) -> Result:
     return Result(expression.quantity, truth, reason, facts, tuple(evaluator.parts), deciding)
 
 
-# A truth, None where it is undecided, and the parts that make it so.
+# A truth, None if undecided, and the parts that decide it.
 _Decision = tuple[bool | None, tuple[Part, ...]]
 
 
 class _Evaluator:
-    """Walks the tree from its leaves. A fact without an answer is reported, and undecided until then."""
+    """Walks the tree from its leaves; a fact without an answer is reported, and undecided until then."""
 
     def __init__(self, text: str, subject: Subject) -> None:
         self.faults: list[Fault] = []
@@ -213,7 +213,7 @@ class _Evaluator:
                 if fact.value is None:
                     return Amount(kind, None, 0.0, fact.reason, fact)
                 largest = [abs(float(fact.value))]
-                if fact.quantity is Quantity.DIFFERENCE:  # a gap of 1e-17 between values near 1 is none
+                if fact.quantity is Quantity.DIFFERENCE:  # a gap of 1e-17 between values near 1 is 0
                     names = ("peak", "trough") if self._subject.holds == "curves" else ("score",)
                     values = (self._subject.fact(name, (one,)).value for name in names for one in fact.series)
                     largest += [abs(value) for value in values if value is not None]
@@ -232,7 +232,7 @@ class _Evaluator:
                 return total
 
     def _get_fact(self, call: Call) -> Fact:
-        """A fact; one without a value where an argument has none, or where the results have no answer."""
+        """Return a fact; it has no value if an argument has none, or the results have no answer."""
         kind = FACTS[call.name]
         arguments: list[Argument] = []
         unknown = []
@@ -255,7 +255,7 @@ class _Evaluator:
 
 
 def _join_decisions(operator: str, several: list[_Decision]) -> _Decision:
-    """Kleene's ``and`` and ``or``, and what decides them: what alone would do, else what is undecided."""
+    """Apply Kleene's ``and`` or ``or``; what decides is what alone suffices, else what is undecided."""
     decisive = operator == "or"
     truths = [truth for truth, _ in several]
     result = decisive if decisive in truths else None if None in truths else not decisive

@@ -1,4 +1,4 @@
-"""Facts to words: a value in its unit, steps, names, and a whole fact with its evidence."""
+"""Facts in words: a value with its unit, steps, names, and a whole fact with its evidence."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 _SHARE = (0.0, 1.0)
-# Units of a length of time in milliseconds, largest first.
+# Units of duration in milliseconds, largest first.
 _DURATIONS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
-# Facts that are no smaller than 0: a plus sign would say nothing.
+# Facts that are never below 0: a plus sign would say nothing.
 _SIZES = {"widest_gap", "volatility", "band_width"}
-# Facts whose call says where they are.
+# Facts with their position in the call.
 _PLACED = {"at", "gap", "band_width", "mean"}
-# More digits than these are an exponent's, not an interval's.
+# With more decimals than this, four significant digits are shown.
 _MOST_DECIMALS = 12
 _MOST_IN_HEAD = 3
 
@@ -41,14 +41,14 @@ _MOST_IN_HEAD = 3
 def format_quantity(
     value: float, quantity: Quantity, scale: Scale, *, decimals: int | None = None, signed: bool = True
 ) -> str:
-    """A value with its unit: ``0.84``, ``62.1 %``, ``+3.2 points``, ``step 120``, ``40 steps``, ``< 0.001``.
+    """Format a value with its unit: ``62.1 %``, ``+3.2 points``, ``step 120``, ``40 steps``, ``< 0.001``.
 
-    Values between bounds of 0 and 1 are written in percent, their differences in points, with one decimal;
-    where the data write percentages the sign stands behind them as they are; all others have four
-    significant digits. What is inside the bounds never seems to reach them, a difference never seems to be
-    0 if it is not, and a p value stays on its side of 0.05. ``decimals`` are digits after the point, as they
-    are written, with the percent sign too; ``signed`` puts a plus sign before a positive difference. A value
-    that is not finite raises ``ValueError``.
+    Values between bounds of 0 and 1 are written in percent, their differences in points, with one decimal; if
+    the data are percentages they get the sign as they are; all others have four significant digits. What is
+    inside the bounds never seems to reach them, a nonzero difference never seems to be 0, and a p value stays
+    on its side of 0.05. ``decimals`` is the number of digits after the point as displayed, also for
+    percentages; ``signed`` puts a plus sign before a positive difference. A value that is not finite raises
+    ``ValueError``.
     """
     in_percent = scale.bounds == _SHARE and not scale.percent
     if in_percent and decimals is None and quantity in {Quantity.VALUE, Quantity.DIFFERENCE}:
@@ -84,20 +84,20 @@ def _format_steps(value: float, scale: Scale, decimals: int | None) -> str:
 
 
 def describe_step(step: float, scale: Scale) -> str:
-    """A finite step in a sentence: ``step 120``, ``iteration 900``; on a time axis ``2024-05-03``, in UTC."""
+    """Describe a finite step: ``step 120``, ``iteration 900``; on a time axis ``2024-05-03``, in UTC."""
     if scale.step_is_time:
         return (format_moment(step) or f"{format_number(step)} milliseconds").replace("T", " ")
     return format_step(step, scale.step_name or "step")
 
 
 def describe_position(step: float, scale: Scale) -> str:
-    """Where something is: ``at step 120``, ``on 2024-05-03``, ``at 2024-05-03 12:30``."""
+    """Describe a position: ``at step 120``, ``on 2024-05-03``, ``at 2024-05-03 12:30``."""
     words = describe_step(step, scale)
     return f"on {words}" if scale.step_is_time and " " not in words else f"at {words}"
 
 
 def format_range(first: float, last: float, scale: Scale) -> str:
-    """Steps from one to another, both included: ``step 30 to 40``; one of them: ``step 30``."""
+    """Format an inclusive range of steps: ``step 30 to 40``, or ``step 30`` for one step."""
     if first == last:
         return describe_step(first, scale)
     start, end = describe_step(first, scale), describe_step(last, scale)
@@ -105,7 +105,7 @@ def format_range(first: float, last: float, scale: Scale) -> str:
 
 
 def format_during(first: float, last: float, end: float, scale: Scale) -> str:
-    """When something holds: ``at step 30``, ``from step 30 to 40``, ``from step 30 on`` up to the end."""
+    """Describe a duration: ``at step 30``, ``from step 30 to 40``, or ``from step 30 on`` up to the end."""
     if first == last:
         return describe_position(first, scale)
     if last == end:
@@ -114,7 +114,7 @@ def format_during(first: float, last: float, end: float, scale: Scale) -> str:
 
 
 def format_stretches(ends: Sequence[tuple[float, float]], last: float, scale: Scale) -> str:
-    """One or more ranges up to the last step: ``from step 30 on``, ``at steps 30 to 40 and 110``."""
+    """Format ranges up to the last step: ``from step 30 on``, ``at steps 30 to 40 and 110``."""
     if len(ends) == 1 or scale.step_is_time:
         return join_names([format_during(*pair, last, scale) for pair in ends])
     name = scale.step_name or "step"
@@ -123,24 +123,24 @@ def format_stretches(ends: Sequence[tuple[float, float]], last: float, scale: Sc
 
 
 def format_names(names: Sequence[str], total: int) -> str:
-    """Series at the head of a sentence: ``A and B``, ``All 5 series``, ``4 of the 5 series``."""
+    """Format series at the start of a sentence: ``A and B``, ``All 5 series``, ``4 of the 5 series``."""
     if len(names) <= _MOST_IN_HEAD:
         return join_names(names)
     return f"All {len(names):,} series" if len(names) == total else f"{len(names):,} of the {total:,} series"
 
 
 def format_few(names: Sequence[str], most: int) -> str:
-    """Names in a sentence; so many and how many more, but never "1 more" in place of a name."""
+    """Format at most this many names and the number of others, but never "1 more" in place of a name."""
     return join_names(names, most=most if len(names) > most + 1 else None)
 
 
 def describe_fact(fact: Fact, scale: Scale) -> str:
-    """A fact with its evidence, without a full stop.
+    """Describe a fact with its evidence, without a full stop.
 
     ``peak(MEL) = 0.84 at step 120``, ``score(Aspen) = 61.0 % [50.2, 71.1]``, ``p_value(A, B) < 0.001``,
-    ``better(A, B) is true at step 200: difference +0.03 [+0.01, +0.05], adjusted p = 0.012``,
-    ``better(A, B) cannot be decided: 1 run of A``, ``steps_to(A, 0.9) has no value: A never reaches 0.9``.
-    Value and interval share the digits that the interval deserves.
+    ``better(A, B) is true at step 200: difference +0.03 [+0.01, +0.05], adjusted p = 0.012``, ``better(A, B)
+    cannot be decided: 1 run of A``, ``steps_to(A, 0.9) has no value: A never reaches 0.9``. Value and
+    interval share the digits that the interval justifies.
     """
     if fact.value is None:
         why = "cannot be decided" if fact.quantity is Quantity.TRUTH else "has no value"
@@ -163,11 +163,11 @@ def describe_fact(fact: Fact, scale: Scale) -> str:
 def format_quantity_interval(
     value: float, low: float | None, high: float | None, quantity: Quantity, scale: Scale
 ) -> str:
-    """A value or difference with its interval, if any, both in the digits that the interval deserves."""
+    """Format a value or difference and its interval, if any, with the digits that the interval justifies."""
     if low is None or high is None:
         return format_quantity(value, quantity, scale)
     half = (high - low) / 2
-    # By the half width; None where four significant digits have to do.
+    # By the half width; None means four significant digits.
     decimals: int | None = None
     if scale.bounds == _SHARE and not scale.percent:
         decimals = choose_percent_decimals(half)
@@ -182,14 +182,14 @@ def format_quantity_interval(
 
 
 def format_fact_interval(fact: Fact, scale: Scale) -> str:
-    """What a fact found, with its interval: ``0.84 [0.82, 0.86]``, ``step 120``; empty without a value."""
+    """Format a fact's value and interval: ``0.84 [0.82, 0.86]``, ``step 120``; empty without a value."""
     if fact.value is None or fact.low is None or fact.high is None:
         return format_fact_value(fact, scale)
     return format_quantity_interval(float(fact.value), fact.low, fact.high, fact.quantity, scale)
 
 
 def format_fact_value(fact: Fact, scale: Scale) -> str:
-    """What a fact found, alone: ``0.84``, ``+3.2 points``, ``step 120``, ``true``; empty without a value."""
+    """Format a fact's value: ``0.84``, ``+3.2 points``, ``step 120``, ``true``; empty without a value."""
     if fact.value is None:
         return ""
     return format_quantity(float(fact.value), fact.quantity, scale, signed=fact.name not in _SIZES)

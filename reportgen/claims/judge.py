@@ -1,4 +1,4 @@
-"""What the data say to a bound value or a claim, in finished words."""
+"""Judgement of bound values and claims by the data, with its text."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 
 MOST_DIGITS = 17  # of a double
-# Equal to the language: what it compares is right to a billionth.
+# Equal in the language, which compares to a billionth.
 _CLOSE = 1e-9
 _DECIMALS = re.compile(r"[0-9]\.([0-9]+)")
 _FAILED = {">": "is not above", "<": "is not below", ">=": "is below", "<=": "is above"}
-# Facts of one series of which two have a difference with an interval, on curves at the step of both.
+# Facts whose difference between two series has an interval; on curves both have to be at one step.
 _OF_SCORES, _OF_CURVES = {"score", "rank"}, {"start", "final", "at"}
 _TRUTHS = {Truth.HOLDS: "holds", Truth.FAILS: "fails", Truth.UNDECIDED: "cannot be decided"}
 
@@ -80,7 +80,7 @@ def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, sc
     whole = format_fact_interval(fact, scale) if fact else format_quantity(value, quantity, scale)
     shown, plain = whole, whole.partition(" [")[0]
     if not holds and not _is_distinguishable(typed, plain, quantity, scale):
-        # With as many digits as show that it is not what was typed.
+        # With enough digits to show that it is not what was typed.
         shown = format_number(value, significant=MOST_DIGITS)
         for decimals in range(count_decimals(plain) + 1, MOST_DIGITS):
             words = format_quantity(value, quantity, scale, decimals=decimals, signed=plain.startswith("+"))
@@ -99,7 +99,7 @@ def _judge_value(expression: CheckedExpression, typed: Typed, result: Result, sc
 
 
 def _is_distinguishable(typed: Typed, words: str, quantity: Quantity, scale: Scale) -> bool:
-    """Whether words of the value differ from what was typed, so that neither is a rounding of the other."""
+    """Return whether words of the value and the typed ones differ, and neither rounds to the other."""
     try:
         shown = read_typed(words, scale)
     except ExpressionError:
@@ -112,7 +112,7 @@ def _is_distinguishable(typed: Typed, words: str, quantity: Quantity, scale: Sca
 
 
 def count_decimals(words: str) -> int:
-    """How many digits stand behind the first point of some words."""
+    """Count the digits after the first point of some words."""
     decimals = _DECIMALS.search(words)
     return len(decimals[1]) if decimals else 0
 
@@ -131,7 +131,7 @@ def _judge_claim(expression: CheckedExpression, result: Result, subject: Subject
         if fact:
             fact_texts.pop(fact)
     elif truth is not Truth.HOLDS or len(result.deciding) <= 1:
-        # Of what holds the facts, which stand below it, say the rest; otherwise the deciding parts do.
+        # If a claim holds, the facts below it say the rest; otherwise the deciding parts do.
         for part in result.deciding:
             words = describe_part(part, scale)
             details.append(f"{part.text} {_TRUTHS[part.truth]}{f' ({words})' if words else ''}")
@@ -143,20 +143,20 @@ def _judge_claim(expression: CheckedExpression, result: Result, subject: Subject
 
 
 def describe_part(part: Part, scale: Scale) -> str:
-    """Why a part holds, fails or is undecided; empty for a fact that says no more than its truth."""
+    """Explain why a part holds, fails or is undecided; empty if a fact says no more than its truth."""
     if part.fact is not None and part.truth is not Truth.UNDECIDED:
         return part.fact.note
     values = [side.value for side in part.sides if side.value is not None]
     if part.truth is Truth.UNDECIDED or len(values) != len(part.sides):
         return part.reason
     left, right = values
-    # A plain number is written as what it is compared with.
+    # A plain number is written like the quantity it is compared with.
     quantities = [
         other.quantity if side.quantity is Quantity.NUMBER and side.fact is None else side.quantity
         for side, other in (part.sides, part.sides[::-1])
     ]
     holds, above = part.truth is Truth.HOLDS, left > right
-    # Where the truth is not that of the bare numbers, they differ by less than their slack.
+    # If the truth is not that of the bare numbers, they differ by less than their slack.
     strict = left < right if part.operator.startswith("<") else above
     equal = left == right or strict is not holds or math.isclose(left, right, rel_tol=_CLOSE)
     if part.operator in {"=", "!="}:
@@ -168,7 +168,7 @@ def describe_part(part: Part, scale: Scale) -> str:
         return f"{words} equals {words}"
     if quantities[0] is Quantity.STEP:
         verb = verb.replace("above", "after").replace("below", "before")
-    # Two numbers that differ, in words that differ.
+    # Two numbers that differ need words that differ.
     pairs = list(zip(values, quantities, strict=True))
     words, others = (_format_number(value, quantity, scale) for value, quantity in pairs)
     decimals = min(count_decimals(words), count_decimals(others))
@@ -183,16 +183,16 @@ def describe_part(part: Part, scale: Scale) -> str:
 
 def _format_number(value: float, quantity: Quantity, scale: Scale, decimals: int | None = None) -> str:
     if quantity is Quantity.PROBABILITY and decimals is None and value < SMALLEST_P:
-        # What is compared is a number: "< 0.001 is below 0.05" reads badly.
+        # Numbers are compared: "< 0.001 is below 0.05" reads badly.
         return format_number(value, significant=2)
     return format_quantity(value, quantity, scale, decimals=decimals, signed=False)
 
 
 def describe_noise(part: Part, subject: Subject) -> str:
-    """What says that a comparison holds only within noise; empty where nothing does.
+    """Describe why a comparison holds only within noise; empty if there is no reason.
 
-    The interval of the difference holds the number that the difference is compared with, or the verdicts of
-    all pairs leave more ranks than the one stated.
+    The interval of the difference contains the number that the difference is compared with, or the verdicts
+    of all pairs leave more ranks than the one stated.
     """
     if part.truth is not Truth.HOLDS or not part.operator:
         return ""
@@ -217,7 +217,7 @@ def describe_noise(part: Part, subject: Subject) -> str:
 
 
 def _find_difference(part: Part, subject: Subject) -> tuple[Fact | None, float]:
-    """The difference of two series that a comparison is about, and the number it is compared with."""
+    """Return the difference of two series in a comparison, and the number it is compared with."""
     left, right = part.sides
     pair, value = (left.fact, right.fact), 0.0
     if not (left.fact and right.fact):

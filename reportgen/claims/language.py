@@ -1,13 +1,13 @@
-"""The language of claims: small, safe and total. An expression is parsed to a tree before it is evaluated.
+"""The language of claims: small, safe and total. Expressions are parsed to a tree before evaluation.
 
 Lowest binding first::
 
     or, and, not, < <= > >= = !=, + -, * /, unary minus, atoms
 
 An atom is a number (``84%`` is 0.84), a fact such as ``at(MEL, 120)``, or an expression in parentheses; the
-arguments of facts are names, names in quotes (a doubled quote stands for one), and expressions. Comparisons
-chain as in ``a < b < c``. Nothing can be read from a name but a series or a fact, and nothing is called but
-facts. Length, number of parts and depth are bounded, so that reading ends in time linear in the length.
+arguments of facts are names, names in quotes (a doubled quote is an escaped one), and expressions.
+Comparisons chain as in ``a < b < c``. Names refer only to series and facts, and only facts are called.
+Length, number of parts and depth are bounded, so that parsing takes time linear in the length.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
-    """One thing in an expression for its author to mend; the texts are sentences without their full stops."""
+    """One fault in an expression for its author to fix; the texts are sentences without full stops."""
 
-    position: int  # where it starts in the expression, from 0; its length where it is too short
-    length: int  # how many characters it covers, at least 1
+    position: int  # index of its start in the expression; its length if it is too short
+    length: int  # number of characters it covers, at least 1
     message: str  # what was found
     next_step: str = ""  # what to do about it; may be empty
 
@@ -44,7 +44,7 @@ class ExpressionError(ValueError):
 
 
 def shorten(text: str, most: int = 60) -> str:
-    """Words of an expression inside a sentence."""
+    """Shorten words of an expression for a sentence."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -52,7 +52,7 @@ def shorten(text: str, most: int = 60) -> str:
 
 
 class TokenKind(StrEnum):
-    """What a word of an expression is; the words are for messages."""
+    """Kind of a token; the words are for messages."""
 
     NUMBER = "a number"
     NAME = "a name"
@@ -62,16 +62,16 @@ class TokenKind(StrEnum):
 
 
 class Token(NamedTuple):
-    """A word of an expression, and where it stands."""
+    """A token of an expression, and its position."""
 
     kind: TokenKind
-    text: str  # what a name or text in quotes says, the plain form of a mark: ``<=`` for ``≤``
+    text: str  # content of a name or quoted text, plain form of a mark: ``<=`` for ``≤``
     position: int
     length: int
 
 
 _PLAIN = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "×": "*"}
-# What other languages, editors and web pages write, and what is written here instead.
+# Replacements for the notation of other languages, editors and web pages.
 _INSTEAD = {
     **dict(zip(("&lt;", "&gt;", "&le;", "&ge;", "&ne;"), ("<", ">", "<=", ">=", "!="), strict=True)),
     **dict(zip(("=>", "=<", "<>", "===", "!=="), (">=", "<=", "!=", "=", "!="), strict=True)),
@@ -91,12 +91,12 @@ _IN_PATHS = string.ascii_letters + string.digits + "_.-/"
 _LONG = "|".join(re.escape(mark) for mark in sorted(_INSTEAD, key=len, reverse=True) if len(mark) > 1)
 _FIRST = "".join(sorted({mark[0] for mark in _INSTEAD}))
 _SHORT = "|".join(re.escape(mark) for mark in _INSTEAD if len(mark) == 1)
-# Every branch that repeats can match in one way only, so that reading takes linear time.
+# Every repeated branch can match in one way only, so that reading takes linear time.
 _TOKEN = re.compile(
     r"(?P<space>\s+)"
     r"""|(?P<string>'(?:[^']|'')*+'|"(?:[^"]|"")*+")"""
     r"""|(?P<unclosed>['"].*)"""
-    # A digit in front of letters is no number: 4B, 120k.
+    # A digit before letters is not a number: 4B, 120k.
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+\-−]?[0-9]+)?(?![\w.]))"
     rf"|(?P<name>{PLAIN_NAME})"
     r"|(?P<digits>[\w.]+(?:-[\w.]+)*)"
@@ -109,7 +109,7 @@ _TOKEN = re.compile(
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """The words of an expression, and behind them one that stands for its end.
+    """Split an expression into tokens, followed by an end token.
 
     Raises ``ExpressionError``: characters that no expression has, an open quote, a number out of range.
     """
@@ -142,13 +142,13 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 
 def _explain_foreign(match: re.Match[str]) -> tuple[str, str]:
-    """What is wrong with characters that no expression has, and the next step."""
+    """Explain characters that no expression has, and the next step."""
     text = match.group()
     match match.lastgroup:
         case "unclosed":
             return "A quote is opened here and never closed", f"Put {text[0]} behind the name"
         case "digits":
-            # The name meant, with the part in front of a slash: 'Qwen/7B'.
+            # The name meant, with the part before a slash: 'Qwen/7B'.
             before = match.string[: match.start()]
             stem = before[len(before.rstrip(_IN_PATHS)) :] if before.endswith("/") else ""
             name = f"Put a name in quotes: {quote_name(stem.lstrip('/') + text)}"
@@ -163,7 +163,7 @@ def _explain_foreign(match: re.Match[str]) -> tuple[str, str]:
 
 
 def parse_number(text: str) -> float:
-    """The value of a number token."""
+    """Parse a number token."""
     return float(text.replace("−", "-"))
 
 
@@ -172,7 +172,7 @@ def parse_number(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A part of an expression, and where it stands."""
+    """A part of an expression, and its position."""
 
     position: int
     length: int
@@ -180,7 +180,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class Number(_Node):
-    """A number; ``percent`` where a percent sign stands behind it, which ``value`` has taken in."""
+    """A number; ``percent`` if a percent sign follows it, which ``value`` includes."""
 
     value: float
     percent: bool
@@ -188,7 +188,7 @@ class Number(_Node):
 
 @dataclass(frozen=True, slots=True)
 class Name(_Node):
-    """A name that stands alone: a series, or in quotes a date."""
+    """A name by itself: a series, or in quotes a date."""
 
     name: str
     quoted: bool
@@ -204,7 +204,7 @@ class Call(_Node):
 
 @dataclass(frozen=True, slots=True)
 class Prefix(_Node):
-    """``not`` or ``-`` in front of an expression."""
+    """``not`` or ``-`` before an expression."""
 
     operator: str
     of: Tree
@@ -212,9 +212,9 @@ class Prefix(_Node):
 
 @dataclass(frozen=True, slots=True)
 class Chain(_Node):
-    """Two or more expressions with operators of one level between them, read from the left."""
+    """Two or more expressions joined by operators of one level, read from the left."""
 
-    operators: tuple[str, ...]  # one fewer: all of ``or``; ``and``; comparisons; ``+ -``; or ``* /``
+    operators: tuple[str, ...]  # one fewer: all ``or``; ``and``; comparisons; ``+ -``; or ``* /``
     parts: tuple[Tree, ...]
 
 
@@ -223,23 +223,23 @@ _Made = TypeVar("_Made", Number, Name, Call, Prefix, Chain)
 
 
 def get_text(text: str, tree: Tree) -> str:
-    """The words of an expression that a part of its tree stands for."""
+    """Return the words of a part of an expression's tree."""
     return text[tree.position : tree.position + tree.length]
 
 
 def make_fault(part: Token | Tree, message: str, next_step: str) -> Fault:
-    """A fault of a part of an expression, at its place."""
+    """Make a fault of a part of an expression, at its position."""
     return Fault(part.position, part.length, message, next_step)
 
 
-# ---- what is wrong with the words --------------------------------------------------------------------
+# ---- explanations of faults --------------------------------------------------------------------------
 
 _NEXT_STEP = "Write a number, a fact such as final(A), or a name there"
 _THOUSANDS = 3
 
 
 def explain_missing(words: Sequence[Token], at: int) -> Fault:
-    """What to say where a number, a fact or a name has to stand and ``words[at]`` stands instead."""
+    """Explain that ``words[at]`` is in the position of a number, a fact or a name."""
     token, before = words[at], words[at - 1] if at else None
     closing = token.text in {")", ","}
     if token.kind is TokenKind.END:
@@ -261,7 +261,7 @@ def explain_missing(words: Sequence[Token], at: int) -> Fault:
 
 
 def explain_unexpected(text: str, words: Sequence[Token], at: int, opened: Sequence[Token]) -> Fault:
-    """What to say where ``words[at]`` stands behind a whole expression; ``opened`` are open parentheses."""
+    """Explain ``words[at]`` after a complete expression; ``opened`` are open parentheses."""
     token, before = words[at], words[at - 1]
     if token.kind is TokenKind.END:
         return make_fault(opened[-1], 'This "(" is never closed', 'Put the ")" where it belongs')
@@ -303,10 +303,10 @@ def _explain_mark(text: str, words: Sequence[Token], at: int) -> Fault:
 
 
 def remove_comma(text: str, before: str, behind: str, position: int) -> str:
-    """The number that an author means by ``1,200`` or ``0,84``; empty where a comma separates.
+    """Return the number meant by ``1,200`` or ``0,84``; empty if the comma is a separator.
 
-    ``before`` and ``behind`` are the numbers around the comma, as written; ``position`` is where the second
-    starts in the text.
+    ``before`` and ``behind`` are the numbers around the comma, as written; ``position`` is the start of the
+    second in the text.
     """
     if not (text[:position].endswith(f"{before},") and before.isdigit() and behind[:1].isdigit()):
         return ""
@@ -325,7 +325,7 @@ _LEVELS = {"or": _OR, "and": 2, **dict.fromkeys(COMPARISONS, _COMPARISON), "+": 
 
 
 def parse(text: str) -> Tree:
-    """The tree of an expression; ``ExpressionError`` where it is none, or is too long or too deep."""
+    """Parse an expression to a tree; raise ``ExpressionError`` if it is invalid, too long or too deep."""
     if len(text) > MOST_CHARACTERS:
         message = f"The expression has {len(text):,} characters, and there may be {MOST_CHARACTERS:,}"
         step = "Split it into several claims"
@@ -356,7 +356,7 @@ class _Parser:
 
     def _take(self) -> Token:
         taken = self._next
-        self._at += 1  # the end is never taken
+        self._at += 1  # the end is never consumed
         self._next = self._tokens[self._at]
         return taken
 

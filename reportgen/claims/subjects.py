@@ -1,4 +1,4 @@
-"""The subjects that facts are about: the curves of one metric, and the scores of one benchmark."""
+"""Subjects of facts: the curves of one metric, and the scores of one benchmark."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ INTERVALS = frozenset({"ci", "simultaneous"})  # bands that are confidence inter
 
 
 def check_step(curve: Curve, step: float, scale: Scale) -> float:
-    """A step inside a curve's range, as the curve has it but for rounding; outside, a ``FactError``."""
+    """Return the curve's own step equal to ``step`` up to rounding; outside its range, a ``FactError``."""
     step = match_step(curve, step)
     if interpolate_value(curve, step) is None:
         where = describe_position(step, scale)
@@ -63,19 +63,19 @@ def _describe_range(curve: Curve, scale: Scale) -> str:
 
 
 def _index_pairs(comparisons: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
-    """Comparisons by the names of both sides, in both orders."""
+    """Index comparisons by the names of both sides, in both orders."""
     known = {(one.a, one.b): one for one in comparisons}
     return {(b, a): swap_sides(one) for (a, b), one in known.items()} | known
 
 
 def compare_pairs(curves: Sequence[Curve], scale: Scale, level: float) -> dict[tuple[str, str], Comparison]:
-    """Welch's t over runs at the last step that both reach, Holm over all pairs; by names in both orders."""
-    # Where neither way is better, a verdict says which is the higher one; nobody is called better then.
+    """Compare all pairs at their last common step by Welch's t over runs, with Holm; keys in both orders."""
+    # If neither direction is better, a verdict says which is higher; none is called better then.
     higher = scale.higher_is_better is not False
     return _index_pairs(compare_at_end(curves, level=level, higher_is_better=higher))
 
 
-# The facts that are answered here.
+# Facts answered by ``evaluate_verdict``.
 VERDICT_FACTS = frozenset({"p_value", "better", "unclear", "equivalent", "tied"})
 
 
@@ -89,13 +89,13 @@ def evaluate_verdict(
     few: str,
     step: float | None = None,
 ) -> Fact:
-    """What a comparison, a minus b, adjusted together with all pairs of the subject, says to a question.
+    """Answer a question by a comparison, a minus b, adjusted together with all pairs of the subject.
 
-    A pair that was not tested is neither better nor unclear: equal runs on both sides leave nothing to test
-    with, and a difference between them may still be real. Of two that differ none is known to be better where
-    it is not known which way is. ``numbers`` holds the margin, for ``equivalent``; ``behind`` is what the
-    test rests on, such as ``30 problems``; ``few`` is why it could not be tested where that is for too few
-    runs or problems; ``step`` is where two curves were compared. Raises ``FactError`` for a margin of 0.
+    A pair that was not tested is neither better nor unclear: equal runs on both sides cannot be tested, and a
+    difference between them may still be real. If the better direction is unknown, no series is known to be
+    better. ``numbers`` holds the margin, for ``equivalent``; ``behind`` is the basis of the test, such as
+    ``30 problems``; ``few`` is why it could not be tested if there are too few runs or problems; ``step`` is
+    the step at which two curves were compared. Raises ``FactError`` for a margin of 0.
     """
     question, name = replace(question, step=step, n=one.shared), question.name
     untested = few if one.verdict is Verdict.TOO_FEW else one.reason or few
@@ -130,16 +130,16 @@ def evaluate_verdict(
 
 
 def is_within(low: float | None, high: float | None, value: float = 0.0) -> bool:
-    """Whether an interval holds a value; one that is not known may hold any."""
+    """Return whether an interval contains a value; an unknown one may contain any."""
     return low is None or high is None or low <= value <= high
 
 
 def _test_equivalence(
     question: Fact, one: Comparison, margin: float, scale: Scale, behind: str
 ) -> Fact | None:
-    """Two one-sided t tests at 5 % each (Schuirmann 1987): the 90 % interval lies inside the margin.
+    """Run two one-sided t tests at 5 % (Schuirmann 1987): the 90 % interval has to be inside the margin.
 
-    An interval that was widened for what the standard error does not show stays as much wider. None where
+    An interval that was widened for what the standard error does not show is widened equally here. None if
     there is no interval.
     """
     if not margin > 0:
@@ -166,10 +166,10 @@ _FEWEST_RUNS = 2
 
 @dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class CurveSubject:
-    """The curves of one metric: a ``Subject``; ``scale`` says what their numbers mean.
+    """The curves of one metric: a ``Subject``; ``scale`` describes their numbers.
 
     Facts are about each series' centre before smoothing: the mean across runs, for ``iqr`` the median. Reduce
-    with ``max_points=None`` for facts about every step. An interval is given where the band is a confidence
+    with ``max_points=None`` for facts about every step. A fact has an interval if the band is a confidence
     interval, or the input's own; a peak or trough has none, since its step was picked for its value.
     """
 
@@ -179,7 +179,7 @@ class CurveSubject:
 
     @cached_property
     def series(self) -> tuple[str, ...]:
-        """The names of its series, also of those without a finite value."""
+        """Names of its series, including those without a finite value."""
         empty = (name for name, _ in self.curve_set.without_values)
         return tuple(dict.fromkeys((*(curve.series for curve in self.curve_set.curves), *empty)))
 
@@ -193,7 +193,7 @@ class CurveSubject:
         return compare_pairs(tuple(self._curves.values()), self.scale, self.curve_set.level)
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
-        """A fact of the vocabulary; see ``Subject``."""
+        """Return a fact of the vocabulary; see ``Subject``."""
         question, numbers = make_question(name, arguments, self)
         missing = [series for series in question.series if series not in self._curves]
         if missing:
@@ -264,7 +264,7 @@ class CurveSubject:
         return replace(question, reason=reason, step=step, n=n)
 
     def _find_extreme(self, question: Fact, curve: Curve) -> Fact:
-        """The best or worst value, highest or lowest where neither is better, or the first step with it."""
+        """Find the best or worst value (highest or lowest if neither is better), or its first step."""
         steps, values = get_points(curve)
         best, higher = question.name.startswith("peak"), self.scale.higher_is_better
         step = float(steps[int((np.argmax if best is (higher is not False) else np.argmin)(values))])
@@ -281,7 +281,7 @@ class CurveSubject:
             step = check_step(b, check_step(a, numbers[0], self.scale), self.scale)
             value, slack = compute_gap(a, b, step) or 0.0, _SAME * abs(interpolate_value(a, step) or 0.0)
             one = compare_curves(a, b, at=step, level=self.curve_set.level)
-            # Where runs are interpolated, the mean of the lines need not be the line of the means.
+            # If runs are interpolated, the mean of the lines need not be the line of the means.
             apart = value if one.difference is None else one.difference
             same = one.difference is not None and math.isclose(apart, value, rel_tol=_SAME, abs_tol=slack)
             low, high = (one.low, one.high) if self.curve_set.band in INTERVALS and same else (None, None)
@@ -317,15 +317,15 @@ class CurveSubject:
         return evaluate_verdict(question, one, self.scale, numbers, behind=behind, few=few_words, step=step)
 
 
-# Scores that differ by less than this share of their size are one score, computed in two ways.
+# Scores whose relative difference is below this are equal up to rounding.
 _SAME_SCORE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
 class ScoreSubject:
-    """The scores of one benchmark and metric: a ``Subject``; ``scale`` says what their numbers mean."""
+    """The scores of one benchmark and metric: a ``Subject``; ``scale`` describes their numbers."""
 
-    scores: tuple[Score, ...]  # one a series
+    scores: tuple[Score, ...]  # one per series
     comparisons: tuple[Comparison, ...]  # of all pairs that can be compared, adjusted together
     groups: tuple[RankGroup, ...]  # of these scores and comparisons
     scale: Scale
@@ -333,7 +333,7 @@ class ScoreSubject:
 
     @property
     def series(self) -> tuple[str, ...]:
-        """The names of its series, also of those without a score."""
+        """Names of its series, including those without a score."""
         return tuple(score.series for score in self.scores)
 
     @cached_property
@@ -342,13 +342,13 @@ class ScoreSubject:
 
     @cached_property
     def ranges(self) -> dict[str, RankRange]:
-        """The ranks that the verdicts leave to each series; empty where nothing was compared."""
+        """Possible ranks of each series by the verdicts; empty if nothing was compared."""
         if not self.comparisons:
             return {}
         return {one.series: one for one in rank_ranges(self.scores, self.comparisons)}
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
-        """A fact of the vocabulary; see ``Subject``."""
+        """Return a fact of the vocabulary; see ``Subject``."""
         question, numbers = make_question(name, arguments, self)
         by_series = {score.series: score for score in self.scores}
         scores = [by_series[series] for series in question.series]
@@ -381,7 +381,7 @@ class ScoreSubject:
                 reason = "" if end is not None else score.reason or f"no interval of {score.series}"
                 return replace(question, value=end, reason=reason, n=score.problems)
             case "rank":
-                # 1 and the number of series with a better score; equal scores share a rank.
+                # 1 plus the number of series with a better score; equal scores share a rank.
                 sign, own = (1 if self.scale.higher_is_better else -1), score.estimate or 0.0
                 others = [other.estimate for other in self.scores if other.estimate is not None]
                 better = sum(

@@ -1,4 +1,4 @@
-"""The number that an author typed in prose: its digits, its unit and its style, each with its place.
+"""Numbers typed by authors in prose: digits, unit and style, each with its position.
 
 ::
 
@@ -12,8 +12,8 @@
     unit      := "%" | "percent" | "points" | "pp" | "percentage points" | "steps" | the step's name
                  | a times sign | "x" | "times"; on an axis of times also seconds, minutes, hours, days, weeks
 
-Thousands may be parted by thin or fixed spaces. Between the parts may stand spaces, emphasis, code marks,
-tags, quotes and the marks of a sentence. Anything else, and a second number, is a fault: what is not
+Thousands may be separated by thin or no-break spaces. Spaces, emphasis, code marks, tags, quotes and
+punctuation are allowed between the parts. Anything else, or a second number, is a fault: what is not
 understood is not checked.
 """
 
@@ -38,7 +38,7 @@ SPACE = r"(?:\s|&(?:nbsp|thinsp|ensp);)"
 _MINUS = r"(?:[-−–]|&(?:minus|ndash);)"
 _TIMES = r"(?:×|&times;)"
 _GROUPED = r"[0-9]{1,3}(?P<separator>[,\u2009\u202f\u00a0])[0-9]{3}(?:(?P=separator)[0-9]{3})*(?![0-9])"
-# Every branch takes what it can and never gives back more than one choice, so that reading takes linear time.
+# Every branch is greedy and gives back at most one choice, so that reading takes linear time.
 _TOKEN = re.compile(
     r"(?P<tag></?[A-Za-z][^<>]*>)"
     rf"|(?P<moment>(?P<day>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"
@@ -67,7 +67,7 @@ MAGNITUDES = {
 
 
 class Unit(StrEnum):
-    """What a typed number counts; the words are for messages."""
+    """Unit of a typed number; the words are for messages."""
 
     NONE = "a plain number"
     PERCENT = "in percent"
@@ -95,12 +95,12 @@ MILLISECONDS = {
 
 
 def make_misread_error(message: str, next_step: str) -> ExpressionError:
-    """A fault of the words: it has no place in the expression."""
+    """Make a fault of the words: it has no position in the expression."""
     return ExpressionError([Fault(-1, 1, message, next_step)])
 
 
 def list_step_nouns(scale: Scale) -> dict[str, str]:
-    """What steps may be called, in lower case: one and several, each with the other of the two."""
+    """List the nouns for steps in lower case, singular and plural, each with its counterpart."""
     nouns: dict[str, str] = {}
     for name in ("step", (scale.step_name or "step").lower()):
         one = name[:-1] if name.endswith("s") and not name.endswith("ss") else name
@@ -114,7 +114,7 @@ def list_step_nouns(scale: Scale) -> dict[str, str]:
 
 
 def get_other_number(noun: str, scale: Scale) -> str:
-    """``steps`` for ``step`` and the other way round; empty for what has one form, such as ``pp``."""
+    """Return ``steps`` for ``step`` and vice versa; empty for a noun with one form, such as ``pp``."""
     if noun.lower() in {"x", "pp", "ppt", "percent", "cent", ""}:
         return ""
     known = list_step_nouns(scale).get(noun.lower())
@@ -124,7 +124,7 @@ def get_other_number(noun: str, scale: Scale) -> str:
 
 
 MOST_CHARACTERS, MOST_DIGITS = 1_000, 40
-# No double has more digits before or behind its point.
+# No double has more digits before or after its point.
 _MOST_EXPONENT = 330
 _NUMBERS = {"number", "moment"}
 _NOT_READ = {"tag", "space"}
@@ -134,43 +134,43 @@ _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A typed number; what it does not have is empty or 0."""
+    """A typed number; absent parts are empty or 0."""
 
-    words: str  # all that stands between the brackets
+    words: str  # everything between the brackets
     start: int  # of sign and digits in ``words``, with their exponent, without magnitude and unit
-    digits: int  # where the digits begin; behind ``start`` where there is a sign
+    digits: int  # where the digits begin; after ``start`` if there is a sign
     end: int
     number: Decimal = Decimal(0)  # with sign and exponent, before magnitude and unit; 0 for a date
     sign: str = ""  # as typed
-    decimals: int = 0  # digits behind the mantissa's point
-    separator: str | None = None  # what parts thousands; None where there are too few digits to see it
-    bare_point: bool = False  # no digit stands before the point, as in ``.84``
+    decimals: int = 0  # digits after the mantissa's point
+    separator: str | None = None  # thousands separator; None if there are too few digits to see it
+    bare_point: bool = False  # no digit before the point, as in ``.84``
     significant: int = 1  # digits of the mantissa without leading zeros, at least 1
-    exponent: int = 0  # the power of ten behind the mantissa
+    exponent: int = 0  # the power of ten after the mantissa
     exponent_mark: str = ""  # between mantissa and exponent, such as ``e``
     exponent_sign: str = ""  # as typed
     exponent_digits: str = ""  # as typed
-    magnitude: int = 0  # the power of ten that ``k`` or ``million`` stands for
+    magnitude: int = 0  # the power of ten of ``k`` or ``million``
     unit: Unit = Unit.NONE  # what it counts
-    milliseconds: int = 0  # of one of a span of time
+    milliseconds: int = 0  # of one unit of a duration
     noun: str = ""  # the unit's last word
     noun_start: int = 0
-    p: bool = False  # whether ``p`` stands before it
+    p: bool = False  # whether ``p`` precedes it
     relation: str = ""  # ``=``, ``<``, ``≤``, ``>`` or ``≥``; ``≈`` counts as ``=``
     relation_start: int = 0
     relation_end: int = 0
-    moment: str = ""  # the date as ISO 8601 writes it, in its own precision
+    moment: str = ""  # the date in ISO 8601, in its own precision
 
     @property
     def last_place(self) -> int:
-        """Decimals of the last digit; below 0 where it counts tens or hundreds."""
+        """Decimals of the last digit; below 0 if it counts tens or hundreds."""
         return self.decimals - self.exponent
 
 
 def read_typed(words: str, scale: Scale) -> Typed:
     """Read what an author typed between the brackets.
 
-    The name of the scale's step is a unit, and on an axis of times there are dates. ``ExpressionError`` where
+    The name of the scale's step is a unit, and on a time axis there are dates. Raises ``ExpressionError`` if
     there is no number, more than one, or something that is not understood; a fault has the position -1, since
     it is one of the words, not of the expression.
     """
@@ -225,7 +225,7 @@ def _read_digits(words: str, match: re.Match[str], sign: re.Match[str] | None) -
     separator = match["separator"]
     whole, _, fraction = match["mantissa"].replace(separator or ",", "").partition(".")
     exponent_sign, exponent_digits = match["exponent_sign"] or "", match["exponent"] or ""
-    # Python refuses to read thousands of digits, and nobody wants them.
+    # Python refuses to parse thousands of digits, and nobody needs them.
     exponent = int(exponent_digits.translate(_RAISED)[:6] or "0")
     exponent = exponent if exponent_sign in {"", "+", "⁺"} else -exponent
     if abs(exponent) > _MOST_EXPONENT or len(whole + fraction) > MOST_DIGITS:

@@ -1,4 +1,4 @@
-"""The facts there are, how they are written in an expression, and the subject that answers them."""
+"""The vocabulary of facts, their notation in expressions, and the subject that answers them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from reportgen.core.statements import Scale
 
 
-KEYWORDS = ("and", "or", "not")  # words of the language that are no names
-# Every branch that repeats can match in one way only, so that reading takes linear time.
+KEYWORDS = ("and", "or", "not")  # words of the language that are not names
+# Every repeated branch can match in one way only, so that reading takes linear time.
 PLAIN_NAME = r"[^\W\d][\w.]*(?:-[\w.]+)*"  # a name that needs no quotes, as a pattern
 
 
 def quote_name(name: str) -> str:
-    """A name as expressions hold it: ``MEL``, and in quotes where it needs them: ``'Series A'``."""
+    """Return a name as written in expressions: ``MEL``, or with quotes if needed: ``'Series A'``."""
     if re.fullmatch(PLAIN_NAME, name) and name not in KEYWORDS:
         return name
     return "'" + name.replace("'", "''") + "'"
 
 
-Held: TypeAlias = Literal["curves", "scores"]  # what a subject holds, and so which facts there are
+Held: TypeAlias = Literal["curves", "scores"]  # content of a subject, which determines its facts
 
 
 class ParameterKind(StrEnum):
-    """What a fact takes."""
+    """Kind of a fact's parameter."""
 
     SERIES = "series"
     STEP = "step"
@@ -42,7 +42,7 @@ class ParameterKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument that a fact takes, by the name it has in lists of facts."""
+    """One parameter of a fact, with its name in lists of facts."""
 
     name: str
     kind: ParameterKind
@@ -50,29 +50,29 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class FactKind:
-    """A fact that an author can ask for."""
+    """A fact that an author can use."""
 
     name: str  # as it is written in expressions
-    holds: frozenset[Held]  # for what there is such a fact
+    holds: frozenset[Held]  # content of subjects with this fact
     parameters: tuple[Parameter, ...]  # in order; series first
     quantity: Quantity
     says: str  # its meaning, one sentence; ``s``, ``a``, ``b``, ``x`` are the parameters
-    instead: str = ""  # of an old name, what to write instead, a phrase; lists leave such a fact out
+    instead: str = ""  # for an old name, what to write instead, a phrase; lists omit such a fact
 
     @property
     def signature(self) -> str:
-        """How it is written: ``at(s, x)``."""
+        """Its notation: ``at(s, x)``."""
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
 
-# Beyond this a whole number is written with its exponent, as 1e16 and not as digits nobody can count.
+# From here on whole numbers have an exponent: nobody can count the digits of 1e16.
 _PLAIN_BELOW = 1e15
 TOO_LARGE = "the numbers are too large to compute with"
 
 _KINDS = dict.fromkeys(("x", "from", "to"), ParameterKind.STEP)
 _KINDS |= {"level": ParameterKind.LEVEL, "margin": ParameterKind.MARGIN}
-# How a fact is written, what kind of number it gives, and what it says; on curves all are about the mean
-# curve, unsmoothed and unbinned. A line that begins with a space continues the one before.
+# Notation, kind of number and meaning of each fact; on curves all refer to the mean curve, unsmoothed and
+# unbinned. A line that begins with a space continues the one before.
 _OF_CURVES = """
 start(s): value: The first value of the mean curve.
 final(s): value: The last value of the mean curve.
@@ -137,23 +137,23 @@ _ALL = [
     *_list_kinds(_OF_BOTH, "curves", "scores"),
 ]
 
-# Every fact by its name, with old names, in the order in which lists show them.
+# Every fact by its name, with old names, in the order of lists.
 FACTS: dict[str, FactKind] = {fact.name: fact for fact in _ALL}
 
 
 def list_fact_kinds(holds: Held) -> tuple[FactKind, ...]:
-    """The facts that there are for curves or for scores, without old names, in the order of lists."""
+    """Return the facts for curves or for scores, without old names, in the order of lists."""
     return tuple(fact for fact in FACTS.values() if holds in fact.holds and not fact.instead)
 
 
-Argument: TypeAlias = str | float  # A series' name, or a step or level
+Argument: TypeAlias = str | float  # a series' name, or a step or level
 
 
 class FactError(ValueError):
     """A question that the results have no answer to, such as a step outside a series' range.
 
-    Not for what nobody can know: that is a fact without a value. ``message`` says what was found and
-    ``next_step``, which may be empty, what to do about it; each a sentence without its full stop.
+    Not for unknown values: that is a fact without a value. ``message`` says what was found and ``next_step``,
+    which may be empty, what to do about it; each is a sentence without its full stop.
     """
 
     def __init__(self, message: str, next_step: str = "") -> None:
@@ -167,26 +167,26 @@ class Subject(Protocol):
 
     @property
     def holds(self) -> Literal["curves", "scores"]:
-        """Which of the vocabulary's facts there are."""
+        """The subject's content, which determines its facts."""
 
     @property
     def scale(self) -> Scale:
-        """What its numbers mean."""
+        """Description of its numbers."""
 
     @property
     def series(self) -> tuple[str, ...]:
-        """The names of its series."""
+        """Names of its series."""
 
     def fact(self, name: str, arguments: tuple[Argument, ...]) -> Fact:
-        """A fact that there is for what it holds; ``FactError`` where the results have no answer."""
+        """Return a fact of its vocabulary; raise ``FactError`` if the results have no answer."""
 
 
 def make_question(
     name: str, arguments: tuple[Argument, ...], subject: Subject
 ) -> tuple[Fact, tuple[float, ...]]:
-    """A fact that has no value yet, from its name and arguments, and those of the arguments that are numbers.
+    """Make a fact without a value from its name and arguments, and return it with its numeric arguments.
 
-    Raises ``FactError``: there is no such series, one is held against itself, or a number is not finite.
+    Raises ``FactError`` if a series does not exist or is compared with itself, or a number is not finite.
     """
     series = tuple(one for one in arguments if isinstance(one, str))
     for one in series:
@@ -202,7 +202,7 @@ def make_question(
 
 
 def format_call(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str:
-    """A call as an expression has it: ``peak(MEL)``, ``at('Series A', 15)``, ``at(A, '2024-05-01')``."""
+    """Format a call for an expression: ``peak(MEL)``, ``at('Series A', 15)``, ``at(A, '2024-05-01')``."""
     texts = []
     for one, parameter in zip(arguments, FACTS[name].parameters, strict=True):
         if isinstance(one, str):
@@ -217,7 +217,7 @@ def format_call(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str
 
 
 def drop_infinite(fact: Fact) -> Fact:
-    """The fact; a number that is too large for a float is none."""
+    """Return the fact, without a value if its number is too large for a float."""
     if any(one is not None and not math.isfinite(one) for one in (fact.value, fact.step)):
         return Fact(fact.call, fact.quantity, None, TOO_LARGE, fact.series)
     if any(end is None or not math.isfinite(end) for end in (fact.low, fact.high)):
@@ -226,9 +226,9 @@ def drop_infinite(fact: Fact) -> Fact:
 
 
 def collect_facts(subject: Subject) -> tuple[Fact, ...]:
-    """The facts of every series, then those of every pair, in the order of series and of the vocabulary.
+    """Return the facts of every series, then of every pair, in the order of series and vocabulary.
 
-    Each pair is taken once, in the order of series; ``better`` the other way round where that is true.
+    Each pair occurs once, in the order of series; ``better`` in the reverse order if that is true.
     """
     of_series = ParameterKind.SERIES
     kinds = [

@@ -1,1 +1,1 @@
-"""The edge: the MkDocs plugin, publishing and browser assets."""
+"""Output: the MkDocs plugin, publishing and browser assets."""

@@ -1,4 +1,4 @@
-"""Puts a drafted report into the pages that MkDocs makes: fragments, page context, search, link cards."""
+"""Assembly of a drafted report and MkDocs' pages: fragments, page context, search and link cards."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ _SETTINGS = ("lang", "separator", "min_search_length")
 
 
 def make_index_script(index_json: str) -> str:
-    """A classic script that hands MkDocs' ``search/search_index.json`` to the theme.
+    """Return a classic script that passes MkDocs' ``search/search_index.json`` to the theme.
 
     ``window.reportgenSearch={…};`` has the documents and the settings that a search needs, titles as text
-    (MkDocs writes them as HTML). No character in it can end a script or a line of one.
+    (MkDocs writes them as HTML). It contains no character that can end a script or a line of one.
     """
     index = json.loads(index_json)
     config = {key: index["config"][key] for key in _SETTINGS if key in index["config"]}
@@ -86,7 +86,7 @@ def make_index_script(index_json: str) -> str:
 
 
 def find_lunr() -> Path:
-    """Return the file of lunr, the library that MkDocs ships; a site serves it as ``search/lunr.js``."""
+    """Return the file of lunr, which MkDocs includes; a site serves it as ``search/lunr.js``."""
     return Path(str(search.__file__)).with_name("templates") / "search" / "lunr.js"
 
 
@@ -96,10 +96,10 @@ _TITLE_END = re.compile(r"</h1\s*>")
 
 
 class Assembly:
-    """One build's report on its way into a site.
+    """One build of a report into a site.
 
-    ``fences`` finds the block of each fence, ``context`` is what every page's template gets. ``scripts`` are
-    in each page where all scripts are named by their hashes.
+    ``fences`` finds the block of each fence, ``context`` is for every page's template. ``scripts`` are
+    inlined in each page if all scripts are allowed by hash.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Assembly:
         self.report = report
         self.fences = Fences(report.pages, report.shown)
         self._provenance = find_provenance(root)
-        # ``serve`` sends the policy itself, since it knows the script of the live reload.
+        # ``serve`` sends the policy itself, since it knows the live-reload script.
         scripts = {} if serving else scripts or {}
         policy = f"{POLICY}; {make_script_policy(scripts)}" if scripts else POLICY
         self.context: dict[str, Any] = {
@@ -142,9 +142,9 @@ class Assembly:
         self._views: dict[str, str] = {}
 
     def list_files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | CachedText]]:
-        """Files known before the pages are: figures, our styles and scripts, and fonts if requested."""
+        """List the files known before the pages: figures, our styles and scripts, and fonts if requested."""
         for name, text in list_figure_files(self.report):
-            # MkDocs writes a long text in pieces of 8 kB, bytes at once.
+            # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
             if path.suffix in {".css", ".js"} and (path.name != "vega.js" or self._jobs.views):
@@ -154,11 +154,11 @@ class Assembly:
                 yield f"{assets}/fonts/{path.name}", path.read_bytes()
 
     def set_addresses(self, addresses: Mapping[str, str]) -> None:
-        """Learn the address of each page, by its path below the content folder."""
+        """Store the address of each page, by its path below the content folder."""
         self._addresses = addresses
 
     def list_ids(self, path: str) -> Iterator[str]:
-        """The ids that links to a page may name: of its blocks and statements."""
+        """List the ids on a page that links may target: those of its blocks and statements."""
         for block_id, shown in self._list_shown(path):
             yield from _list_ids(block_id, shown)
         statements = self.report.statements.get(path, ())
@@ -169,7 +169,7 @@ class Assembly:
             yield from states
 
     def insert_head(self, html: str, path: str) -> str:
-        """A page's content with key results and marks for the badge and the list of statements put in."""
+        """Add key results, and marks for the badge and the list of statements, to a page's content."""
         result = self.report.benchmarks.get(path)
         head = ""
         if result:
@@ -181,25 +181,25 @@ class Assembly:
         return html[: title_end.end()] + head + html[title_end.end() :] if title_end else head + html
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
-        """What a page's template gets."""
+        """Return the context of a page's template."""
         page = self._pages.get(path)
         if page is None:
             return self.context
         card = ""
         if path in self._jobs.cards:
             target = f"{get_page_folder(path)}/card.png"
-            # Link previews want an absolute address.
+            # Link previews need an absolute address.
             card = urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
         sources = [_describe_source(self.report.sources[name]) for name in list_page_sources(page)]
         description = page.front_matter.description or ""
         return self.context | {"sources": sources, "og_image": card, "description": description}
 
     def finish_page(self, html: str, page: MkDocsPage, site: Path, warn: Callable[[Diagnostic], None]) -> str:
-        """A page with every block in its place and the views of its figures at the end.
+        """Return a page with its blocks inserted and the views of its figures at the end.
 
-        ``html`` is the page as MkDocs made it, with marks for blocks. Where the last build had the same, its
-        file is linked into the new ``site``, and nothing is returned. ``warn`` gets what was drafted and
-        Markdown then took for something else.
+        ``html`` is the page from MkDocs, with marks for blocks. If the last build had the same, its file is
+        linked into the new ``site``, and "" is returned. ``warn`` gets drafted blocks and statements that
+        Markdown treated otherwise.
         """
         path = page.file.src_uri
         drafted, statements = self._pages.get(path), self.report.statements.get(path, ())
@@ -216,7 +216,7 @@ class Assembly:
         keys = [self.report.keys.get((path, block.id)) for block in blocks]
         if self._last_build is not None and None not in keys:
             named = (part for block, key in zip(blocks, keys, strict=True) for part in (block.id, key or ""))
-            # Statements are frozen values: what they look like in Python is all that they are.
+            # Statements are frozen values: their repr contains all of them.
             key = Cache.make_key("page", hash_fragments(), html, repr(statements), *named)
             if self._last_build.link(page.file.dest_uri, key, site):
                 return ""
@@ -243,7 +243,7 @@ class Assembly:
         return "".join([self.fences.fill(path, before, fill_block), *rendered, end, after])
 
     def finish(self, site: Path) -> None:
-        """Write what had to wait: ``report.json``, cards, the search script."""
+        """Write what is known only at the end: ``report.json``, cards and the search script."""
         with self._jobs.worker:
             for path, card in self._jobs.cards.items():
                 name = f"{get_page_folder(path)}/card.png"
@@ -258,13 +258,13 @@ class Assembly:
             _write(index.with_name("lunr.js"), find_lunr().read_bytes())
 
     def _list_shown(self, path: str) -> Iterator[tuple[str, Shown]]:
-        """A page's blocks by their ids."""
+        """List a page's blocks with their ids."""
         page = self._pages.get(path)
         return ((block.id, self.report.shown[path, block.id]) for block in (page.blocks if page else ()))
 
 
 def _list_ids(block_id: str, shown: Shown) -> tuple[str, ...]:
-    """A block's id, and those of its figures and tables, each once."""
+    """Return the ids of a block and of its figures and tables, each once."""
     figures = (figure.id for figure in list_figures(shown))
     tables = (table.id for table in list_tables(shown))
     return tuple(dict.fromkeys([block_id, *figures, *tables]))

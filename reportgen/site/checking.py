@@ -1,6 +1,6 @@
-"""Drafts a report without writing a site, and says which rule each diagnostic breaks.
+"""Drafting a report without writing a site, and the rules that its diagnostics break.
 
-Findings are printed as text, annotations of a GitHub workflow, JSON, and SARIF 2.1.0 (OASIS, 2020).
+Findings are printed as text, GitHub workflow annotations, JSON, and SARIF 2.1.0 (OASIS, 2020).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 class OpenedReport:
     """A report on disk, ready to be drafted.
 
-    ``translations`` are the same project with the pages of each further language, ``hashes`` are of its data
-    files, ``warnings`` are what MkDocs complains of.
+    ``translations`` are the same project with the pages of each further language, ``hashes`` those of its
+    data files, ``warnings`` those of MkDocs.
     """
 
     project: Project
@@ -47,7 +47,7 @@ class OpenedReport:
 
 
 def open_report(config_file: Path) -> OpenedReport:
-    """The report of a ``mkdocs.yml``; raises a ReportError if it is refused, or our plugin is not in it."""
+    """Open the report of a ``mkdocs.yml``; raise a ReportError if it is refused or our plugin is missing."""
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
         project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
@@ -59,10 +59,10 @@ def open_report(config_file: Path) -> OpenedReport:
 def draft_report(
     config_file: Path, *, progress: Callable[[int, int], None]
 ) -> tuple[Report, tuple[Diagnostic, ...]]:
-    """The draft of a report and all its warnings; nothing but the cache is written.
+    """Draft a report and return it with all warnings; only the cache is written.
 
-    ``progress`` is called after each block with how many of how many are drawn. Raises a ReportError of every
-    problem when any of them is an error.
+    ``progress`` is called after each block with the numbers of drawn blocks and of all. Raises a ReportError
+    with every problem if any of them is an error.
     """
     from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
@@ -78,7 +78,7 @@ def draft_report(
                 problems.add(drafts[-1].problems)
     if problems.errors:
         raise ReportError(*problems.in_order())
-    # The drafts of several languages are one report.
+    # The drafts of all languages are one report.
     pages = {page.path: page for one in drafts for page in one.pages}
     statements = {path: checked for one in drafts for path, checked in one.statements.items()}
     whole = replace(drafts[0], pages=tuple(pages.values()), statements=statements)
@@ -86,7 +86,7 @@ def draft_report(
 
 
 _FAILS, _UNDECIDED, _UNEXPECTED = "statement-fails", "statement-undecided", "expected-failure-holds"
-# Every rule by its id: what breaking it is called, and what it means.
+# Every rule by its id: name and explanation.
 RULES: dict[str, tuple[str, str]] = {
     _FAILS: ("Statement fails", "The data say otherwise; reportgen fix repairs bound values."),
     _UNDECIDED: ("Statement cannot be decided", "The data do not suffice to tell whether it is true."),
@@ -101,10 +101,10 @@ RULES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A diagnostic of a check, which is an error if it is about a statement, and the rule that is broken.
+    """A diagnostic of a check and the rule it breaks; it is an error if it is about a statement.
 
-    ``line`` is the text of the line, None where there is none to show; ``length`` is how many characters of
-    it the finding is about, from its column on, 0 where that is not known.
+    ``line`` is the text of the line, or None; ``length`` is the number of characters from its column on that
+    the finding covers, 0 if unknown.
     """
 
     diagnostic: Diagnostic
@@ -121,7 +121,7 @@ class Finding:
 def make_findings(
     problems: Iterable[Diagnostic], statements: Iterable[Statement], root: Path
 ) -> tuple[Finding, ...]:
-    """Every diagnostic of a draft with its rule; locations are relative to ``root``."""
+    """Return every diagnostic of a draft with its rule; locations are relative to ``root``."""
     broken = {one.binding.location: one for one in statements if not one.as_expected}
     findings = []
     for problem in problems:
@@ -139,7 +139,7 @@ def make_findings(
 
 
 def describe_counts(statements: Sequence[Statement]) -> str:
-    """``41 statements: 39 hold, 1 fails, 1 cannot be decided``."""
+    """Return counts such as ``41 statements: 39 hold, 1 fails, 1 cannot be decided``."""
     counts = count_statements(statements)
     phrases = {
         "hold": ("holds", "hold"),
@@ -154,7 +154,7 @@ def describe_counts(statements: Sequence[Statement]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a check found; it is not whole, and has no statements, where an error stopped the draft."""
+    """Results of a check; incomplete and without statements if an error stopped the draft."""
 
     findings: tuple[Finding, ...]
     statements: tuple[Statement, ...]
@@ -162,7 +162,7 @@ class Check:
 
     @property
     def fails(self) -> bool:
-        """Whether there is an error, or a statement that is not as expected; warnings do not count."""
+        """Whether there is an error or a statement that is not as expected; warnings do not count."""
         expected = all(statement.as_expected for statement in self.statements)
         return any(finding.fails for finding in self.findings) or not expected
 
@@ -179,16 +179,16 @@ def check(config_file: Path, *, progress: Callable[[int, int], None]) -> Check:
 
 
 FORMAT = 1
-"""Of the JSON; a new number says that something was renamed or taken away."""
+"""Version of the JSON; a new number means that something was renamed or removed."""
 
 
 def _add_prefix(prefix: str, file: str) -> str:
-    """A file as the repository sees it; one outside the report has its whole path already."""
+    """Return a file's path in the repository; a file outside the report already has an absolute one."""
     return file if file.startswith("/") else f"{prefix}{file}"
 
 
 def format_annotations(check: Check, prefix: str) -> Iterator[str]:
-    """Workflow commands ``::error file=content/index.md,line=5,…::…``; ``prefix`` is the report's folder."""
+    """Format workflow commands ``::error file=content/index.md,line=5,…::…`` for a report in ``prefix``."""
     for finding in check.findings:
         place, severity = finding.diagnostic.location, finding.diagnostic.severity
         values: dict[str, str | int | None] = {
@@ -207,13 +207,13 @@ def format_annotations(check: Check, prefix: str) -> Iterator[str]:
 
 
 def _escape_data(text: str) -> str:
-    """A message as the workflow commands of GitHub Actions want it escaped."""
+    """Escape a message for workflow commands of GitHub Actions."""
     lines = (clean_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
     return "%0D".join(lines)
 
 
 def format_json(check: Check) -> str:
-    """The whole check."""
+    """Format the whole check as JSON."""
     problems = []
     for finding in check.findings:
         own = {
@@ -241,7 +241,7 @@ def format_json(check: Check) -> str:
 
 
 def _encode_json(value: object) -> str:
-    """JSON to read and to compare, keys sorted; the same value gives the same bytes."""
+    """Return readable JSON with sorted keys; the same value gives the same bytes."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     return f"{clean_json(text)}\n"
 
@@ -250,7 +250,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def format_sarif(check: Check, prefix: str) -> str:
-    """A SARIF log with one run; ``prefix`` is the report's folder in the repository, such as ``docs/``."""
+    """Format a SARIF log with one run; ``prefix`` is the report's folder in the repository."""
     rules = [
         {
             "id": name,
@@ -283,7 +283,7 @@ def format_sarif(check: Check, prefix: str) -> str:
 def _describe_location(finding: Finding, prefix: str) -> dict[str, Any]:
     place = finding.diagnostic.location
     uri = quote(_add_prefix(prefix, place.file))
-    # A file outside the report has a whole path, which is not relative to anything.
+    # A file outside the report has an absolute path.
     artifact = {"uri": f"file://{uri}"} if uri.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
     if not place.line:
         return {"artifactLocation": artifact}

@@ -1,4 +1,4 @@
-"""The commands `describe` and `freeze`: which data they are about, and what they print or write of them."""
+"""The commands `describe` and `freeze`: locating their data, and the text or files they write."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ NOTHING: Final = "–"
 _UNITS: Final = ("kB", "MB", "GB", "TB")
 _MIDNIGHT: Final = 86_400_000
 _DURATIONS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
-# Times that a calendar of four digits has, in milliseconds since 1970 UTC.
+# Times that have a four-digit year, in milliseconds since 1970 UTC.
 _YEARS: Final = (-62_135_596_800_000, 253_402_300_799_000)
 
 
 def format_headline(description: Description) -> str:
-    """What it is."""
+    """Describe the kind of data."""
     if not description.kind and description.title:
         return f"{description.path} – {description.title}, without any values"
     if not description.kind and not any(problem.severity == "error" for problem in description.problems):
@@ -54,7 +54,7 @@ def format_headline(description: Description) -> str:
 
 
 def describe_amounts(description: Description) -> tuple[str, ...]:
-    """How much there is, and what is not read: sentences without their full stops."""
+    """Describe the amount of data, and what is not read, in sentences without full stops."""
     counts = description.counts
     series = format_count(len(description.series), "series", "series")
     amounts = []
@@ -79,7 +79,7 @@ def describe_amounts(description: Description) -> tuple[str, ...]:
 
 
 def format_bytes(size: int) -> str:
-    """A number of bytes: ``512 bytes``, ``14.7 kB``, ``1.2 GB``."""
+    """Format a number of bytes: ``512 bytes``, ``14.7 kB``, ``1.2 GB``."""
     if size < 1000:  # noqa: PLR2004 - below a kilobyte
         return format_count(size, "byte")
     power = min(len(_UNITS), (len(str(size)) - 1) // 3)
@@ -87,7 +87,7 @@ def format_bytes(size: int) -> str:
 
 
 def describe_odd_metric(metric: DescribedMetric) -> str:
-    """What is irregular about a metric; empty where nothing is."""
+    """Describe what is irregular about a metric, or return ""."""
     return _join_counts(
         (metric.holes, "step missing", "steps missing"),
         (metric.repeated, "step repeated", "steps repeated"),
@@ -105,7 +105,7 @@ def _join_counts(*counts: tuple[int, str, str]) -> str:
 def format_range(
     first: float | None, last: float | None, description: Description, every: float | None = None
 ) -> str:
-    """The steps from first to last, and the distance that they keep to."""
+    """Format the steps from first to last, and their distance if it is constant."""
     if first is None or last is None:
         return NOTHING
     texts = []
@@ -122,7 +122,7 @@ def format_range(
 
 
 def format_logged(begins: float | None, ends: float | None) -> str:
-    """When something was logged, and how long it took: ``2026-01-01 12:00, 3 h 20 min``."""
+    """Format when something was logged, and for how long: ``2026-01-01 12:00, 3 h 20 min``."""
     if begins is None or ends is None or not _YEARS[0] <= begins <= ends <= _YEARS[1]:
         return NOTHING
     moment = datetime.fromtimestamp(begins / 1000, UTC).strftime("%Y-%m-%d %H:%M")
@@ -130,7 +130,7 @@ def format_logged(begins: float | None, ends: float | None) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration in its two largest units: ``12 s``, ``3 min 20 s``, ``2 d 4 h``; ``< 1 s``."""
+    """Format a duration in its two largest units: ``12 s``, ``3 min 20 s``, ``2 d 4 h``; ``< 1 s``."""
     if seconds < 1:
         return "< 1 s"
     left = round(seconds)
@@ -143,7 +143,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_value(value: float | None) -> str:
-    """A number, whole where it is whole; a dash where there is none."""
+    """Format a number, without decimals if it is whole, or a dash if it is None."""
     if value is None or not math.isfinite(value):
         return NOTHING
     is_whole = value == round(value) and abs(value) < 1e12  # noqa: PLR2004
@@ -157,7 +157,7 @@ _Column = tuple[str, list[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a description: a table with a title and a note; ``more`` says what was cut, if anything."""
+    """A part of a description: a table with title and note; ``more`` says what was cut, if anything."""
 
     title: str
     note: str
@@ -167,7 +167,7 @@ class Section:
 
 
 def make_sections(description: Description) -> tuple[Section, ...]:
-    """The tables of a description; none that would be empty."""
+    """Return the tables of a description, without empty ones."""
     counts = description.counts
     sections: list[Section | None] = []
     if counts.runs:
@@ -198,7 +198,7 @@ def _list_runs(description: Description) -> Section:
 
 
 def _list_settings(description: Description) -> Section | None:
-    """Settings that differ between runs and may name series; of runs without values all settings."""
+    """List settings that differ between runs and may name series; all settings of runs without values."""
     runs = [one for one in description.counts.runs if one.values or not description.kind]
     keys = dict.fromkeys(key for one in runs for key in one.config)
     values = {key: [one.config.get(key) for one in runs] for key in keys}
@@ -279,7 +279,7 @@ def _list_totals(description: Description) -> Section:
 def _list_names(
     rows: Sequence[DescribedRun | DescribedEvaluation | DescribedTotal], *, named: bool, seeded: bool = True
 ) -> tuple[_Column, ...]:
-    """The columns for series, run and seed; the last two are shown where they tell rows apart."""
+    """List the columns series, run and seed; the last two are shown if they distinguish rows."""
     return (
         ("series", [one.series for one in rows], True),
         ("run", [one.run or NOTHING for one in rows], named),
@@ -298,7 +298,7 @@ def _describe_names(description: Description) -> str:
 
 
 def _make_section(title: str, note: str, columns: Sequence[_Column], noun: str) -> Section:
-    """A table of the columns that are shown, cut after so many rows."""
+    """Make a table of the columns that are shown, cut after a maximum of rows."""
     shown = [(header, texts) for header, texts, is_shown in columns if is_shown]
     rows = tuple(zip(*(texts for _, texts in shown), strict=True))
     left = len(rows) - _MOST_ROWS
@@ -307,7 +307,7 @@ def _make_section(title: str, note: str, columns: Sequence[_Column], noun: str) 
 
 
 def format_json(description: Description, source_yml: str, others: dict[str, str], block: str) -> str:
-    """A description as JSON with a newline at its end; its keys are those of the value, in its order.
+    """Format a description as JSON with a final newline; keys are those of the value, in its order.
 
     ``source_yml`` and ``block`` are the suggested settings and block, ``others`` are suggested settings that
     depend on what the data mean, by their purpose.
@@ -331,7 +331,7 @@ def format_json(description: Description, source_yml: str, others: dict[str, str
 
 
 def _is_endless(value: object) -> bool:
-    """Whether it is a NaN or an infinity, which JSON has none of."""
+    """Return whether a value is NaN or infinite, which JSON cannot represent."""
     return isinstance(value, float) and not math.isfinite(value)
 
 
@@ -343,20 +343,20 @@ class DataPath:
     """A path without ``..`` and the report around it; without one there is no cache, and no hash is saved."""
 
     path: Path
-    # the folder of the report, otherwise the working folder or, for a path not below it, the folder around it
+    # the folder of the report, otherwise the working folder or, for a path not below it, the parent folder
     root: Path
-    # what blocks call it, if it is below the data folder of the report; otherwise empty
+    # its name in blocks, if it is below the data folder of the report; otherwise empty
     name: str
     # relative to the root; empty without a report
     data_dir: str
     cache: Cache | None
     hashes: FileHashes
-    # where links in the path may lead; None for anywhere
+    # the boundary for links in the path; None if they may lead anywhere
     boundary: Boundary | None = None
 
 
 def locate_data(path: Path) -> DataPath:
-    """What is around a path; raises a ReportError if there is no such file or folder."""
+    """Locate a path and its report; raise a ReportError if there is no such file or folder."""
     typed, path = path, path.absolute()
     path = Path(*(part for part in path.parts if part != ".")) if ".." not in path.parts else path.resolve()
     try:
@@ -371,7 +371,7 @@ def locate_data(path: Path) -> DataPath:
             break
     else:
         root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
-        # Never saved, so the folder need not be there.
+        # Never saved, so the folder need not exist.
         return DataPath(
             path, root, "", "", None, FileHashes(Path(tempfile.gettempdir(), "reportgen-no-report"))
         )
@@ -380,21 +380,21 @@ def locate_data(path: Path) -> DataPath:
     is_source = path != data and path.is_relative_to(data) and path.is_dir()
     name = path.relative_to(data).as_posix() if is_source else ""
     cache = cache_folder(folder)
-    # The path itself may be a link: whoever typed it wants what it leads to.
+    # The path itself may be a link: the user wants its target.
     boundary = None if follows_links else find_data_boundary(folder, data_dir).add(path)
     return DataPath(path, folder, name, data_dir, Cache(cache), FileHashes(cache), boundary)
 
 
 TABLE: Final = "data.parquet"
 SETTINGS: Final = "source.yml"
-# Both are written whole before either takes its place.
+# Both are written completely before either is moved into place.
 _PARTS: Final = (f".{TABLE}.part", f".{SETTINGS}.part")
 TOOL: Final = f"reportgen {__version__} freeze"
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenFiles:
-    """The files written, their size in bytes, and whether they replace what was frozen before."""
+    """The files written, their size in bytes, and whether they replace earlier frozen files."""
 
     files: tuple[Path, ...]
     size: int
@@ -402,7 +402,7 @@ class FrozenFiles:
 
 
 def refuse_foreign(folder: Path, source: Path) -> None:
-    """Raise a ReportError if a folder is a file, holds the source, or has files that were not frozen."""
+    """Raise a ReportError if a folder is a file, contains the source, or has files that were not frozen."""
     whole = folder.resolve()
     if whole == source.resolve() or whole in source.resolve().parents:
         message = "the source itself lies there"
@@ -417,7 +417,7 @@ def refuse_foreign(folder: Path, source: Path) -> None:
 
 
 def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
-    """Write a source into a folder; raises a ReportError of all that is wrong, and replaces nothing then."""
+    """Write a source into a folder; raise a ReportError with all problems, and then replace nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     table, settings = folder / TABLE, folder / SETTINGS
     parts = [folder / name for name in _PARTS]
@@ -436,7 +436,7 @@ def write_frozen(freezing: FrozenSource, folder: Path) -> FrozenFiles:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether all that is there was frozen before, or left by a freezing that was killed."""
+    """Return whether all files were frozen before, or left by a killed freeze."""
     left = {path.name for path in folder.iterdir()} - set(_PARTS)
     settings = folder / SETTINGS
     if left - {TABLE, SETTINGS} or (left and not settings.is_file()):

@@ -1,4 +1,4 @@
-"""A report's files as MkDocs has them: pages in order, added files, refused links, the site folder."""
+"""Files of a report in MkDocs: page order, added files, refused links and the site folder."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def _list_nav(nav: object) -> Iterator[str]:
 
 
 def find_language_folder(config: MkDocsConfig) -> str:
-    """The folder of the current language in the site, with a slash at its end; empty for the default one."""
+    """Return the current language's folder in the site, with a final slash, or "" for the default one."""
     plugin = _find_i18n(config)
     return "" if plugin is None or plugin.is_default_language_build else f"{plugin.current_language}/"
 
 
 def iterate_languages(config: MkDocsConfig) -> Iterator[str]:
-    """Make each language the current one for a step of the loop, the default one first; once without any."""
+    """Make each language the current one in turn, the default one first; iterate once if there are none."""
     plugin = _find_i18n(config)
     if plugin is None:
         yield ""
@@ -60,14 +60,14 @@ def _find_i18n(config: MkDocsConfig) -> Any:  # noqa: ANN401 - it brings no type
 
 
 def refuse_foreign_folder(site: Path, root: Path) -> None:
-    """Raise a ReportError if a site folder holds something and no ``report.json`` of an earlier build.
+    """Raise a ReportError if a site folder is not empty and has no ``report.json`` of an earlier build.
 
-    Also if it is a file, or the project itself or above it.
+    The same if it is a file, or the project itself or a parent of it.
     """
     name = site.name if site.parent == root else str(site)
 
     def is_ours() -> bool:
-        # Other programs write a ``report.json`` too; ours says who made it.
+        # Other programs write a ``report.json`` too; ours names its generator.
         try:
             value = json.loads((site / "report.json").read_text(encoding="utf-8"))
             return bool(value["generator"]["name"] == "reportgen")
@@ -88,10 +88,10 @@ def refuse_foreign_folder(site: Path, root: Path) -> None:
 
 
 class BoundedSnippets(Extension):
-    """Looks where each included file really is, before snippets reads it."""
+    """Extension that resolves each included file before snippets reads it."""
 
     def __init__(self, config: MkDocsConfig, root: Path, page: Callable[[], str]) -> None:
-        """Allow the repository and folders that ``mkdocs.yml`` names; ``page`` names the page being read."""
+        """Allow the repository and folders named in ``mkdocs.yml``; ``page`` returns the page being read."""
         super().__init__()
         self.boundary = find_boundary(root)
         named = config.mdx_configs.get("pymdownx.snippets", {}).get("base_path", [])
@@ -103,7 +103,7 @@ class BoundedSnippets(Extension):
         self.page = page
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
-        """Stand before the step of snippets that finds a file."""
+        """Run before the step of snippets that finds a file."""
         snippets = md.preprocessors["snippet"]
         find = snippets.get_snippet_path  # type: ignore[attr-defined]
 
@@ -126,7 +126,7 @@ _COPY: Final = "Put a copy of what it leads to in its place; no setting allows s
 
 
 def find_content_name(config: MkDocsConfig, root: Path) -> str:
-    """The content folder relative to ``mkdocs.yml``; raises a ReportError if it leads elsewhere."""
+    """Return the content folder relative to ``mkdocs.yml``; raise a ReportError if it leads elsewhere."""
     config_folder = os.path.dirname(os.path.abspath(config.config_file_path or "mkdocs.yml"))  # noqa: PTH100, PTH120 - keeps links
     folder = Path(config.docs_dir)
     target = find_boundary(root).resolve_outside(folder)
@@ -138,15 +138,15 @@ def find_content_name(config: MkDocsConfig, root: Path) -> str:
 
 
 def list_content_files(config: MkDocsConfig, root: Path) -> Files:
-    """The files of the content folder as MkDocs finds them.
+    """List the files of the content folder as MkDocs finds them.
 
-    Raises a ReportError if, of what a site shows, links lead out of the repository, to nothing or in a
-    circle, or there are pipes, sockets or devices; also in the theme's own folder.
+    Raises a ReportError if shown files include links out of the repository, to nothing or in a circle, or
+    pipes, sockets or devices; also in the theme's own folder.
     """
     boundary = find_boundary(root)
     walk = _Walk(find_content_name(config, root), boundary)
     walk.look_through(config.docs_dir)
-    # MkDocs would follow a circle for ever, so it must not start.
+    # MkDocs would follow a circle forever, so it must not start.
     if walk.folders:
         raise ReportError(*walk.folders)
     files = get_files(config)
@@ -164,23 +164,23 @@ def list_content_files(config: MkDocsConfig, root: Path) -> Files:
 
 
 def filter_shown(files: Files) -> Iterator[File]:
-    """The files that a site shows or copies; drafts are shown while a report is served."""
+    """Iterate over the files that a site shows or copies; drafts are shown while a report is served."""
     return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
 
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk through a folder, ``name`` for messages, as MkDocs does it, links included."""
+    """A walk through a folder, ``name`` in messages, that follows links as MkDocs does."""
 
     name: str
     boundary: Boundary
-    # what keeps MkDocs from walking through
+    # problems that stop MkDocs from walking through
     folders: list[Diagnostic] = field(default_factory=list)
-    # what keeps it from copying a file, by the file's path
+    # problems that stop it from copying a file, by the file's path
     files: dict[str, Diagnostic] = field(default_factory=dict)
 
     def look_through(self, top: str) -> None:
-        """Note every problem below a folder."""
+        """Record every problem below a folder."""
         waiting: list[tuple[str, tuple[str, ...]]] = [(top, (os.path.realpath(top),))]
         entries = 0
         while waiting:
@@ -188,7 +188,7 @@ class _Walk:
             try:
                 with os.scandir(folder) as inside:
                     ordered = sorted(inside, key=lambda entry: entry.name)
-            except OSError:  # nothing where nobody may look, as for MkDocs
+            except OSError:  # MkDocs also finds nothing in an unreadable folder
                 continue
             for entry in ordered:
                 entries += 1
@@ -232,7 +232,7 @@ class _Walk:
         try:
             mode = os.stat(entry.path).st_mode  # noqa: PTH116 - a path as text
         except OSError:
-            if not entry.is_symlink():  # gone, or not for us to look at: MkDocs will say so
+            if not entry.is_symlink():  # gone or unreadable: MkDocs will report it
                 return None
             message = f"this link leads to nothing: there is no {os.readlink(entry.path)!r}"  # noqa: PTH115 - as above
             return Diagnostic(place, message, "Mend the link or remove it", Stage.SITE)
@@ -247,10 +247,10 @@ def _refuse_outward(place: SourceLocation, target: str) -> Diagnostic:
 
 
 def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) -> Project:
-    """The report that a ``mkdocs.yml`` in ``root`` describes.
+    """Return the report that a ``mkdocs.yml`` in ``root`` describes.
 
-    Raises a ReportError if something in the content folder is not to be published (see
-    ``list_content_files``), or with ``untrusted: true`` something could run.
+    Raises a ReportError if something in the content folder may not be published (see ``list_content_files``),
+    or with ``untrusted: true`` if something could run.
     """
     name = find_content_name(config, root)
     files = list_content_files(config, root)
@@ -263,13 +263,13 @@ def make_project(config: MkDocsConfig, root: Path, settings: ProjectSettings) ->
         files = plugin.on_files(files, config=config)
     set_exclusions(files, config)
     paths = [file.src_uri for file in files.documentation_pages()]
-    # Those that ``nav`` of ``mkdocs.yml`` lists come first, in its order.
+    # Pages in ``nav`` of ``mkdocs.yml`` come first, in its order.
     listed = (path for path in _list_nav(config.nav) if path in paths)
     return Project(root, name, tuple(dict.fromkeys((*listed, *paths))), settings)
 
 
 def warn_of_omitted_pages(config: MkDocsConfig) -> None:
-    """Let MkDocs warn of pages that ``nav`` leaves out, which it would only mention: nobody finds them.
+    """Make MkDocs warn of pages that ``nav`` omits, which it would only mention: nobody finds them.
 
     Only with our navigation, and unless ``validation`` is set; ``not_in_nav`` names pages to leave out.
     """
@@ -278,16 +278,16 @@ def warn_of_omitted_pages(config: MkDocsConfig) -> None:
 
 
 def make_file(config: MkDocsConfig, path: str, content: bytes | CachedText) -> File:
-    """A file at ``path`` from the root of the site; a cached text is linked, not copied, where possible."""
+    """Make a file at ``path`` from the site's root; a cached text is linked, not copied, if possible."""
     if isinstance(content, bytes):
         return File.generated(config, path, content=content)
     return _LinkedFile.generated(config, path, abs_src_path=content.path)
 
 
 def make_page(config: MkDocsConfig, path: str, text: str) -> File:
-    """A page that nobody wrote, as a file for MkDocs, in the folder of its language.
+    """Make a generated page a file for MkDocs, in the folder of its language.
 
-    Cards and links lead to it: a navigation that somebody wrote need not have it.
+    Cards and links lead to it: a navigation written by an author need not include it.
     """
     where = InclusionLevel.UNDEFINED if config.nav is None else InclusionLevel.NOT_IN_NAV
     file = File.generated(config, path, content=text, inclusion=where)
@@ -296,7 +296,7 @@ def make_page(config: MkDocsConfig, path: str, text: str) -> File:
 
 
 class _LinkedFile(File):
-    """A file that shares its bytes with one of the cache; the cache sees by its time when they change."""
+    """File hard-linked to one of the cache, which sees changes by its modification time."""
 
     def copy_file(self, dirty: bool = False) -> None:  # noqa: FBT001, FBT002 - MkDocs' signature
         source, target = self.abs_src_path or "", self.abs_dest_path

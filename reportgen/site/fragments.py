@@ -51,15 +51,15 @@ _ENVIRONMENT = Environment(
 
 
 def render_fragment(name: str, **given: object) -> str:
-    """A template of ``site_templates/fragments`` with what it is given; everything is escaped."""
+    """Render a template of ``site_templates/fragments`` with escaped variables."""
     return _ENVIRONMENT.get_template(f"fragments/{name}").render(**given)
 
 
 def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> str:
-    """The HTML of what a block shows.
+    """Render what a block shows as HTML.
 
     ``link`` turns a path from the site's root, or a page's source path, into a relative address;
-    ``page_folder`` is where the page's figure files are, from the site's root.
+    ``page_folder`` is the folder of the page's figure files, from the site's root.
     """
     if isinstance(shown, Figure):
         return render_fragment("figure.html", **_make_part(shown, link, page_folder), with_legend=True)
@@ -80,7 +80,7 @@ def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> 
 
 
 def _render_stack(stack: Stack, link: Callable[[str], str], page_folder: str) -> str:
-    """The parts one below the other; a part's own title is heard but not seen where it would say no more."""
+    """Render parts one below the other; a redundant title of a part is for screen readers only."""
     parts: list[dict[str, str]] = []
     for part in stack.parts:
         if isinstance(part, str):
@@ -118,14 +118,14 @@ def _make_part(figure: Figure, link: Callable[[str], str], page_folder: str) -> 
 
 
 _CELL, _ROW = "\x1f", "\x1e"
-"""What ASCII has to stand between cells and rows; HTML allows neither."""
+"""ASCII separators of cells and rows; HTML allows neither."""
 
 
 def render_data_rows(rows: Sequence[Sequence[str]]) -> Markup:
-    """The rows of a figure's data table.
+    """Render the rows of a figure's data table.
 
-    All cells are escaped in one go, since there are a thousand on a page: one at a time, as a template
-    would, they would cost more than everything else on it.
+    All cells are escaped at once, since there are a thousand on a page: one at a time, as a template would,
+    they would cost more than everything else on it.
     """
     if not rows:
         return Markup("")
@@ -143,14 +143,14 @@ def render_data_rows(rows: Sequence[Sequence[str]]) -> Markup:
 
 
 def render_view(name: str, view: str) -> str:
-    """A compiled view that live figures run, by the name that they call it."""
+    """Render a compiled view for live figures, which refer to it by name."""
     text = _escape_script(view)
     return f'<script type="application/json" class="rg-view" data-view="{name}">{text}</script>'
 
 
 @cache
 def hash_fragments() -> str:
-    """SHA-256 in hex of the templates, which decide a page besides what it shows."""
+    """Return the SHA-256 (hex) of the templates, which also determine a page."""
     digest = hashlib.sha256()
     for path in sorted(Path(str(files("reportgen.site_templates") / "fragments")).iterdir()):
         digest.update(path.read_bytes())
@@ -158,7 +158,7 @@ def hash_fragments() -> str:
 
 
 def _escape_script(json_text: str) -> str:
-    """JSON that may stand in a script element: no tag can begin inside it."""
+    """Escape JSON for a script element: no tag can begin inside it."""
     return json_text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
@@ -166,10 +166,10 @@ _MARK_START = '<div class="rg-block" data-rg-block="{salt}-'
 
 
 class Fences:
-    """Finds the drafted block behind each fence that Markdown's formatter is given, in its order.
+    """Finds the drafted block of each fence that Markdown's formatter gets, in order.
 
-    superfences also asks for fences that are only shown, inside a comment or a listing, and puts their
-    text back afterwards; the draft finds the same ones, so the two lists run side by side.
+    superfences also formats fences that are only shown, inside a comment or a listing, and restores their
+    text afterwards; the draft finds the same ones, so the two lists run in parallel.
     """
 
     def __init__(self, pages: tuple[Page, ...], shown: Mapping[tuple[str, str], Shown]) -> None:
@@ -181,7 +181,7 @@ class Fences:
         self._ids: Iterator[str] = iter(())
 
     def enter_page(self, page: str, markdown: str) -> None:
-        """The next fences are those of this page: its path below the content folder, and its text."""
+        """Start a page with its path below the content folder and its text; the next fences are its own."""
         self._page = page
         # No author can have written this by chance or on purpose.
         self._salts[page] = hashlib.sha256(markdown.encode("utf-8", "replace")).hexdigest()[:16]
@@ -190,7 +190,7 @@ class Fences:
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
 
     def mark(self, kind: str) -> str:
-        """The mark of the next fence; raises a SuperFencesException, since Markdown would hide others."""
+        """Return the next fence's mark; raise a SuperFencesException, since Markdown would hide others."""
         fence = next(self._fences, None)
         if fence is not None and not fence.shown:
             return ""
@@ -202,15 +202,15 @@ class Fences:
         return f'{_MARK_START.format(salt=self.get_salt(self._page))}{escape(block_id)}">{words}</div>'
 
     def get_salt(self, page: str) -> str:
-        """What the marks of a page are known by."""
+        """Return the salt that identifies the marks of a page."""
         return self._salts.get(page, "")
 
     def list_marked_ids(self, page: str, html: str) -> list[str]:
-        """The ids of the blocks whose marks stand in a page."""
+        """List the ids of the blocks marked in a page."""
         return [unescape(part.partition('"')[0]) for part in self._split(page, html)[1:]]
 
     def fill(self, page: str, html: str, fragment_of: Callable[[str], str]) -> str:
-        """A page with every mark replaced by the fragment of its block; what only looks like one stays."""
+        """Replace every mark in a page by its block's fragment; text that only resembles one stays."""
         filled, *parts = self._split(page, html)
         for part in parts:
             block_id, _, rest = part.partition('"')
@@ -218,13 +218,13 @@ class Fences:
         return filled
 
     def _split(self, page: str, html: str) -> list[str]:
-        """The text before, between and behind the marks of a page."""
+        """Return the text before, between and after the marks of a page."""
         salt = self.get_salt(page)
         return html.split(_MARK_START.format(salt=salt)) if salt else [html]
 
 
 def make_custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:
-    """The ``make_custom_fences`` of pymdownx.superfences for every kind of block."""
+    """Return ``custom_fences`` of pymdownx.superfences for every kind of block."""
 
     def format_fence(_source: str, language: str, *_args: object, **_options: object) -> str:
         return mark(language)
@@ -233,7 +233,7 @@ def make_custom_fences(mark: Callable[[str], str]) -> list[dict[str, Any]]:
 
 
 def collect_search_text(shown: Shown) -> str:
-    """What a search should find: title, summary and caption."""
+    """Return the searchable text: title, summary and caption."""
     if isinstance(shown, Figure):
         return f"{shown.title}. {shown.summary} {shown.caption}"
     if isinstance(shown, Panels):
@@ -256,10 +256,10 @@ _END = f"</{ELEMENT}>"
 
 @dataclass(frozen=True, slots=True)
 class BoundMarks:
-    """The marked words of a page, each with its statement or None.
+    """Marked words of a page, each with its statement or None.
 
-    ``shown`` are the statements on the page, in their order, ``missing`` the others; ``unchecked`` are marked
-    words that the draft does not know.
+    ``shown`` are the statements on the page, in order, ``missing`` the others; ``unchecked`` are marked words
+    that the draft does not know.
     """
 
     marks: tuple[tuple[Mark, Statement | None], ...]
@@ -271,7 +271,7 @@ class BoundMarks:
 def match_statements(
     html: str, seen: Mapping[str, tuple[Candidate, ...]], statements: Sequence[Statement]
 ) -> BoundMarks:
-    """Pair a page's marks with its statements, equal ones in order; ``seen`` has words by their salt."""
+    """Pair a page's marks with its statements, equal ones in order; ``seen`` has words by salt."""
     marks = tuple(find_marks(html)) if f"<{ELEMENT}" in html else ()
     waiting: dict[tuple[object, ...], list[Statement]] = defaultdict(list)
     for statement in reversed(statements):
@@ -294,14 +294,14 @@ def match_statements(
 
 
 BADGE = '<p class="rg-badge"></p>'
-"""The mark of the badge."""
+"""Mark of the badge."""
 CHECKED = '<section class="rg-checked"></section>'
-"""The mark of the list of statements."""
+"""Mark of the list of statements."""
 
 _OUR_IDS = re.compile(
     r'\b(?:id="|data-rg-block="[0-9a-f]{16}-)(?:statement-\d+|checked-\d+|checked-statements(?:-title)?)"'
 )
-# By what became of a statement: its CSS class, and what a reader has to know at once.
+# CSS class of each verdict, and the text that a reader has to see at once.
 _VERDICTS = {
     "holds": ("rg-holds", ""),
     "fails": ("rg-fails", "does not hold"),
@@ -312,8 +312,8 @@ _VERDICTS = {
 
 
 def insert_statements(html: str, bound: BoundMarks) -> str:
-    """The page with what the data say behind its marks, under its title and at its end."""
-    # What our ids begin with: nothing, or where a heading or block of the page has one of them ``rg-``.
+    """Insert results into a page: links from its marks, a badge under its title, a list at its end."""
+    # Prefix of our ids: empty, or ``rg-`` if a heading or block of the page already uses one.
     prefix = "rg-" if _OUR_IDS.search(html) else ""
     parts: list[str] = []
     place = 0
@@ -335,7 +335,7 @@ def insert_statements(html: str, bound: BoundMarks) -> str:
 
 
 def _link_words(words: str, statement: Statement, name: str, prefix: str, *, in_link: bool) -> str:
-    """Bound words as a link to the list, in a link as a span; words that do not hold say so behind."""
+    """Link bound words to the list, or make them a span inside a link; append a note if they do not hold."""
     truth, target = describe_truth(statement), f"{prefix}checked-{statement.number}"
     kind, verdict = _VERDICTS[truth]
     if truth == "fails" and (repaired := strip_markup(statement.judgement.repaired)):
@@ -347,7 +347,7 @@ def _link_words(words: str, statement: Statement, name: str, prefix: str, *, in_
 
 
 def _render_badge(statements: Sequence[Statement], prefix: str) -> str:
-    """``14 statements checked against the data, 2 do not hold``; empty without statements."""
+    """Return ``14 statements checked against the data, 2 do not hold``, or "" without statements."""
     counts = count_statements(statements)
     rest = [
         (format_count(counts[name], one, many), name != "fail_as_expected")
@@ -364,11 +364,11 @@ def _render_badge(statements: Sequence[Statement], prefix: str) -> str:
 
 
 def _render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
-    """The list at the page's end; empty without statements."""
+    """Return the list for the page's end, or "" without statements."""
     rows = []
     for one in statements:
         truth = describe_truth(one)
-        # What is found says so already of claims.
+        # The finding of a claim already says so.
         is_said = one.binding.kind == "claim" and truth == one.judgement.truth.value
         rows.append(
             {
@@ -387,7 +387,7 @@ def _render_checked_list(statements: Sequence[Statement], prefix: str) -> str:
 
 
 def find_unmatched(bound: BoundMarks, file: str) -> Iterator[Diagnostic]:
-    """Where the draft and a page, a ``file`` relative to the project, do not agree."""
+    """Report differences between the draft and a page, a ``file`` relative to the project."""
     for statement in bound.missing:
         message = f'"{statement.binding.words}" is not shown as checked: Markdown reads its braces as text'
         step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
@@ -403,20 +403,20 @@ def _make_key(one: Binding | Candidate) -> tuple[object, ...]:
 
 
 def group_states(statements: Iterable[Statement], shown: Iterable[Shown]) -> dict[str, list[str]]:
-    """By the figure's id, the states of figures that a page links to, each once."""
+    """Return the linked states of figures by figure id, each once."""
     linking: list[Statement | Observation] = [*statements]
     linking += (one for block in shown if isinstance(block, Observations) for one in block.items)
     by_figure: dict[str, list[str]] = {}
     for one in linking:
         states = by_figure.setdefault(one.figure, [])
-        # The figure itself is a state, too, and an id already.
+        # The figure itself is a state, too, and already has an id.
         if one.state not in {"", one.figure, *states}:
             states.append(one.state)
     return by_figure
 
 
 def add_anchors(fragment_html: str, states: Iterable[str]) -> str:
-    """A block with an anchor for each state, so that their links lead to it without JavaScript, too."""
+    """Add an anchor for each state to a block, so that its links also work without JavaScript."""
     spans = "".join(f'<span class="rg-anchor" id="{escape(state)}"></span>' for state in states)
     start, end, rest = fragment_html.partition(">")
     return f"{start}{end}{spans}{rest}" if spans else fragment_html

@@ -1,8 +1,8 @@
-"""What a site was built from: recognizes in milliseconds that nothing changed, and names commit and date.
+"""Inputs and outputs of a build: fast detection of unchanged input, and the commit and date of a site.
 
-``manifest.json`` in the report's cache holds size, time of change and SHA-256 of everything that went in,
-and size and time of everything that came out. A file whose size and time stand is taken as unchanged; one
-whose time alone differs is hashed. Packages are known by the names of their installed versions.
+``manifest.json`` in the report's cache holds size, modification time and SHA-256 of all input files, and size
+and time of all output files. A file with the same size and time is taken as unchanged; one with only another
+time is hashed. Packages are identified by the names of their installed versions.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 def link(source: str, target: str) -> None:
-    """Give a file a second name, its folder made if need be; raises an OSError where there are no links."""
+    """Hard-link a file to a second name, making its folder if needed; raise an OSError if links fail."""
     try:
         os.link(source, target)
-    except FileNotFoundError:  # cheaper than to ask of each of hundreds whether its folder is there
+    except FileNotFoundError:  # cheaper than checking hundreds of files for their folder
         Path(target).parent.mkdir(parents=True, exist_ok=True)
         os.link(source, target)
 
 
 class LastBuild:
-    """The site of the last build, which stays until the new one takes its place.
+    """Site of the last build, which stays until the new one replaces it.
 
-    ``written`` has its files: by path below it the key, the size, and the time of change in nanoseconds.
-    ``keys`` collects what decided each file of this build that the next may take over.
+    ``written`` has its files: by path below it the key, the size, and the modification time in nanoseconds.
+    ``keys`` collects the key of each file of this build that the next may reuse.
     """
 
     def __init__(self, site: Path, written: Mapping[str, tuple[str, int, int]]) -> None:
@@ -48,7 +48,7 @@ class LastBuild:
         self.keys: dict[str, str] = {}
 
     def link(self, path: str, key: str, site: Path) -> bool:
-        """Put a file into a new site if this key decided it and nobody has written into it since."""
+        """Link a file into a new site if it has this key and has not been modified since."""
         self.keys[path] = key
         known, size, changed = self._written.get(path, ("", 0, 0))
         if known != key:
@@ -72,7 +72,7 @@ _IGNORED = {"__pycache__", ".git", ".venv"}
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a build made, for its closing line."""
+    """Results of a build, for its closing line."""
 
     pages: int
     figures: int
@@ -91,7 +91,7 @@ class Build:
 
 
 def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
-    """The summary of the last build if building again would give the same site, otherwise None."""
+    """Return the summary of the last build if building again would give the same site, or None."""
     root = config_file.resolve().parent
     try:
         manifest = _load(root)
@@ -108,7 +108,7 @@ def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
 
 
 def _load(root: Path) -> dict[str, Any]:
-    """The manifest of the last build; raises a ValueError if another reportgen or other packages wrote it."""
+    """Load the last build's manifest; raise a ValueError if another reportgen or other packages wrote it."""
     manifest: dict[str, Any] = json.loads(_locate(root).read_text(encoding="utf-8"))
     if manifest["format"] != _FORMAT or manifest["environment"] != describe_environment():
         raise ValueError(manifest["format"])
@@ -116,7 +116,7 @@ def _load(root: Path) -> dict[str, Any]:
 
 
 def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
-    """What the last build wrote that has a key: by path below its site the key, size and time of change."""
+    """Return the last build's files with a key: by path below its site the key, size and time."""
     try:
         manifest = _load(root)
         outputs, site = manifest["outputs"], manifest["site"]
@@ -127,16 +127,15 @@ def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
 
 
 def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]) -> None:
-    """Record a build, unless what it read was changed meanwhile.
+    """Record a build, unless its input was changed meanwhile.
 
-    ``roots`` are the files and folders that decide the site, ``known`` has the SHA-256 by absolute path of
-    files that were hashed already, ``keys`` what decided files of the site, by path below it
-    (``read_outputs``).
+    ``roots`` are the files and folders that determine the site, ``known`` has the SHA-256 by absolute path of
+    files already hashed, ``keys`` the keys of files of the site, by path below it (``read_outputs``).
     """
     root = build.config_file.resolve().parent
     names = [str(path.resolve()) for path in roots]
-    # Hashes of our own code as the build before found it, by path, size and time of change. Of nothing else:
-    # a file of the report may have become readable, or the reverse, without another time.
+    # Hashes of our own code from the previous build, by path, size and modification time. Only of that: a
+    # file of the report may have become readable, or unreadable, with the same modification time.
     before: dict[tuple[str, int, int], str] = {}
     with suppress(*_UNREADABLE):
         last = json.loads(_locate(root).read_text(encoding="utf-8"))["inputs"].items()
@@ -159,12 +158,12 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         "keys": dict(keys),
         "summary": asdict(build.summary),
     }
-    with suppress(OSError):  # a manifest that cannot be written is none
+    with suppress(OSError):  # without a manifest the next build is a full one
         replace_file(str(_locate(root)), json.dumps(manifest).encode())
 
 
 def remove(root: Path) -> None:
-    """Make the next build a real one."""
+    """Remove the manifest, so that the next build is a full one."""
     with suppress(OSError):
         _locate(root).unlink(missing_ok=True)
 
@@ -174,8 +173,8 @@ def _locate(root: Path) -> Path:
 
 
 def describe_environment() -> dict[str, str | None]:
-    """What decides a site outside the report's folder: versions, and the date that is set."""
-    # Names of installed packages with their versions, without importing any.
+    """Describe what determines a site outside the report's folder: versions, and the date if set."""
+    # Installed packages with their versions, without importing any.
     packages = [
         name
         for folder in sys.path
@@ -191,7 +190,7 @@ def describe_environment() -> dict[str, str | None]:
 
 
 def find_git_folders(checkout: Path) -> tuple[Path, Path]:
-    """The folder that git has for a checkout, and the one with the commits, which work trees share."""
+    """Return git's folder of a checkout, and the one with the commits, which work trees share."""
     folder = checkout / ".git"
     if folder.is_file():  # a second work tree, or a submodule
         folder = checkout / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
@@ -200,7 +199,7 @@ def find_git_folders(checkout: Path) -> tuple[Path, Path]:
 
 
 def list_repository_files(root: Path) -> Iterator[Path]:
-    """The files of a git repository that say which commit is checked out."""
+    """List the files of a git repository that determine the checked-out commit."""
     checkout = find_checkout(root)
     if checkout is None:
         return
@@ -221,7 +220,7 @@ def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
     for path in paths:
         size, changed, digest = known[path]
         now = get_stamp(path)
-        # A file that could not be read may be readable now, which changes neither its size nor its time.
+        # An unreadable file may be readable now, with the same size and modification time.
         if not digest or now[0] != size or (now[1] != changed and _hash_file(path) != digest):
             return False
         if now[1] != changed:
@@ -234,7 +233,7 @@ def _has_same_inputs(root: Path, manifest: dict[str, Any]) -> bool:
 
 
 def _walk(path: str) -> Iterator[str]:
-    """Files below a folder, or the file itself; nothing where there is neither."""
+    """Walk the files below a folder, or the file itself; yield nothing if neither exists."""
     if os.path.isfile(path):  # noqa: PTH113 - pathlib costs more than the whole check
         yield path
         return
@@ -252,11 +251,11 @@ def _walk(path: str) -> Iterator[str]:
                 if entry.is_file():
                     yield entry.path
                 elif entry.is_dir():
-                    # No link that leads back up, be it to the whole disk.
+                    # Skip links that lead back up, even to the whole disk.
                     real = os.path.realpath(entry.path).rstrip(os.sep) + os.sep if entry.is_symlink() else ""
                     if not real or not f"{os.path.realpath(place)}{os.sep}".startswith(real):
                         waiting.append(entry.path)
-            except OSError:  # a link to itself, or to where nobody may look
+            except OSError:  # a link to itself, or to an unreadable folder
                 continue
 
 
@@ -265,7 +264,7 @@ def _list_outputs(site: Path) -> dict[str, list[int]]:
 
 
 def _hash_file(path: str) -> str:
-    """Of what a file holds; empty where it may not be read."""
+    """Return the hash of a file's content, or "" if it cannot be read."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - as above
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -273,13 +272,13 @@ def _hash_file(path: str) -> str:
         return ""
 
 
-# When and from which commit a report was built: from its repository, never from the clock.
+# Time and commit of a report come from its repository, never from the clock.
 EPOCH = "SOURCE_DATE_EPOCH"
 _NO_DATE = "0"
-# Of the year 9999, the last one that a date can be written of.
+# The end of the year 9999, the last that dates can represent.
 _LAST_SECOND = 253402300799
-# What no settings of a repository may do: ask for signatures, which runs a program, start a monitor of files,
-# or fetch what is not there. Files next to ``mkdocs.yml`` that look like a bare repository are none.
+# Settings of a repository may not ask for signatures, which runs a program, start a file monitor, or fetch
+# missing objects. Files next to ``mkdocs.yml`` that look like a bare repository are ignored.
 _GIT = (
     *("git", "-c", "safe.bareRepository=explicit", "-c", "log.showSignature=false"),
     *("-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
@@ -296,7 +295,7 @@ class Provenance:
 
 
 def find_provenance(root: Path) -> Provenance:
-    """``SOURCE_DATE_EPOCH`` decides the date if it is set, otherwise the last commit does."""
+    """Find commit and date; the date is ``SOURCE_DATE_EPOCH`` if set, otherwise that of the last commit."""
     commit, seconds = _find_last_commit(root)
     given = os.environ.get(EPOCH, "")
     seconds = given if given not in {"", _NO_DATE} else seconds
@@ -305,7 +304,7 @@ def find_provenance(root: Path) -> Provenance:
 
 
 def check_build_date() -> None:
-    """Raise a ReportError if ``SOURCE_DATE_EPOCH`` is no number of seconds up to the year 9999."""
+    """Raise a ReportError if ``SOURCE_DATE_EPOCH`` is not a number of seconds up to the year 9999."""
     given = os.environ.get(EPOCH, "")
     if given and not _is_date(given):
         message = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
@@ -314,7 +313,7 @@ def check_build_date() -> None:
 
 
 def fix_build_date(root: Path) -> bool:
-    """Give MkDocs another date than the clock's for the site map; True where the environment had none."""
+    """Set the date of MkDocs' site map to the report's; return whether the environment had none."""
     if os.environ.get(EPOCH, ""):
         return False
     os.environ[EPOCH] = _find_last_commit(root)[1] or _NO_DATE
@@ -322,16 +321,16 @@ def fix_build_date(root: Path) -> bool:
 
 
 def restore_build_date() -> None:
-    """Leave the environment as it was before ``fix_build_date``."""
+    """Restore the environment as it was before ``fix_build_date``."""
     os.environ.pop(EPOCH, None)
 
 
 def _find_last_commit(root: Path) -> tuple[str, str]:
-    """Full hash and commit time in seconds; empty where git or a repository is missing."""
+    """Return full hash and commit time in seconds, empty without git or a repository."""
     checkout = find_checkout(root)
     if checkout is None:
         return "", ""
-    # Git starts where ``.git`` is, which no commit can hold, and looks nowhere else.
+    # Git starts at ``.git``, which no commit can contain, and searches nowhere else.
     outside = {"GIT_CEILING_DIRECTORIES": str(checkout.parent), "GIT_NO_LAZY_FETCH": "1"}
     import subprocess  # noqa: PLC0415 - a build that finds nothing changed asks no git
 

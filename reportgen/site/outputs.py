@@ -1,4 +1,4 @@
-"""Every file that a report adds to a site, as a path from the site's root and its content."""
+"""Files that a report adds to a site, with their paths from the site's root and contents."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _FACT = tuple(one.name for one in fields(Fact))
 
 
 def get_page_folder(page: str) -> str:
-    """Where a page's figure files stand: ``figures/`` and the page's path without its ending."""
+    """Return the folder of a page's figure files: ``figures/`` and the page's path without its suffix."""
     return f"figures/{PurePosixPath(page).with_suffix('')}"
 
 
 def list_figures(shown: Shown) -> tuple[Figure, ...]:
-    """The figures that a block shows."""
+    """Return the figures that a block shows."""
     if isinstance(shown, Panels):
         return shown.figures
     parts = shown.parts if isinstance(shown, Stack) else (shown,)
@@ -40,13 +40,13 @@ def list_figures(shown: Shown) -> tuple[Figure, ...]:
 
 
 def list_tables(shown: Shown) -> tuple[ResultTable, ...]:
-    """The tables that a block shows, those behind its figures apart."""
+    """Return the tables that a block shows, without the data tables of its figures."""
     parts = shown.parts if isinstance(shown, Stack) else (shown,)
     return tuple(part for part in parts if isinstance(part, ResultTable))
 
 
 def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
-    """SVG, CSV and Vega-Lite specification of every figure, CSV of every table."""
+    """List SVG, CSV and Vega-Lite specification of every figure, and the CSV of every table."""
     for (page, _), shown in report.shown.items():
         folder = get_page_folder(page)
         for table in list_tables(shown):
@@ -58,7 +58,7 @@ def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
 
 
 def format_report_json(report: Report, provenance: Provenance) -> str:
-    """The whole report as JSON, each page and source on a line, so that two can be compared; keys sorted."""
+    """Format the report as sorted JSON, one line per page and source, so that two can be compared."""
     value: dict[str, Any] = {
         "format": FORMAT,
         "generator": {"name": "reportgen", "version": __version__},
@@ -89,7 +89,7 @@ def _encode(value: object) -> str:
 
 
 def pick(one: object, *names: str) -> dict[str, Any]:
-    """Some attributes of a value by their names, in this order."""
+    """Return attributes of a value by name, in this order."""
     return {name: getattr(one, name) for name in names}
 
 
@@ -135,20 +135,20 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
 
 
 def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
-    """A block of several parts: figures and tables, which stand on their own, are named by their ids."""
+    """Describe a block of several parts, with only the ids of its figures and tables."""
     own = pick(stack, "id", "title", "subtitle", "caption", "numbers")
     parts = [part if isinstance(part, str) else pick(part, "id") for part in stack.parts]
     return own | {"kind": kind, "line": line, "parts": parts}
 
 
 def describe_diagnostic(problem: Diagnostic) -> dict[str, Any]:
-    """A diagnostic for JSON."""
+    """Return a diagnostic for JSON."""
     where = pick(problem.location, "file", "line")
     return where | {"severity": problem.severity.value} | pick(problem, "message", "next_step")
 
 
 def describe_statement(one: Statement) -> dict[str, Any]:
-    """A statement and what the data say to it, for JSON."""
+    """Return a statement and its judgement for JSON."""
     binding, judgement = one.binding, one.judgement
     return {
         **pick(one, "number", "as_expected", "metric", "figure", "state"),
@@ -162,7 +162,7 @@ def describe_statement(one: Statement) -> dict[str, Any]:
 
 
 def describe_truth(statement: Statement) -> str:
-    """What became of a statement: ``holds``, ``fails``, ``cannot be decided``, or how it was expected."""
+    """Describe a verdict: ``holds``, ``fails``, ``cannot be decided``, or how it was expected."""
     truth = statement.judgement.truth
     if statement.binding.fails:
         words = {Truth.FAILS: "fails as expected", Truth.HOLDS: "holds unexpectedly"}
@@ -171,7 +171,7 @@ def describe_truth(statement: Statement) -> str:
 
 
 def count_statements(statements: Sequence[Statement]) -> dict[str, int]:
-    """How many statements there are, hold, fail, cannot be decided, and how many were expected to fail."""
+    """Count all statements, and those that hold, fail, cannot be decided, or were expected to fail."""
     words = [describe_truth(statement) for statement in statements]
     return {
         "statements": len(words),

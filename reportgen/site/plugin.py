@@ -1,6 +1,6 @@
-"""The MkDocs plugin: drafts the report before the site is touched, then puts figures into its pages.
+"""The MkDocs plugin: drafts the report before the site is changed, then inserts figures into its pages.
 
-It passes on properdocs too, the compatible fork, which answers to the name ``mkdocs``.
+It also works with properdocs, the compatible fork, which can be imported as ``mkdocs``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ReportProblemsError(PluginError):
 
 
 def find_problems(error: BaseException) -> tuple[Diagnostic, ...]:
-    """The report's problems behind an error of MkDocs, which replaces ours by an abort of its own."""
+    """Return the report's problems from an error of MkDocs, which replaces ours by its own abort."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ReportProblemsError):
@@ -87,7 +87,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._dated = False
         self._settings: ProjectSettings
         self._root: Path
-        # The last one is of the language that is built; most sites have one language.
+        # The last one is of the current language; most sites have one language.
         self._assemblies: list[Assembly] = []
         self._spans = BindingsExtension()
         self._env: Environment | None = None
@@ -97,7 +97,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
     ) -> tuple[list[tuple[str, Exception]], list[tuple[str, str]]]:
-        """Check the plugin's settings with our own texts, each with its line in ``mkdocs.yml``."""
+        """Check the plugin's settings, with our own messages and their lines in ``mkdocs.yml``."""
         if sys.flags.optimize > 1:
             message = "Python runs without docstrings (-OO or PYTHONOPTIMIZE=2), which Altair needs"
             return [("reportgen", ValueError(f"{message}; run it without"))], []
@@ -117,11 +117,11 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return self._settings.data_dir
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002 - MkDocs names it
-        """Remember whether pages are served with live reload."""
+        """Store whether pages are served with live reload."""
         self._serving = command == "serve"
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Make Markdown hand our fences over, and every theme load our styles and script."""
+        """Make Markdown pass our fences on, and every theme load our styles and script."""
         self._dated = fix_build_date(self._root) or self._dated
         extensions: list[object] = [*config.markdown_extensions]
         if any(extension is self._spans for extension in extensions):
@@ -132,7 +132,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         fences = config.mdx_configs.setdefault("pymdownx.superfences", {}).setdefault("custom_fences", [])
 
         def mark(kind: str) -> str:
-            # The assembly comes later, and changes with the language.
+            # The assembly is set later, and changes with the language.
             return self._assembly.fences.mark(kind)
 
         fences += make_custom_fences(mark)
@@ -145,9 +145,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             from reportgen.narrative.markdown_extensions import NoRawHtml  # noqa: PLC0415 - few reports need it
 
             config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
-        # An aligned column would otherwise get a style attribute, which our policy refuses.
+        # Otherwise an aligned column would get a style attribute, which our policy refuses.
         config.mdx_configs.setdefault("tables", {}).setdefault("use_align_attribute", True)
-        # A theme that is not ours has none of our fonts.
+        # Other themes do not have our fonts.
         own = ("tokens", "figure", "statements")
         names = own if config.theme.name == "reportgen" else ("fonts/fonts", *own)
         config.extra_css = [*(f"{ASSETS}/{name}.css" for name in names), *config.extra_css]
@@ -157,7 +157,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return config
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
-        """Draft the whole report: with a problem in it, MkDocs stops before it clears the old site."""
+        """Draft the whole report: if it has a problem, MkDocs stops before it clears the old site."""
         try:
             project = self.make_project(config)
             report, jobs = self._draft(project, config)
@@ -189,7 +189,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
         folder = cache_folder(self._root)
         cache = Cache(folder)
-        # A preview asks for its picture by a whole address.
+        # Link previews load their image by an absolute address.
         with_cards = bool(config.site_url) and not self._serving
         jobs = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
         try:
@@ -223,7 +223,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return files
 
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
-        """Make our own templates escape what they print and refuse names that nobody defined."""
+        """Make our own templates escape variables and refuse undefined names."""
         if self._unsafe:
             raise ReportProblemsError(tuple(self._unsafe))
         self._assembly.set_addresses({file.src_uri: file.url for file in files.documentation_pages()})
@@ -234,25 +234,25 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return env
 
     def on_pre_template(self, template: Template, *, config: MkDocsConfig, **_: object) -> Template:
-        """Let a template that another plugin brings, such as a site map, print names that nobody defined."""
+        """Let templates of other plugins or MkDocs, such as a site map, print undefined names."""
         if config.theme.name == "reportgen" and not Path(template.filename or "").is_relative_to(_THEME):
             template.environment.undefined = Undefined
         return template
 
     def on_post_template(self, output: str, **_: object) -> str:
-        """Refuse such names again."""
+        """Refuse undefined names again."""
         if self._env:
             self._env.undefined = StrictUndefined
         return output
 
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
-        """Remember whose fences come next."""
+        """Store the page of the next fences."""
         self._reading = f"{self._content}/{page.file.src_uri}"
         self._assembly.fences.enter_page(page.file.src_uri, markdown)
         return markdown
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
-        """Put the key results under the title of a benchmark's page, and let links find its figures."""
+        """Insert key results under the title of a benchmark's page, and let links find its figures."""
         if self._settings.untrusted:
             from reportgen.site.security import check_html  # noqa: PLC0415 - few reports need it
 
@@ -267,26 +267,26 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         return self._assembly.insert_head(html, page.file.src_uri)
 
     def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
-        """Tell our theme about the page."""
+        """Add the page to our theme's context."""
         context["rg"] = self._assembly.make_page_context(page.file.src_uri, page.url)  # type: ignore[typeddict-unknown-key]
         return context
 
     def on_template_context(self, context: TemplateContext, **_: object) -> TemplateContext:
-        """Tell our theme about the site, on pages without Markdown such as 404."""
+        """Add the site to our theme's context, on pages without Markdown such as 404."""
         context["rg"] = self._assembly.context  # type: ignore[typeddict-unknown-key]
         return context
 
     @event_priority(-100)
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:
-        """Put the figures in, after the search index has read the page.
+        """Insert the figures, after the search index has read the page.
 
-        A page that is as it was is taken from the old site: MkDocs writes no file for an empty page.
+        An unchanged page is taken from the old site: MkDocs writes no file for an empty page.
         """
         return self._assembly.finish_page(output, page, Path(config.site_dir), self._warn)
 
     @event_priority(-150)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Write what is known only at the end: report.json, link cards, the search script.
+        """Write what is known only at the end: report.json, link cards and the search script.
 
         The other languages are built before that (-100), within the build of the default one.
         """
@@ -296,7 +296,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._restore_date()
 
     def on_build_error(self, error: Exception, **_: object) -> None:
-        """Leave the environment as it was, and say what is wrong with a page in our own words."""
+        """Restore the environment, and explain a page's error in our own words."""
         self._assemblies.clear()
         self._restore_date()
         if isinstance(error, RecursionError):
@@ -311,7 +311,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             self._dated = False
 
     def on_serve(self, server: LiveReloadServer, config: MkDocsConfig, **_: object) -> LiveReloadServer:
-        """Build again when data change, not only when pages do, and answer to this machine's names only."""
+        """Rebuild when data change, not only pages, and answer only to this machine's names."""
         policy = POLICY if config.theme.name == "reportgen" else ""
         server.set_app(guard_requests(server.serve_request, config.dev_addr.host, policy))
         server.watch(str(self._root / self._settings.data_dir))
@@ -322,5 +322,5 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         log.warning("%s", clean_text(str(problem)))
 
     def make_project(self, config: MkDocsConfig) -> Project:
-        """The report that these settings describe."""
+        """Return the report that these settings describe."""
         return make_project(config, self._root, self._settings)

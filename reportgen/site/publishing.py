@@ -1,4 +1,4 @@
-"""Runs MkDocs: reads ``mkdocs.yml``, builds a site next to the old one and swaps them, or serves it."""
+"""Running MkDocs: reading ``mkdocs.yml``, building a site and swapping it with the old one, or serving it."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 def load_configuration(
     config_file: Path, *, strict: bool, words: list[str]
 ) -> tuple[MkDocsConfig, ReportPlugin]:
-    """A ``mkdocs.yml`` as MkDocs reads it, and our plugin in it.
+    """Load a ``mkdocs.yml`` as MkDocs does, and return it with our plugin.
 
-    ``words`` is what MkDocs warned of, see ``collect_warnings``. Raises a ReportError if the file is too
-    large, MkDocs refuses it, or our plugin is not switched on.
+    ``words`` are MkDocs' warnings, see ``collect_warnings``. Raises a ReportError if the file is too large,
+    MkDocs refuses it, or our plugin is not enabled.
     """
     if config_file.stat().st_size > LARGEST:
         raise ReportError(make_size_problem(config_file.name, Stage.SETTINGS))
@@ -75,7 +75,7 @@ def load_configuration(
 def explain_refusal(
     words: list[str], error: Exception, warned: Iterable[Diagnostic] = (), content: str = ""
 ) -> ReportError:
-    """The report's own problems, or what MkDocs complained of, each at its place if that is known."""
+    """Make an error of the report's own problems, or MkDocs' complaints, with their location if known."""
     problems = find_problems(error)
     if problems:
         return ReportError(*problems)
@@ -90,13 +90,13 @@ def explain_refusal(
 def make_mkdocs_problem(
     word: str, severity: Severity = Severity.ERROR, file: str = "mkdocs.yml"
 ) -> Diagnostic:
-    """What MkDocs complained of."""
+    """Make a diagnostic of a message from MkDocs."""
     return Diagnostic(SourceLocation(file), " ".join(word.split()).rstrip("."), "", Stage.SITE, severity)
 
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Collect what MkDocs warns of, instead of having it printed."""
+    """Collect MkDocs' warnings instead of printing them."""
     words: list[str] = []
     logger = logging.getLogger("mkdocs")
     before = logger.propagate
@@ -110,7 +110,7 @@ def collect_warnings() -> Iterator[list[str]]:
 
 @contextmanager
 def _listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
-    """Report what MkDocs says at a level or above."""
+    """Report MkDocs' log messages from a level up."""
     handler = logging.Handler(level)
     handler.emit = lambda record: report(record.getMessage())  # type: ignore[assignment, method-assign]
     logger = logging.getLogger("mkdocs")
@@ -122,8 +122,8 @@ def _listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-# What decides a site besides its folders is not known of other plugins, of extensions that read files, and
-# of settings that look elsewhere: with one of these, every build is a real one.
+# The inputs of other plugins, of extensions that read files, and of settings that point elsewhere are
+# unknown: with one of these, every build is a full one.
 _KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
 _KNOWN_EXTENSIONS = re.compile(r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+")
 _READING_EXTENSIONS = {"pymdownx.snippets", "pymdownx.b64"}
@@ -133,10 +133,10 @@ _OUTSIDE = re.compile(r"!ENV\b|^\s*INHERIT\s*:", re.MULTILINE)
 def publish(
     config_file: Path, *, strict: bool, progress: Callable[[int, int], None], warn: Callable[[str], None]
 ) -> manifest.Summary:
-    """Build the site of a ``mkdocs.yml`` and put it in place of the old one.
+    """Build the site of a ``mkdocs.yml`` and replace the old one with it.
 
-    ``progress`` is called after each block with how many of how many are drawn, ``warn`` with each warning.
-    Raises a ReportError of the report, of its settings or of the disk; the old site stays as it was then.
+    ``progress`` is called after each block with the numbers of drawn blocks and of all, ``warn`` with each
+    warning. Raises a ReportError of the report, its settings or the disk; the old site is unchanged then.
     """
     root = config_file.resolve().parent
     _clean_killed_builds(cache_folder(root))
@@ -175,9 +175,9 @@ def publish(
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Two names next to a site, on its file system, so that putting the new one in place is a rename.
+    """Two names next to a site, on its file system, so that moving the new one into place is a rename.
 
-    The next site is built in ``new``; ``old`` holds the present one for the moment of the swap.
+    The next site is built in ``new``; ``old`` holds the present one during the swap.
     """
 
     site: Path
@@ -185,7 +185,7 @@ class _Stage:
     old: Path
 
     def swap(self) -> None:
-        """Put the new site in place of the old one, which comes back if that fails with an OSError."""
+        """Replace the old site with the new one; restore it if that fails with an OSError."""
         while True:
             with suppress(FileNotFoundError):
                 self.site.rename(self.old)
@@ -203,7 +203,7 @@ class _Stage:
                 shutil.rmtree(self.old, ignore_errors=True)
 
     def recover(self) -> None:
-        """Undo what a killed build left half done: the old site comes back, the unfinished one goes."""
+        """Undo a killed build: restore the old site and remove the unfinished one."""
         if not self.site.exists():
             with suppress(OSError):
                 self.old.rename(self.site)
@@ -213,16 +213,16 @@ class _Stage:
 
 @contextmanager
 def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
-    """A folder next to the site to build the next one in; it is gone afterwards, whatever happened.
+    """Make a folder next to the site to build the next one in, and remove it afterwards in any case.
 
-    The cache remembers it while the build runs: a folder that came with a checkout is no earlier build's.
-    Raises a ReportError if the disk is full or may not be written, there or anywhere else.
+    The cache records it while the build runs: a folder that came with a checkout is not from an earlier
+    build. Raises a ReportError if the disk is full or not writable, there or anywhere else.
     """
     if site.is_mount():
         message = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
         step = "Choose a folder inside it, such as site"
         raise make_error("mkdocs.yml", message, step)
-    # Names that nothing has yet: a container gives its processes the numbers of the one before.
+    # Find unused names: a container reuses process ids.
     for number in count():
         names = (f".{site.name}.{kind}-{os.getpid()}-{number}" for kind in ("new", "old"))
         stage = _Stage(site, *map(site.with_name, names))
@@ -243,7 +243,7 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
 
 
 def _clean_killed_builds(cache: Path) -> None:
-    """Clean up after builds that were killed, be it between the two renames of a swap."""
+    """Clean up after killed builds, even those killed between the two renames of a swap."""
     for record in cache.glob("build-*.json"):
         process = record.stem.removeprefix("build-")
         if process.isdecimal() and not is_running(int(process)):
@@ -253,7 +253,7 @@ def _clean_killed_builds(cache: Path) -> None:
 
 
 def _has_known_inputs(config: MkDocsConfig) -> bool:
-    """Whether everything that decides the site is known."""
+    """Return whether everything that determines the site is known."""
     # Extensions of ours are objects.
     listed: list[object] = [*config.markdown_extensions]
     extensions = {name for name in listed if isinstance(name, str)}
@@ -267,7 +267,7 @@ def _has_known_inputs(config: MkDocsConfig) -> bool:
 
 
 def _list_inputs(root: Path, config: MkDocsConfig, data: str, report: Report) -> Iterator[Path]:
-    """Everything that decides the site."""
+    """List everything that determines the site."""
     yield Path(config.config_file_path or root / "mkdocs.yml")
     yield Path(config.docs_dir)
     yield root / data
@@ -284,11 +284,11 @@ def _list_inputs(root: Path, config: MkDocsConfig, data: str, report: Report) ->
 def serve_site(
     config_file: Path, *, dev_addr: str | None, open_browser: bool, report: Callable[[str], None]
 ) -> None:
-    """Serve until interrupted; ``report`` gets what MkDocs says; raises a ReportError if it fails."""
-    # It brings a server and a watcher, which a build does without.
+    """Serve until interrupted; ``report`` gets MkDocs' messages. Raise a ReportError if it fails."""
+    # It imports a server and a watcher, which a build does not need.
     from mkdocs.commands.serve import serve  # noqa: PLC0415
 
-    # MkDocs serves from a temporary folder: one that goes, even if this process is killed.
+    # MkDocs serves from a temporary folder: one that is removed, even if this process is killed.
     tempfile.tempdir = str(make_temporary_folder(cache_folder(config_file.resolve().parent)))
     logging.getLogger("mkdocs").setLevel(logging.INFO)
     options: dict[str, Any] = {"dev_addr": dev_addr} if dev_addr else {}

@@ -1,4 +1,4 @@
-"""Repairs of bound values that no longer match the data: nothing else of a page changes."""
+"""Repairs of bound values that no longer match the data: nothing else on a page changes."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
     from reportgen.core.statements import Statement
 
-# Between two words of a binding: spaces, or a line's end with the marks of a quote before the next line.
+# Between two words of a binding: spaces, or a line break with the quote marks of the next line.
 _GAP = r"([ \t\r\n]+[ \t\r\n>]*)"
-# So far from the words, and no further, their brackets are looked for.
+# Brackets are searched within this distance of the words.
 _NEAR = 1000
-# What git writes as it is in the name of a file that it puts in quotes.
+# Characters that git does not escape in a quoted file name.
 _PLAIN = frozenset(string.printable) - frozenset(string.whitespace) - set('"\\#') | {" "}
 _NO_LINE_END = "\\ No newline at end of file"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Repair:
-    """A bound value to type anew: words on one line, and their offsets in the page's text (``Binding``)."""
+    """A bound value to replace: words on one line, and their offsets in the page's text (``Binding``)."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class Repair:
 
 
 def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...]]:
-    """What to type anew, by file relative to the project and in the order of its text; never a claim."""
+    """Find values to replace, never claims, by file relative to the project and in text order."""
     repairs: dict[str, set[Repair]] = {}
     for statement in statements:
         binding, judgement = statement.binding, statement.judgement
@@ -53,12 +53,12 @@ def find_repairs(statements: Iterable[Statement]) -> dict[str, tuple[Repair, ...
 
 
 def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
-    """A page's UTF-8 with its repairs; raises a ReportError if the file is not as the draft read it."""
+    """Repair a page's UTF-8; raise a ReportError if the file is not as the draft read it."""
     try:
         text = original.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ReportError(*(_report_changed_words(repair) for repair in repairs)) from error
-    # The draft counts a pair of carriage return and line feed as one character, and no byte order mark.
+    # The draft counts CRLF as one character and does not count a byte order mark.
     skipped = 1 if text.startswith("\ufeff") else 0
     pairs = [match.start() - skipped - count for count, match in enumerate(re.finditer("\r\n", text))]
     parts, done, problems = [], 0, []
@@ -79,7 +79,7 @@ def apply_repairs(original: bytes, repairs: Sequence[Repair]) -> bytes:
 
 
 def _replace_words(raw: str, repair: Repair) -> str | None:
-    """The repaired words, over as many lines as the old ones; None if ``raw`` is not the old ones."""
+    """Return the repaired words, on as many lines as the old ones, or None if ``raw`` differs from those."""
     words = re.split("( +)", repair.old)
     match = re.fullmatch("".join(_GAP if word.isspace() else f"({re.escape(word)})" for word in words), raw)
     if match is None:
@@ -113,10 +113,10 @@ class PageRepair:
 
     @property
     def difference(self) -> str:
-        """What changes, as a unified diff with line feeds; empty where nothing does."""
+        """The changes as a unified diff with line feeds; empty if there are none."""
 
         def split_lines(content: bytes) -> list[str]:
-            # A last line without an end has git's remark.
+            # A last line without a newline gets git's remark.
             lines = normalise_text(content.decode("utf-8", "replace")).split("\n")
             last = lines.pop()
             return [*lines, f"{last}\n{_NO_LINE_END}"] if last else lines
@@ -126,10 +126,10 @@ class PageRepair:
         return "".join(f"{line}\n" for line in unified_diff(old, new, before, after, lineterm=""))
 
     def write(self) -> None:
-        """Put the new page in place of the old one, whole or not at all, with the old one's mode.
+        """Replace the page atomically, preserving the old one's mode.
 
-        Where ``path`` is a link, its target is written. Raises a ReportError if the page is not ``original``
-        any more, or cannot be written.
+        If ``path`` is a link, its target is written. Raises a ReportError if the page is not ``original`` any
+        more, or cannot be written.
         """
         path = self.path.resolve()
         fresh = path.with_name(f".{path.name}.reportgen-new")
@@ -155,7 +155,7 @@ class PageRepair:
 
 
 def _quote_name(file: str) -> str:
-    """A file's name as git writes it into a patch, so that no log obeys a part of it."""
+    """Quote a file's name as git does in a patch, so that no log obeys a part of it."""
     if file.isprintable() and not set('"\\#') & set(file):
         return file
     written = (chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in os.fsencode(file))
@@ -163,7 +163,7 @@ def _quote_name(file: str) -> str:
 
 
 def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepair, ...]:
-    """Every page with something to type anew; raises a ReportError if one is not as the draft read it."""
+    """Plan the repairs of every page; raise a ReportError if one is not as the draft read it."""
     pages = []
     for file, several in find_repairs(statements).items():
         path = root / file
@@ -179,7 +179,7 @@ def plan_repairs(root: Path, statements: Iterable[Statement]) -> tuple[PageRepai
 def find_unrepaired(
     statements: Iterable[Statement], repaired: Sequence[PageRepair]
 ) -> tuple[SourceLocation, ...]:
-    """Where the statements stand that are not as expected, and that no repair makes so."""
+    """Find statements that are not as expected, and that no repair fixes."""
     files = {page.file for page in repaired}
     return tuple(
         one.binding.location

@@ -1,10 +1,10 @@
-"""What a browser may run: the content security policy, ``untrusted: true``, and the guard of ``serve``.
+"""Control over what a browser runs: content security policy, ``untrusted: true``, and guard of ``serve``.
 
-What the guide's page "Security" promises rests on four checks: settings that let code in are refused, files
+The promises of the guide's page "Security" rest on four checks: settings that let code in are refused, files
 that a browser would run are not published, raw HTML does not get through Markdown (``raw_html``), and the
-HTML of each page is read once more before anything is written. In the browser the policy is a fifth. It
-names two scripts that stand in the page itself, the first one of the theme and a loader, since a browser
-refuses the hash of a script file on a disk.
+HTML of each page is parsed once more before anything is written. In the browser the policy is a fifth. It
+allows two inline scripts, the theme's first one and a loader, since a browser refuses the hash of a script
+file on a disk.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ site can read a report through a name that leads here. To serve by a name, say s
 
 
 def guard_requests(app: Application, host: str, policy: str) -> Application:
-    """A server's application that answers to its own names only, and at ``host``.
+    """Return a server's application that answers only to its own names and to ``host``.
 
-    ``policy`` is the content security policy of pages; none is sent if empty. The script of the live reload,
-    which MkDocs puts at the very end of each page, is added to it by its hash.
+    ``policy`` is the content security policy of pages; none is sent if empty. The live-reload script, which
+    MkDocs puts at the very end of each page, is added to it by its hash.
     """
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -77,7 +77,7 @@ def guard_requests(app: Application, host: str, policy: str) -> Application:
 
 
 def _is_own(name: str, host: str) -> bool:
-    """Whether a request names this machine in a way that nobody else can lead here."""
+    """Return whether the host is ``host``, localhost or an address, which rules out DNS rebinding."""
     try:
         requested = (urlsplit(f"//{name}").hostname or "").rstrip(".")
         if name and requested not in {"localhost", host.lower()}:
@@ -91,7 +91,7 @@ _ASSETS: Final = Path(__file__).with_name("assets")
 
 
 def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
-    """Scripts in a page: ``boot`` for its beginning, ``loader`` for its end, which loads from ``assets``."""
+    """Read inline scripts: ``boot`` for a page's start, ``loader`` for its end, loading from ``assets``."""
     theme = Path(str(files("reportgen.site_templates") / "js"))
     names = ("theme.js", "search.js") if searching else ("theme.js",)
     loaded = {f"js/{name}": theme / name for name in names} | {f"{assets}/live.js": _ASSETS / "live.js"}
@@ -103,7 +103,7 @@ def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
 
 
 def make_script_policy(texts: dict[str, str]) -> str:
-    """The directive of a content security policy that lets these scripts run, and what they load."""
+    """Return the content security policy directive that allows these scripts and what they load."""
     hashes = " ".join(f"'{_hash(text.encode())}'" for text in texts.values())
     return f"script-src {hashes} 'strict-dynamic'"
 
@@ -123,7 +123,7 @@ EXTENSIONS: Final = frozenset(
         "pymdownx.tilde",
     )
 )
-"""Extensions of Markdown that read no other file and let no HTML through."""
+"""Markdown extensions that read no other files and let no HTML through."""
 ENDINGS: Final = frozenset(
     (
         *("avif", "gif", "ico", "jpeg", "jpg", "png", "webp", "mp3", "mp4", "ogg", "wav", "webm"),
@@ -131,7 +131,7 @@ ENDINGS: Final = frozenset(
         *("yaml", "yml", "zip", "otf", "ttf", "woff", "woff2"),
     )
 )
-"""Endings of files that browsers show or save and do not run, however a server sends them."""
+"""Suffixes of files that browsers show or save but never run, whatever their content type."""
 
 _TAGS: Final = frozenset(
     (
@@ -151,10 +151,10 @@ _ATTRIBUTES: Final = frozenset(
 _ADDRESSES: Final = frozenset({"href", "src"})
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel"})
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
-# Browsers read over these in front of and within the scheme of an address.
+# Browsers ignore these before and within the scheme of an address.
 _IGNORED: Final = re.compile(r"[\x00-\x20\x7f-\x9f]")
 _OURS: Final = "rg-"
-# What the plugin itself puts among styles and scripts.
+# The plugin's own folder of styles and scripts.
 _OWN_ASSETS: Final = "assets/reportgen/"
 
 
@@ -174,7 +174,7 @@ def refuse_unsafe(config: MkDocsConfig, files: Iterable[File], content: str) -> 
 
 
 def _check_settings(config: MkDocsConfig) -> Iterator[Diagnostic]:
-    """What ``mkdocs.yml`` may not say where nobody is trusted."""
+    """Check for settings in ``mkdocs.yml`` that are not allowed without trust."""
     theme, hooks = config.theme, config.hooks
     if theme.name != "reportgen":
         yield _report_setting("theme", "only the theme reportgen has the policy that untrusted: true needs")
@@ -186,7 +186,7 @@ def _check_settings(config: MkDocsConfig) -> Iterator[Diagnostic]:
         "markdown_extensions": [
             name
             for name in config.markdown_extensions
-            # Ours are no names.
+            # Our extensions are not strings.
             if str(name) == name and name.removeprefix("markdown.extensions.") not in EXTENSIONS
         ],
         "extra_templates": list(config.extra_templates),
@@ -207,10 +207,10 @@ def _report_setting(key: str, reason: str) -> Diagnostic:
 
 
 def check_html(html: str, text: str, file: str, mark: str) -> Iterator[Diagnostic]:
-    """What in the HTML of a page could run, imitate what reportgen writes, or lead to a script.
+    """Check a page's HTML for what could run, imitate reportgen's output, or link to a script.
 
     ``text`` is the whole Markdown file, to find lines in, ``file`` its name relative to the project, and
-    ``mark`` what the ids of its blocks begin with in our own marks.
+    ``mark`` the prefix of block ids in our own marks.
     """
     gate = _Gate(mark)
     gate.feed(html)
@@ -231,22 +231,22 @@ class _Gate(HTMLParser):
         self.findings: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Judge a tag."""
+        """Check a tag."""
         if tag not in _TAGS:
             self.findings.append((f"the page has an element <{shorten(tag, 40)}>", f"<{tag}"))
         for name, value in attrs:
             self._judge(tag, name, value or "")
 
     def handle_comment(self, data: str) -> None:
-        """Nothing of a page is hidden."""
+        """Refuse comments: nothing on a page is hidden."""
         self.findings.append(("the page has a comment", f"<!--{data}"))
 
     def handle_decl(self, decl: str) -> None:
-        """Nor declared."""
+        """Refuse declarations."""
         self.findings.append(("the page has a declaration", f"<!{decl}"))
 
     def handle_pi(self, data: str) -> None:
-        """Nor processed."""
+        """Refuse processing instructions."""
         self.findings.append(("the page has an instruction", f"<?{data}"))
 
     def _judge(self, tag: str, name: str, value: str) -> None:

@@ -1,7 +1,6 @@
-"""The small working report that ``reportgen init`` writes, and the requirement that its workflow installs.
+"""The small working report of ``reportgen init``, and the requirement that its workflow installs.
 
-Only what names one fixed content counts as a requirement: a commit of a repository, or an archive by its
-hash (PEP 610).
+A requirement must identify one fixed content: a commit of a repository, or an archive by its hash (PEP 610).
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "mkdocs-reportgen"
 
-# No character of these means anything to a shell, to YAML or to pip, and there is no room for a password.
+# No character of these is special to a shell, to YAML or to pip, and there is no room for a password.
 _ADDRESS = re.compile(r"https://(?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]*(?::\d+)?/[A-Za-z0-9._~/+-]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class UnknownSourceError(Exception):
-    """Nobody else could install this reportgen from where it came from; its text says why."""
+    """Others could not install this reportgen from its source; the message says why."""
 
 
 def find_requirement() -> str:
-    """The requirement that installs this reportgen; raises an UnknownSourceError if it would not for all."""
+    """Return the requirement that installs this reportgen, or raise an UnknownSourceError."""
     records = (one.read_text("direct_url.json") for one in distributions(name=DISTRIBUTION))
     record = next(filter(None, records), None)
     if record is None:
@@ -71,14 +70,14 @@ def _format_commit(url: str, commit: str) -> str:
 
 
 def _check_public(url: str) -> str:
-    """The address, if anybody may see it and reach it; another is not repeated, it may hold a password."""
+    """Return a publicly reachable address; do not repeat others, which may hold a password."""
     if _ADDRESS.fullmatch(url):
         return url
     raise UnknownSourceError("it did not come from a plain https:// address without a user name")
 
 
 def _find_commit(folder: Path) -> str:
-    """The commit of a checkout, if whoever reads its ``origin`` can have it; git itself is not run there."""
+    """Return a checkout's commit if its ``origin`` has it, without running git there."""
     git, common = find_git_folders(folder)
     if not (git / "HEAD").is_file():
         raise UnknownSourceError(f"it came from {folder}, which is no checkout of a git repository")
@@ -103,11 +102,11 @@ def _find_commit(folder: Path) -> str:
 
 
 def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
-    """Names and commits; of a name that comes twice the later one counts."""
+    """Read names and commits; of a duplicate name the later one counts."""
     packed = common / "packed-refs"
     name = ""
     for line in packed.read_text(encoding="utf-8").splitlines() if packed.is_file() else ():
-        if line.startswith("^"):  # the commit behind the tag of the line before
+        if line.startswith("^"):  # the commit of the tag on the line before
             yield name, line[1:]
         elif not line.startswith("#"):
             commit, _, name = line.partition(" ")
@@ -124,11 +123,11 @@ _REQUIREMENT = b'REPORTGEN: ""'
 
 
 def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
-    """Write a small working report into ``target``, which may not exist yet or must be empty.
+    """Write a small working report into ``target``, which must not exist yet or be empty.
 
-    ``requirement`` is what the workflow gives to pip to install reportgen; if empty, the workflow fails and
-    says so. Returns the paths written, relative to ``target``, sorted. Raises a ReportError if ``target`` is
-    a file, a folder with something in it, or cannot be written.
+    ``requirement`` is installed by the workflow with pip; if empty, the workflow fails and says so. Returns
+    the paths written, relative to ``target``, sorted. Raises a ReportError if ``target`` is a file, a folder
+    with something in it, or cannot be written.
     """
     message = ""
     try:
@@ -146,12 +145,12 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
             parts = [_DOTTED.get(part, part) for part in file.relative_to(_STARTER).parts]
             path = target.joinpath(*parts)
             path.parent.mkdir(parents=True, exist_ok=True)
-            # A text in JSON is the same text in YAML.
+            # A string in JSON is the same string in YAML.
             line = _REQUIREMENT.replace(b'""', json.dumps(requirement).encode())
             path.write_bytes(file.read_bytes().replace(_REQUIREMENT, line))
             written.append("/".join(parts))
     except OSError as error:
-        # There was nothing in the folder, so what is in it now is ours.
+        # The folder was empty, so its content is ours.
         shutil.rmtree(target, ignore_errors=True)
         message = f"the folder cannot be written ({error.strerror or type(error).__name__})"
         step = "Name one in a folder that you may write to"

@@ -1,4 +1,4 @@
-"""Text that is safe for a terminal or a workflow's log, and excerpts of files with carets."""
+"""Safe text for a terminal or a workflow's log, and excerpts of files with carets."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 _TAB = 4
 _ELLIPSIS = "…"
-# Characters of a line that are looked at: a JSON file may be a single line of any length.
+# Maximum number of characters read from a line: a JSON file may be a single line of any length.
 _LONGEST = 1_000_000
 # A third of a line that has to be cut is before its caret.
 _BEFORE = 3
-# How a line begins that GitHub, Azure or TeamCity would obey in a log.
+# Start of a line that GitHub, Azure or TeamCity would take for a command in a log.
 _COMMAND = re.compile(r"^\s*:(?=:)|##\w*(?=\[)")
 # Characters that may need an escape in JSON.
 _ESCAPED = re.compile(r"[^\n -~]|#(?=#\w*\[)")
 
 
 def read_source_line(root: Path, place: SourceLocation) -> str | None:
-    """The text of a place's line; None where there is none, or where it has a million characters."""
+    """Read the line of a location; None if there is none, or if it has a million characters."""
     if place.line is None:
         return None
     try:
@@ -43,11 +43,11 @@ def read_source_line(root: Path, place: SourceLocation) -> str | None:
 
 
 def format_excerpt(line: str, place: SourceLocation, length: int = 1, *, width: int = 100) -> tuple[str, ...]:
-    """A line as it can be printed, and below it carets; without a column only the line.
+    """Return a printable line and its carets below, or only the line without a column.
 
-    Tabs become spaces, characters that a terminal would obey are replaced or left out, and a line too
-    wide is cut around the caret. ``place`` has the column of the first caret, counted in characters from 1,
-    ``length`` how many characters have carets, ``width`` the cells that there are.
+    Tabs become spaces, control characters of terminals are replaced or left out, and a line too wide is cut
+    around the caret. ``place`` has the column of the first caret, counted in characters from 1, ``length`` is
+    the number of characters with carets, ``width`` the number of available cells.
     """
     gutter = f"{place.line or 0:>5} | "
     drawn = _measure_characters(line)
@@ -55,11 +55,11 @@ def format_excerpt(line: str, place: SourceLocation, length: int = 1, *, width: 
     first = min((place.column or 1) - 1, len(drawn))
     last = min(first + max(length, 1), len(drawn))
     room = max(width - len(gutter), 20)
-    # All characters that fit are shown, those before the caret cut to a third where not all do.
+    # All characters that fit are shown; otherwise those before the caret are cut to a third.
     start, stop = 0, len(drawn)
     if ends[-1] > room:
         inner = room - 2 * len(_ELLIPSIS)
-        # Near its end the line is shown to the end.
+        # A caret near the end of the line: show the line to its end.
         most = min(max(ends[first] - inner // _BEFORE, 0), ends[-1] - inner)
         start = next(n for n, end in enumerate(ends) if end >= most)
         stop = max(n for n, end in enumerate(ends) if end - ends[start] <= inner)
@@ -73,17 +73,17 @@ def format_excerpt(line: str, place: SourceLocation, length: int = 1, *, width: 
 
 
 def clean_text(text: str) -> str:
-    """A text on one line, which a terminal and the log of a workflow print and do not obey."""
+    """Return a text on one line without commands for a terminal or a workflow's log."""
     return _break_commands("".join(shown for shown, _ in _measure_characters(text)))
 
 
 def clean_lines(text: str) -> str:
-    """A text of several lines, each printable."""
+    """Return a text of several lines, each printable."""
     return "\n".join(map(clean_text, text.split("\n")))
 
 
 def clean_json(text: str) -> str:
-    """JSON of several lines, with escapes for characters in its texts that a terminal would obey."""
+    """Return JSON of several lines, with escapes for control characters of terminals."""
 
     def escape(match: re.Match[str]) -> str:
         if match[0] == "#":
@@ -94,12 +94,12 @@ def clean_json(text: str) -> str:
 
 
 def _break_commands(shown: str) -> str:
-    """A line with a space in what would be an order to the log of a workflow."""
+    """Break what would be a command to a workflow's log with a space."""
     return _COMMAND.sub(r"\g<0> ", shown)
 
 
 def _measure_characters(line: str) -> list[tuple[str, int]]:
-    """What is printed for each character, and how many cells that takes."""
+    """Return what is printed for each character, and its width in cells."""
     drawn: list[tuple[str, int]] = []
     at = 0
     for character in line:

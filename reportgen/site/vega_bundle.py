@@ -1,7 +1,7 @@
-"""Makes the one Vega that a site serves from what vl-convert carries: no Node and no network.
+"""Builds the Vega script of a site from vl-convert, without Node or network.
 
-Run by hand, only when vl-convert comes with a new Vega; the result is committed, so that builds need not
-make it, and a report has the same script whatever is installed::
+Run by hand if vl-convert includes a new Vega; the result is committed, so that builds need not make it,
+and a report has the same script whatever is installed::
 
     python -m reportgen.site.vega_bundle
 """
@@ -15,13 +15,13 @@ from pathlib import Path
 import vl_convert
 
 BUNDLE = Path(__file__).parent / "assets" / "vega.js"
-# vl-convert does not carry the interpreter: it stands at the end of the bundle, and stays there.
+# vl-convert does not include the interpreter: it is at the end of the bundle, and stays there.
 _INTERPRETER = "/* vega-interpreter "
-# vl-convert resolves this path to the copy it carries. The name "vega" that its documentation offers
-# stands for that package's default export, which is null.
+# vl-convert resolves this path to the copy it includes. The name "vega" in its documentation resolves to that
+# package's default export, which is null.
 _SNIPPET = 'import * as all from "/npm/vega@{version}/+esm"; window.vega={{...all}};'
 # Vega-Lite's function calls the method "map" of whatever an expression gives it (CVE-2025-65110). From
-# vega-selections 6.1.2 on it checks that; vl-convert carries an earlier one, so the same check is put in.
+# vega-selections 6.1.2 on it checks that; vl-convert includes an earlier one, so the same check is added.
 _UNCHECKED = re.compile(
     r"(function (?P<name>\w+)\((?P<array>\w+),(?P<base>\w+)\)\{)(?=return (?P=array)\.map\()"
 )
@@ -29,10 +29,10 @@ _CHECKED = "must be an array"
 
 
 def make_bundle() -> str:
-    """A classic script that sets ``window.vega``, with ``vega.expressionInterpreter`` for a strict CSP.
+    """Make a classic script that sets ``window.vega``, with ``vega.expressionInterpreter`` for a strict CSP.
 
-    The bundle's own names are one letter long, so the script is a function of its own. Raises a RuntimeError
-    if vl-convert made no Vega of it, which a new version of it may do.
+    The bundle's own names are one letter long, so the script is wrapped in a function. Raises a RuntimeError
+    if vl-convert returned no Vega, which may happen in a new version.
     """
     version = vl_convert.get_vega_version()
     vega = vl_convert.javascript_bundle(_SNIPPET.format(version=version))

@@ -1,7 +1,7 @@
 """Slow work for a worker process: some pages of a large report, compiled views, and PNG cards.
 
-All hold the interpreter lock while they run. What an earlier build made comes from the cache, and then no
-process is started.
+All hold the interpreter lock while they run. Results of an earlier build come from the cache; no process is
+started for these.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from reportgen.core.model import Shown
 
 _SAFE_PATH = "PYTHONSAFEPATH"
-# So many cards or views take less time than a process takes to start.
+# This many cards or views take less time than starting a process.
 _FEW = 2
-# A first build of so many pages has enough to do for two processes.
+# A first build of this many pages has enough work for two processes.
 _MANY = 12
-# Kinds of figures whose view an author wrote: it is left as it is compiled.
+# Figures with a view written by an author: it is left as compiled.
 _AUTHORED = {"vega-lite", "altair"}
 
 
 class WorkerProcess:
-    """Starts jobs at once, unless they are few and small, and hands their results over at the end."""
+    """Starts jobs at once, unless they are few and small, and returns their results at the end."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
@@ -56,20 +56,20 @@ class WorkerProcess:
             self._pool.shutdown(cancel_futures=kind is not None)
 
     def call(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401 - whatever travels
-        """Start a function in the second process; what is returned waits for its result."""
+        """Start a function in the worker process, and return a function that waits for its result."""
         return self._get_pool().submit(work, *arguments).result
 
     def warm_up(self) -> None:
-        """Start the second process before there is work for it, and let it import what it will need."""
+        """Start the worker process before there is work for it, and let it import what it will need."""
         self._get_pool().submit(_load_modules)
 
     def abandon(self) -> None:
-        """Drop what is not started: the build has failed."""
+        """Cancel pending jobs after the build has failed."""
         if self._pool:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def start(self, key: str, work: Callable[..., bytes], *arguments: str | CachedText) -> Job:
-        """Start work whose result an earlier build may have cached under ``key``."""
+        """Start work with a result that an earlier build may have cached under ``key``."""
         job = Job(self._cache, key, work, arguments)
         if not self._cache.has_entry(key):
             self._waiting.append(job)
@@ -94,7 +94,7 @@ class WorkerProcess:
 
 @dataclass(slots=True)
 class Job:
-    """Work whose result is cached, done when it is called, unless a process has a ``future`` of it."""
+    """Cached work, done when it is called, unless a process has a ``future`` of it."""
 
     _cache: Cache
     key: str
@@ -103,7 +103,7 @@ class Job:
     future: Future[bytes] | None = None
 
     def __call__(self) -> bytes:
-        """The result."""
+        """Return the result."""
         cached = None if self.future else self._cache.get(self.key)
         if cached is not None:
             return cached
@@ -112,18 +112,18 @@ class Job:
         return result
 
     def start(self, pool: ProcessPoolExecutor) -> None:
-        """Let the second process do it."""
+        """Run it in the worker process."""
         self.future = pool.submit(self._work, *self._arguments)
 
 
 class BackgroundJobs:
-    """What figures will need, started as soon as each is drawn, while the rest are drawn.
+    """Jobs of figures, started as soon as each is drawn, while the rest are drawn.
 
     ``views`` are compiled views by name, ``cards`` PNG cards by the path of their page.
     """
 
     def __init__(self, cache: Cache, pages: int, *, with_cards: bool) -> None:
-        """Start the second process at once for the first build of a report of many pages."""
+        """Start the worker process at once for the first build of a report of many pages."""
         self.worker = WorkerProcess(cache)
         if cache.is_new and pages >= _MANY:
             self.worker.warm_up()
@@ -132,7 +132,7 @@ class BackgroundJobs:
         self._with_cards = with_cards
 
     def start_jobs(self, page: str, shown: Shown) -> None:
-        """Start what a page's newly drawn block needs; its first figure becomes the page's card."""
+        """Start the jobs of a page's newly drawn block; its first figure becomes the page's card."""
         for figure in list_figures(shown):
             name = name_view(figure.view)
             if figure.view and name not in self.views:
@@ -146,10 +146,10 @@ class BackgroundJobs:
 
 @contextmanager
 def _use_safe_path() -> Iterator[None]:
-    """Let new Python processes import nothing from the working folder, which a stranger may have filled.
+    """Stop new Python processes importing from the working folder, which may contain a stranger's files.
 
-    Both processes behind a pool, the worker and the one that tracks its semaphores, are ``python -c``, which
-    looks there first.
+    Both processes of a pool, the worker and the one that tracks its semaphores, are ``python -c``, which
+    searches there first.
     """
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
@@ -169,7 +169,7 @@ def _load_modules() -> None:
 
 
 def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
-    """Start the process with Ctrl+C held back from its first moment: its imports would print a traceback."""
+    """Start the process with Ctrl+C blocked from the beginning: its imports would print a traceback."""
     if sys.platform == "win32":
         pool.submit(os.getpid)
         return
@@ -181,11 +181,11 @@ def _start_without_ctrl_c(pool: ProcessPoolExecutor) -> None:
 
 
 def _follow_build() -> None:
-    """In the second process: leave Ctrl+C to the build, and end when the build is killed."""
+    """In the worker process: leave Ctrl+C to the build, and exit when the build is killed."""
     from multiprocessing import parent_process  # noqa: PLC0415 - as above
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # It would not notice otherwise, since it holds the other end of the pipe that it waits for.
+    # Otherwise it would not notice, since it holds the other end of the pipe that it waits for.
     build = parent_process()
     if build is not None:
         sentinel = build.sentinel

@@ -1,1 +1,1 @@
-"""Tables to results: plain functions without input or output."""
+"""Statistics on tables: plain functions without input or output."""

@@ -1,4 +1,4 @@
-"""Series against series on the problems that both answered, on one benchmark and across several."""
+"""Comparisons of series on the problems that both answered, on one benchmark and across several."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import Metric, ProblemScores, Score
 
-# A benchmark, None for the average of all, and a pair of series.
+# A benchmark, or None for the average of all, and a pair of series.
 _Key: TypeAlias = tuple[str | None, Pair]
-# Problem scores by benchmark, and the pairs to compare on it.
+# Problem scores by benchmark, and the pairs to compare there.
 _Paired: TypeAlias = "Mapping[str, tuple[ProblemScores, Sequence[Pair]]]"
 
 
 class FamilyOptions(TypedDict, total=False):
-    """How comparisons that are shown together are made and judged.
+    """Settings of comparisons that are shown together.
 
-    Intervals are at ``level``. ``alpha`` is the chance of at least one wrong verdict (``decide``) among all;
-    where several ``blocks`` are one family, p is multiplied by their number (Bonferroni).
+    ``level`` is the confidence level. ``alpha`` is the chance of at least one wrong verdict (``decide``)
+    among all; if several ``blocks`` form one family, p is multiplied by their number (Bonferroni).
     """
 
     level: float
@@ -74,7 +74,7 @@ class _Family:
     def tabulate(
         self, parts: Mapping[str, ProblemScores], given: Mapping[str, Sequence[Score]]
     ) -> dict[str, dict[str, Score]]:
-        """Scores of all series by benchmark and series; those of problems come before totals."""
+        """Return all scores by benchmark and series, those computed from problems before totals."""
         table: dict[str, dict[str, Score]] = {name: {} for name in (*parts, *given)}
         for name, column in table.items():
             own: tuple[Score, ...] = ()
@@ -92,10 +92,10 @@ class _Family:
         }
 
     def compare(self, paired: _Paired, averaged: Sequence[Pair] = ()) -> dict[_Key, Comparison]:
-        """All comparisons by benchmark and pair, adjusted together, with verdicts.
+        """Return all comparisons by benchmark and pair, adjusted together, with verdicts.
 
-        ``averaged`` pairs are compared on the average of all benchmarks (None) too, if they share problems on
-        each. A pair by itself keeps the p of its own test; no adjusted p is smaller.
+        ``averaged`` pairs are also compared on the average of all benchmarks (None) if they share problems on
+        each. A single pair keeps the p of its own test; no adjusted p is smaller.
         """
         parts = [
             PairedBenchmark(name, scores, compute_problem_values(scores, self.metric, self.k), pairs)
@@ -152,7 +152,7 @@ class _Family:
                 hypotheses[None, pair] = make_average_hypothesis(parts, pair, runs)
 
     def _judge(self, one: Comparison, adjusted: Adjusted | None, remark: str) -> Comparison:
-        """A comparison with its p adjusted and a verdict; a clear one carries the remark."""
+        """Return the comparison with adjusted p and verdict; a clear one carries the remark."""
         if one.p is None:
             return one
         p = min(1.0, one.family_blocks * max(one.p, adjusted.p if adjusted else 0.0))
@@ -170,12 +170,11 @@ def compare_all(
     pairs: Sequence[Pair] | None = None,
     **options: Unpack[FamilyOptions],
 ) -> tuple[Comparison, ...]:
-    """Paired differences of all pairs, or of the ``pairs`` given, with intervals, adjusted p and verdicts.
+    """Return the paired differences of ``pairs``, or of all pairs, with intervals, adjusted p and verdicts.
 
     Over the problems that both have: the mean difference, its t interval (``estimate_over_differences``), a
-    two-sided p by flipping signs, or by t where runs add to the variance, and p adjusted by
-    ``adjust_step_down`` over all pairs of at least ``pairs.FEWEST`` problems. Raises a ScoresError if a
-    series does not exist.
+    two-sided p from sign flips, or from t if runs add to the variance, and p adjusted by ``adjust_step_down``
+    over all pairs of at least ``pairs.FEWEST`` problems. Raises a ScoresError if a series does not exist.
     """
     family = _Family(metric, k, **options)
     chosen = _choose_pairs(problem_scores.series, pairs)
@@ -184,7 +183,7 @@ def compare_all(
 
 
 def _choose_pairs(series: Sequence[str], pairs: Sequence[Pair] | None) -> list[Pair]:
-    """The pairs given, of which each side has to exist, or all pairs."""
+    """Return ``pairs``, whose series must exist, or all pairs if it is None."""
     chosen = list(combinations(series, 2)) if pairs is None else list(pairs)
     unknown = sorted({name for pair in chosen for name in pair} - set(series))
     if unknown:
@@ -201,10 +200,10 @@ def compare_benchmarks(
     baseline: str | None = None,
     **options: Unpack[FamilyOptions],
 ) -> AcrossBenchmarks:
-    """Every series on every benchmark, each cell against the baseline, and the macro average.
+    """Score every series on every benchmark, with the macro average, and compare each with the baseline.
 
     Cells hold scores of ``score_series`` and comparisons of ``compare_all``, adjusted together; without a
-    ``baseline`` nothing is compared. A series that lacks a benchmark has no average
+    ``baseline`` nothing is compared. A series missing from a benchmark has no average
     (``compute_macro_score``). ``parts`` holds problem scores by benchmark, ``given`` totals
     (``score_totals``). Raises a ScoresError if ranges of scores differ, or no benchmark has the baseline.
     """
@@ -238,7 +237,7 @@ def compare_benchmarks(
 def _make_cell(
     benchmark: str | None, score: Score, baseline: str | None, comparisons: Mapping[_Key, Comparison]
 ) -> BenchmarkCell:
-    """A score with its comparison, and why one of them is missing."""
+    """Return a score with its comparison, and the reason if one of them is missing."""
     if score.estimate is None:
         return BenchmarkCell(score, None, score.reason)
     against, reason = comparisons.get((benchmark, (score.series, baseline or ""))), ""
@@ -252,7 +251,7 @@ def _make_cell(
 
 
 def _check_one_range(parts: Mapping[str, ProblemScores]) -> list[str]:
-    """The benchmarks whose range of scores is not known; raises a ScoresError if known ranges differ."""
+    """List the benchmarks with an unknown range of scores; raise a ScoresError if known ranges differ."""
     every = {name: (part.lowest, part.highest) for name, part in parts.items()}
     ranges = {name: ends for name, ends in every.items() if all(map(math.isfinite, ends))}
     if len(set(ranges.values())) > 1:
@@ -264,7 +263,7 @@ def _check_one_range(parts: Mapping[str, ProblemScores]) -> list[str]:
 
 
 class PairOn(NamedTuple):
-    """A pair on a benchmark; on the average of all where ``benchmark`` is None."""
+    """A pair on a benchmark, or on the average of all if ``benchmark`` is None."""
 
     benchmark: str | None
     comparison: Comparison
@@ -278,10 +277,10 @@ def compare_pairs_across(
     pairs: Sequence[Pair] | None = None,
     **options: Unpack[FamilyOptions],
 ) -> tuple[PairOn, ...]:
-    """Every pair on every benchmark, then, where there are several, on their average; adjusted together.
+    """Compare every pair on every benchmark and, if there are several, on their average, adjusted together.
 
-    Arguments are those of ``compare_all``. A pair of which a side has no answers to a benchmark, or no
-    average, has no number there and a reason. Raises a ScoresError if a series is on no benchmark.
+    Arguments are those of ``compare_all``. If one of a pair has no answers to a benchmark, or no average, the
+    comparison has a reason and no number. Raises a ScoresError if a series is on no benchmark.
     """
     names = tuple(dict.fromkeys(name for part in parts.values() for name in part.series))
     chosen = _choose_pairs(names, pairs)

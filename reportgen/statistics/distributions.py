@@ -1,4 +1,4 @@
-"""Student's t and the normal distribution without SciPy, repeatable draws, and exact means."""
+"""Student's t and the normal distribution without SciPy, reproducible draws, and exact means."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _TERMS = 10_000
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: float) -> float:
-    """The value that a t variable with ``df`` degrees of freedom stays below with this probability.
+    """Return the value that a t variable with ``df`` degrees of freedom is below with this probability.
 
-    By Newton's method inside a bracket; good to 11 digits up to 1000 degrees of freedom and to 8 up to a
+    By Newton's method inside a bracket; accurate to 11 digits up to 1000 degrees of freedom and to 8 up to a
     million, rounded to 12, so that machines agree. Infinite ``df`` is the normal distribution. Raises a
     ValueError for arguments out of range.
     """
@@ -52,7 +52,7 @@ def t_quantile(probability: float, df: float) -> float:
 
 
 def t_tail(value: float, df: float) -> float:
-    """The probability that a t variable with ``df`` degrees of freedom exceeds ``value``, 0 or more.
+    """Return the probability that a t variable with ``df`` degrees of freedom exceeds ``value``, 0 or more.
 
     Half the regularized incomplete beta function I(df/(df + t²); df/2, 1/2) (Abramowitz and Stegun 26.7.1),
     by DLMF 8.17.22 on the side where that converges.
@@ -68,7 +68,7 @@ def t_tail(value: float, df: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction by Lentz' method (Numerical Recipes, 6.4)."""
+    """Evaluate the continued fraction by Lentz's method (Numerical Recipes, 6.4)."""
     value, c, d = 1.0, math.inf, 1.0
     for step in range(1, _TERMS):
         m = step // 2
@@ -85,47 +85,47 @@ def _fraction(x: float, a: float, b: float) -> float:
 
 
 def mean(values: FloatArray) -> float:
-    """The mean, its sum rounded once, so that the order of values is irrelevant."""
+    """Return the mean, its sum rounded once, so that the order of values is irrelevant."""
     return math.fsum(values) / values.size
 
 
 def deviation(values: FloatArray) -> float:
-    """Standard deviation (ddof = 1), its sum rounded once."""
+    """Return the standard deviation (ddof = 1), its sum rounded once."""
     return math.sqrt(math.fsum((values - mean(values)) ** 2) / (values.size - 1))
 
 
 def normal_quantile(level: float) -> float:
-    """What a standard normal variable stays below in absolute value with probability ``level``."""
+    """Return the quantile of a standard normal variable's absolute value at ``level``."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def check_level(level: float) -> float:
-    """``level`` itself; raises a ValueError unless it lies between 0 and 1."""
+    """Return ``level``; raise a ValueError unless it is between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, not {level}")
     return level
 
 
-# A draw of 16 bits picks one of so many quantiles.
+# A draw of 16 bits picks one of this many quantiles.
 _QUANTILES = 1 << 16
 
 
 def draw_t(name: str, df: int, count: int, seed: int = 0) -> FloatArray:
-    """``count`` draws of Student's t from a hash of seed and name, made of 65,536 normal quantiles."""
+    """Draw ``count`` values of Student's t from a hash of seed and name, made of 65,536 normal quantiles."""
     normals = _normal_quantiles()[draw_places(f"{seed}\0{name}", (df + 1) * count).reshape(df + 1, count)]
     drawn: FloatArray = normals[0] / np.sqrt((normals[1:] ** 2).mean(axis=0))
     return drawn
 
 
 def draw_places(name: str, count: int) -> IntArray:
-    """Whole numbers below 65,536, each equally likely, from a hash of a name; shape (count,)."""
+    """Draw whole numbers below 65,536, equally likely, from a hash of a name; shape (count,)."""
     digest = hashlib.shake_256(name.encode("utf-8", "surrogatepass")).digest(2 * count)
     return np.frombuffer(digest, dtype="<u2").astype(np.int64)
 
 
 @cache
 def _normal_quantiles() -> FloatArray:
-    """Rounded, so that they are the same numbers on every machine."""
+    """Return normal quantiles, rounded to be the same on every machine."""
     half = [NormalDist().inv_cdf(0.5 + (place + 0.5) / _QUANTILES) for place in range(_QUANTILES // 2)]
     upper = np.round(np.array(half), 9)
     return np.concatenate([-upper[::-1], upper])

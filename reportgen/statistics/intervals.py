@@ -1,4 +1,4 @@
-"""Intervals of a mean over problems and over runs, and what is reported where there is none."""
+"""Intervals of a mean over problems and over runs, and the reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 # The smallest and the largest possible value.
 Ends: TypeAlias = tuple[float, float]
-# The cluster of each value; without any, each is by itself.
+# The cluster of each value, or None if each is independent.
 Units: TypeAlias = "Sequence[str] | None"
 
 
 class RunVariance(NamedTuple):
-    """The variance between the runs of a series, in the unit of its squared scores."""
+    """Variance between the runs of a series, in squared units of its scores."""
 
     # r, at least 2
     runs: int
     # S², the variance (ddof = 1) of the runs' own scores
     between: float
-    # what of it the answers alone explain: the mean square of run × problem, over the problems
+    # the part explained by answers alone: the mean square of run × problem, over the problems
     residual: float
 
     @property
@@ -39,17 +39,17 @@ class RunVariance(NamedTuple):
 
     @property
     def of_mean(self) -> float:
-        """τ²/r, which the mean of the runs inherits."""
+        """τ²/r, the part in the variance of the mean over runs."""
         return self.excess / self.runs
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of τ²: (r - 1)(τ²/S²)², as Satterthwaite (1946) has for a difference."""
+        """Degrees of freedom of τ²: (r - 1)(τ²/S²)², as for a difference in Satterthwaite (1946)."""
         return (self.runs - 1) * (self.excess / self.between) ** 2 if self.excess else math.inf
 
 
 def estimate_run_variance(values: FloatArray) -> RunVariance | None:
-    """The analysis of variance of runs × problems, one value a cell (Searle et al. 1992, 4.7).
+    """Estimate the variance between runs by ANOVA of runs × problems (Searle et al. 1992, 4.7).
 
     With S² the variance of the runs' scores and M the mean square of what neither run nor problem explains,
     S² estimates τ² + (variance of run × problem and of sampling)/P, M/P the latter alone. ``values`` has
@@ -66,10 +66,10 @@ def estimate_run_variance(values: FloatArray) -> RunVariance | None:
 
 
 def shrink_variances(variances: Sequence[RunVariance | None]) -> list[RunVariance | None]:
-    """Variances of several series, each halfway to their mean, and with twice the degrees of freedom.
+    """Shrink the variances of several series halfway to their mean, doubling their degrees of freedom.
 
     Two to five runs say little about their own variance. In a family of comparisons the series with the
-    smallest estimates would win by that alone; the mean over series, weighed by r - 1, brings them closer.
+    smallest estimates would win by that alone; the mean over series, weighted by r - 1, brings them closer.
     """
     known = [one for one in variances if one is not None]
     weight = sum(one.runs - 1 for one in known)
@@ -83,20 +83,20 @@ def shrink_variances(variances: Sequence[RunVariance | None]) -> list[RunVarianc
     ]
 
 
-# Values that differ by less than this share of their range are the same number, computed in two ways.
+# Values whose difference is below this fraction of their range are equal up to rounding.
 _SAME = 1e-9
-# Values within this share of the range of one of its ends count as this end: pass@k near 1 is hardly ever 1.
+# Values within this fraction of the range of an end count as that end: pass@k near 1 is hardly ever 1.
 _AT_END = 0.005
-# One problem in so many is few.
+# One problem in this many is few.
 FEW_OF = 20
 # One problem says nothing about others.
 _FEWEST = 2
-# e^709 is the largest that a float64 holds.
+# e^709 is the largest power of e that a float64 holds.
 _LARGEST_EXPONENT = 700.0
 
 
 class Interval(NamedTuple):
-    """Both ends or neither, how they were made, a reason in words, and what it was made from, if known."""
+    """Both ends or neither, the method, a reason in words, and the underlying variance, if known."""
 
     low: float | None = None
     high: float | None = None
@@ -108,7 +108,7 @@ class Interval(NamedTuple):
 
 
 class Variance(NamedTuple):
-    """The variance of a mean, its degrees of freedom, and the part of it that runs add."""
+    """Variance of a mean, its degrees of freedom, and the part of it that runs add."""
 
     total: float
     df: float
@@ -118,7 +118,7 @@ class Variance(NamedTuple):
 def variance_of_mean(
     values: FloatArray, units: Units = None, runs: Sequence[RunVariance | None] = ()
 ) -> Variance:
-    """The variance of a mean over problems and over runs, as both are drawn at random; ``values`` has no NaN.
+    """Return the variance of a mean over random problems and random runs; ``values`` has no NaN.
 
     s²/P over problems, or by cluster (``units``) Σ_g (Σ_{p in g} (x_p - mean))² G/(G - 1) / P² over G
     clusters (Liang and Zeger 1986; Miller 2024, "Adding error bars to evals", 2.2); τ²/r is added for each of
@@ -135,7 +135,7 @@ def variance_of_mean(
 
 
 def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVariance | None]) -> Variance:
-    """The sum of variances and of what runs add; degrees of freedom V² / Σ v²/f (Satterthwaite 1946)."""
+    """Add variances and those of runs; the degrees of freedom are V² / Σ v²/f (Satterthwaite 1946)."""
     added = [(one.of_mean, one.df) for one in runs if one is not None and one.excess]
     present = [(part, df) for part, df in (*parts, *added) if part]
     total, of_runs = (math.fsum(part for part, _ in terms) for terms in (present, added))
@@ -147,14 +147,14 @@ def add_variances(parts: Sequence[tuple[float, float]], runs: Sequence[RunVarian
 def estimate_over_problems(
     values: FloatArray, ends: Ends, level: float, units: Units = None, runs: RunVariance | None = None
 ) -> Interval:
-    """The t interval of a mean score over problems, made on the logit scale of the range of scores.
+    """Return the t interval of a mean score over problems, made on the logit scale of the range of scores.
 
     With u = (mean - lowest)/(highest - lowest) and se_u its standard error it is logit(u) ± t se_u/(u (1 -
-    u)), carried back: the logit interval of Brown, Cai and DasGupta 2001 with the problems' own spread and t,
-    as Korn and Graubard 1998 and ``svyciprop`` of R's survey package do. Where all values are equal it is
-    ``make_unseen_interval``; where at least half lie within 0.5 % of one end of the range it is never less,
-    and where what is unseen reaches half as far as t, the end near the border takes the whole error (Feldman
-    and Cousins 1998). Coverage: ``benchmarks/honesty_scores.py``.
+    u)), transformed back: the logit interval of Brown, Cai and DasGupta 2001 with the problems' own spread
+    and t, as in Korn and Graubard 1998 and ``svyciprop`` of R's survey package. If all values are equal it is
+    ``make_unseen_interval``; if at least half are within 0.5 % of one end of the range it is never shorter
+    than that, and if what is unseen reaches half as far as t, the end near the border takes the whole error
+    (Feldman and Cousins 1998). Coverage: ``benchmarks/honesty_scores.py``.
     """
     count, (lowest, highest) = values.size, ends
     if count < _FEWEST:
@@ -168,10 +168,10 @@ def estimate_over_problems(
     intervals = []
     for probability in ((1 + level) / 2, level):
         half = t_quantile(probability, variance.df) * stderr
-        # logit(u) ± step in odds; beyond this exponent they are those of the end itself.
+        # logit(u) ± step in odds; beyond this exponent they are at the end of the range.
         factor = math.exp(max(0.0, min(half / width / (share * (1 - share)), _LARGEST_EXPONENT)))
         low, high = share / (share + (1 - share) * factor), share * factor / (share * factor + 1 - share)
-        # What was seen lies inside, whatever rounding says.
+        # The observed mean is inside, whatever the rounding.
         low, high = min(lowest + low * width, centre), max(lowest + high * width, centre)
         intervals.append((max(lowest, low), min(highest, high)))
     low, high, reason = _extend_interval(intervals, values, ends, level)
@@ -182,7 +182,7 @@ def estimate_over_problems(
 def _extend_interval(
     intervals: Sequence[tuple[float, float]], values: FloatArray, ends: Ends, level: float
 ) -> tuple[float, float, str]:
-    """An interval widened to ``make_unseen_interval`` if half of the problems are at one end of the range.
+    """Widen an interval to ``make_unseen_interval`` if half of the problems are at one end of the range.
 
     ``intervals`` are the two-sided one and the one-sided ends, for the one that takes the whole error.
     """
@@ -210,10 +210,10 @@ def _extend_interval(
 def estimate_over_differences(
     differences: FloatArray, ends: Ends, level: float, units: Units, runs: Sequence[RunVariance | None]
 ) -> Interval:
-    """The t interval of a mean paired difference: mean ± t √V (``variance_of_mean``), cut at the range.
+    """Return the t interval of a mean paired difference, mean ± t √V (``variance_of_mean``), within range.
 
-    Where all problems differ by the same it is ``make_unseen_interval``; where 19 of 20 do, it is never less
-    than that, since few problems carry what is left. The reason says so.
+    If all problems differ by the same amount it is ``make_unseen_interval``; if 19 of 20 do, it is never
+    shorter than that, since few problems carry the rest. The reason says so.
     """
     count, (lowest, highest) = differences.size, ends
     if count < _FEWEST:
@@ -239,17 +239,17 @@ def estimate_over_differences(
 
 
 def _describe_units(units: Units, variance: Variance) -> str:
-    """What is taken as drawn at random."""
+    """Describe what is assumed to be drawn at random."""
     return f"{'problems' if units is None else 'clusters'}{' and runs' if variance.of_runs else ''}"
 
 
 def make_unseen_interval(
     value: float, count: int, ends: Ends, level: float, *, what: str = "value"
 ) -> Interval:
-    """An interval for problems like ``count`` ones that all have the same value; never of zero width.
+    """Return an interval, never of zero width, for problems like ``count`` ones that share one value.
 
-    A share q of problems with another value shows none among n with probability (1 - q)^n, so with
-    h = (1 - level)/2 it is at most 1 - h^(1/n) (Clopper and Pearson 1934), anywhere in the range.
+    A share q of problems with another value shows none among n with probability (1 - q)^n, so with h = (1 -
+    level)/2 it is at most 1 - h^(1/n) (Clopper and Pearson 1934), anywhere in the range.
     """
     share = _compute_unseen_share(count, level)
     reason = (
@@ -260,13 +260,13 @@ def make_unseen_interval(
 
 
 def _compute_unseen_share(count: int, level: float) -> float:
-    """The largest share of problems of which none may be among ``count``, see ``make_unseen_interval``."""
+    """Return the largest share of problems that may be absent in ``count``; see ``make_unseen_interval``."""
     missed: float = ((1 - level) / 2) ** (1 / count)
     return 1 - missed
 
 
 def _move_mean(value: float, share: float, ends: Ends) -> tuple[float, float]:
-    """How far a share of problems at either end of the range would pull a mean."""
+    """Return a mean after moving a share of problems to the lower and to the upper end of the range."""
     return value - share * (value - ends[0]), value + share * (ends[1] - value)
 
 
@@ -275,9 +275,9 @@ def _make_no_interval(count: int) -> Interval:
 
 
 def wilson(rate: float, count: int, ends: Ends, level: float) -> Interval:
-    """Wilson's score interval of a proportion, for problems that are right or wrong in a single draw.
+    """Return Wilson's score interval of a proportion, for problems that are right or wrong in one draw.
 
-    (p + z²/2n ± z √(p (1 - p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927), carried to the range of scores.
+    (p + z²/2n ± z √(p (1 - p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927), scaled to the range of scores.
     """
     if count < _FEWEST:
         return _make_no_interval(count)
@@ -287,7 +287,7 @@ def wilson(rate: float, count: int, ends: Ends, level: float) -> Interval:
     centre = (share + square / 2) / (1 + square)
     half = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
     stderr = math.sqrt(share * (1 - share) / (count - 1)) * width
-    # What was seen lies inside, whatever rounding says.
+    # The observed rate is inside, whatever the rounding.
     low = min(lowest + max(centre - half, 0.0) * width, rate)
     high = max(lowest + min(centre + half, 1.0) * width, rate)
     return Interval(low, high, "Wilson", stderr=stderr or None)
@@ -296,10 +296,10 @@ def wilson(rate: float, count: int, ends: Ends, level: float) -> Interval:
 def estimate_within_problems(
     centre: float, variances: FloatArray, freedom: FloatArray, ends: Ends, level: float
 ) -> Interval:
-    """The interval for these very problems, other samples: √(Σ v_p)/P about the mean, cut at the range.
+    """Return the interval for the same problems with other samples: mean ± t √(Σ v_p)/P, cut at the range.
 
     ``variances`` holds v_p, the variance of problem p's own score, NaN with too few samples; ``freedom`` its
-    degrees of freedom, combined as by Satterthwaite (1946).
+    degrees of freedom, combined by Satterthwaite (1946).
     """
     unknown = int(np.count_nonzero(~np.isfinite(variances)))
     if unknown:
@@ -316,5 +316,5 @@ def estimate_within_problems(
 
 
 def is_constant(values: FloatArray, ends: Ends) -> bool:
-    """Whether all values are one number, up to how it was computed."""
+    """Return whether all values are equal up to rounding."""
     return bool(np.ptp(values) <= _SAME * (ends[1] - ends[0]))

@@ -1,4 +1,4 @@
-"""What a metric gives for each problem: means, pass@k, pass^k and majority votes."""
+"""Metrics of each problem: means, pass@k, pass^k and majority votes."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 
 def pass_at_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
-    """The chance that at least one of k samples is right: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021).
+    """Return pass@k, the chance that any of k samples is right: 1 - C(n - c, k) / C(n, k) (Chen et al. 2021).
 
-    ``n`` samples of each problem, ``c`` of them right; the result has their shape, NaN where n < k. As a
-    product of k factors nothing overflows, and rising in k is exact.
+    ``n`` samples of each problem, ``c`` of them right; the result has their shape, NaN if n < k. As a product
+    of k factors nothing overflows, and it never decreases in k.
     """
     return np.where(n >= k, 1 - _product(n, n - c, k), np.nan)
 
 
 def pass_all_k(n: IntArray, c: IntArray, k: int) -> FloatArray:
-    """The chance that all of k samples are right, C(c, k) / C(n, k) (Yao et al. 2024, "τ-bench", 3)."""
+    """Return the chance that all k samples are right, C(c, k) / C(n, k) (Yao et al. 2024, "τ-bench", 3)."""
     return np.where(n >= k, _product(n, c, k), np.nan)
 
 
 def pass_variance(n: IntArray, c: IntArray, k: int, *, every: bool = False) -> FloatArray:
-    """The jackknife variance of pass@k (or of pass^k with ``every``) over the samples of a problem.
+    """Return the jackknife variance of pass@k (pass^k if ``every``) over the samples of a problem.
 
     (n - 1)/n Σ (θ₋ᵢ - mean of θ₋ᵢ)² (Efron and Stein 1981), where θ₋ᵢ is θ(n - 1, c - 1) without a right
-    sample, θ(n - 1, c) without another. At k = 1 it is s²/n exactly. NaN where n ≤ k.
+    sample, θ(n - 1, c) without another. At k = 1 it is s²/n exactly. NaN if n ≤ k.
     """
     estimate = pass_all_k if every else pass_at_k
     less = np.maximum(n - 1, 0)
@@ -44,23 +44,22 @@ def pass_variance(n: IntArray, c: IntArray, k: int, *, every: bool = False) -> F
 
 
 def _product(n: IntArray, usable: IntArray, k: int) -> FloatArray:
-    """Π (usable - j) / (n - j) for j < k: the chance that k samples drawn without replacement are usable."""
+    """Return Π (usable - j) / (n - j), j < k: the chance that k of n, without replacement, are usable."""
     product: FloatArray = np.ones(np.shape(n))
     for j in range(k):
         product = product * (np.maximum(usable - j, 0) / np.maximum(n - j, 1))
     return product
 
 
-# Cells computed at once: a few MB of work space.
+# Cells computed at once: a few MB of memory.
 _AT_ONCE = 256
 
 
 def _compute_majority(scores: ProblemScores, k: int) -> FloatArray:
-    """The expected score of the most frequent answer among k samples, over all C(n, k) choices of them.
+    """Return the expected score of the most frequent answer among k samples, over all C(n, k) choices.
 
-    Among equally frequent answers each is taken with the same probability; a sample without an answer casts
-    no vote, and where nobody votes, the score is the lowest. Shape (R, P); NaN where a problem has fewer than
-    k samples.
+    Ties are broken at random; a sample without an answer casts no vote, and if there are no votes, the score
+    is the lowest. Shape (R, P); NaN if a problem has fewer than k samples.
     """
     votes = scores.votes
     if votes is None:
@@ -69,7 +68,7 @@ def _compute_majority(scores: ProblemScores, k: int) -> FloatArray:
     index = np.full(scores.samples.size, -1)
     index[cells] = np.arange(cells.size)
     cell = index[votes.run * scores.samples.shape[1] + votes.problem]
-    # Counts and scores of each cell's answers, most frequent first, filled with 0; samples without an answer.
+    # Counts and scores of each cell's answers, most frequent first, padded with 0; samples without an answer.
     order = np.flatnonzero((cell >= 0) & (votes.voted > 0))
     order = order[np.lexsort((votes.score[order], -votes.count[order], cell[order]))]
     own = cell[order]
@@ -81,7 +80,7 @@ def _compute_majority(scores: ProblemScores, k: int) -> FloatArray:
     silent = np.zeros(cells.size, dtype=np.int64)
     quiet = (cell >= 0) & (votes.voted == 0)
     np.add.at(silent, cell[quiet], votes.count[quiet])
-    # Cells of similar size together: less padding.
+    # Group cells of similar size: less padding.
     by_size = np.argsort(np.count_nonzero(count, axis=1), kind="stable")
     result = np.full(scores.samples.shape, np.nan)
     for start in range(0, cells.size, _AT_ONCE):
@@ -93,7 +92,7 @@ def _compute_majority(scores: ProblemScores, k: int) -> FloatArray:
 
 
 def _expect_score(count: IntArray, score: FloatArray, silent: IntArray, k: int) -> FloatArray:
-    """The expected score of the vote in each cell; ``count`` and ``score`` have shape (cells, answers).
+    """Return the expected score of the vote in each cell; ``count`` and ``score`` are (cells, answers).
 
     For each size t of the winning vote the choices in which no answer has more are counted by adding one
     answer after another to a table of (samples chosen, answers with t votes); a second table carries the sum
@@ -105,7 +104,7 @@ def _expect_score(count: IntArray, score: FloatArray, silent: IntArray, k: int) 
     quiet = _compute_chances(silent, share, k)
     chances = [_compute_chances(count[:, answer], share, k) for answer in range(count.shape[1])]
     total = np.zeros(n.size)
-    # If every answer has less than its share of the votes, they are fewer than k.
+    # If every answer has less than its share of the votes, there are fewer than k.
     fewest = max(1, -(-(k - int(silent.max())) // count.shape[1]))
     for top in range(fewest, min(k, int(count.max())) + 1):
         ties = min(k // top, int((count >= top).sum(axis=1).max()))
@@ -128,7 +127,7 @@ def _expect_score(count: IntArray, score: FloatArray, silent: IntArray, k: int) 
 
 
 def _sum_shifts(table: FloatArray, chance: FloatArray, most: int) -> FloatArray:
-    """Σ over x ≤ ``most`` of chance[x] times ``table``, moved by x along its second axis."""
+    """Return Σ over x ≤ ``most`` of chance[x] times ``table`` shifted by x along its second axis."""
     result: FloatArray = chance[:, 0, np.newaxis, np.newaxis] * table
     for x in range(1, most + 1):
         result[:, x:] += chance[:, x, np.newaxis, np.newaxis] * table[:, :-x]
@@ -136,7 +135,7 @@ def _sum_shifts(table: FloatArray, chance: FloatArray, most: int) -> FloatArray:
 
 
 def _compute_chances(n: IntArray, share: FloatArray, k: int) -> FloatArray:
-    """C(n, x) θ^x (1 - θ)^(n - x) for x of 0 to k, shape (cells, k + 1); 0 for x > n."""
+    """Return C(n, x) θ^x (1 - θ)^(n - x) for x of 0 to k, shape (cells, k + 1); 0 for x > n."""
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(int(n.max()), k) + 1)))])
     x = np.arange(k + 1)
     left = n[:, np.newaxis] - x
@@ -152,12 +151,12 @@ _NEEDS_K = ("pass@k", "pass^k", "maj@k")
 
 
 class ProblemValues(NamedTuple):
-    """A metric of each run and problem; ``name`` is as shown: ``mean``, ``pass@4``."""
+    """Metric of each run and problem; ``name`` is the displayed one: ``mean``, ``pass@4``."""
 
     name: str
-    # samples that one draw of the metric takes: its k; 1 for a mean
+    # samples per draw of the metric: its k, or 1 for a mean
     draws: int
-    # shape (R, P), NaN where a run lacks a problem
+    # shape (R, P), NaN if a run does not have a problem
     runs: FloatArray
     # shape (S, P), the mean over the runs that have the problem
     series: FloatArray
@@ -166,7 +165,7 @@ class ProblemValues(NamedTuple):
 def compute_problem_values(
     scores: ProblemScores, metric: Metric | str = "mean", k: int | None = None
 ) -> ProblemValues:
-    """The metric of each problem, first in each run, then averaged over the runs of a series.
+    """Compute the metric of each problem in each run, and averaged over the runs of a series.
 
     ``avg@n`` is the mean with the number of samples named. ``pass@k`` and ``pass^k`` need scores that are
     right or wrong and give the chance on their scale, ``maj@k`` needs answers. k samples are those of one
@@ -209,7 +208,7 @@ def compute_problem_values(
 
 
 def compute_series_means(scores: ProblemScores, values: FloatArray) -> FloatArray:
-    """The mean over a series' runs of what each run has, shape (S, P); NaN where no run has a value."""
+    """Return the mean over each series' runs, shape (S, P); NaN if no run has a value."""
     averaged = np.full((len(scores.series), values.shape[1]), np.nan)
     for place in range(len(scores.series)):
         own = values[find_rows(scores, place)]
@@ -218,7 +217,7 @@ def compute_series_means(scores: ProblemScores, values: FloatArray) -> FloatArra
 
 
 def mean_of_known(values: FloatArray) -> FloatArray:
-    """The mean of each column's finite values; NaN where it has none."""
+    """Return the mean of each column's finite values, or NaN if it has none."""
     known = np.isfinite(values)
     count, total = known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
@@ -227,9 +226,9 @@ def mean_of_known(values: FloatArray) -> FloatArray:
 def compute_sampling_variance(
     scores: ProblemScores, metric: Metric | str, k: int | None
 ) -> tuple[FloatArray, FloatArray] | None:
-    """The variance of each problem's own value from sampling alone, and its degrees of freedom, shape (S, P).
+    """Return the sampling variance of each problem's value and its degrees of freedom, shape (S, P).
 
-    Of a mean it is s²/m, of pass@k and pass^k the jackknife's; over r runs the sum divided by r². NaN where a
+    For a mean it is s²/m, for pass@k and pass^k the jackknife's; over r runs the sum divided by r². NaN if a
     problem has too few samples; None for maj@k, for which there is no such formula.
     """
     n = scores.samples
@@ -251,12 +250,12 @@ def compute_sampling_variance(
 
 
 def find_rows(scores: ProblemScores, place: int) -> list[int]:
-    """The rows of a series' runs."""
+    """Return the rows of a series' runs."""
     return [row for row, run in enumerate(scores.runs) if run.series == place]
 
 
 def list_units(scores: ProblemScores) -> list[str] | None:
-    """The cluster of each problem, or its own name where it has none; None where no problem has one."""
+    """Return each problem's cluster, or its name if it has none; None if there are no clusters."""
     if not any(scores.clusters):
         return None
     return [
@@ -266,13 +265,13 @@ def list_units(scores: ProblemScores) -> list[str] | None:
 
 
 def find_sample_range(samples: IntArray) -> tuple[int, int] | None:
-    """Fewest and most samples of the cells that have any."""
+    """Return the fewest and most samples of the cells that have any."""
     some = samples[samples > 0]
     return (int(some.min()), int(some.max())) if some.size else None
 
 
 def _check_samples(scores: ProblemScores, metric: str, k: int | None) -> None:
-    """Raises a ScoresError that names the problems with fewer than k samples."""
+    """Raise a ScoresError that names the problems with fewer than k samples."""
     short = np.argwhere((scores.samples > 0) & (scores.samples < (k or 1)))
     if not short.size:
         return

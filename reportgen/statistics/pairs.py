@@ -1,4 +1,4 @@
-"""Pairs of series: their differences on one benchmark, and on the macro average of several."""
+"""Pairs of series: differences on one benchmark, and on the macro average of several."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SMALLEST_P: Final = 1e-300
 
 
 class PairedBenchmark:
-    """The pairs of one benchmark that are compared.
+    """Compared pairs of one benchmark.
 
     ``tested`` are the pairs that share at least ``FEWEST`` problems, or clusters of them. ``runs`` is what
     the runs of each series add to its variance, None under 2; ``averaged_runs`` averages it over these
@@ -67,12 +67,12 @@ class PairedBenchmark:
         self.averaged_runs = dict(zip(present, shrink_variances(own), strict=True))
 
     def prepare(self, draws: int, seed: int) -> None:
-        """Test each pair by itself; the family needs so many draws of chance."""
-        # Other draws of the same signs for each benchmark: problems of one name are not one problem.
+        """Test each pair separately, with this many random draws for the family."""
+        # Each benchmark uses other draws: problems of the same name are different problems.
         first = int.from_bytes(hashlib.sha256(self.name.encode("utf-8", "surrogatepass")).digest()[:4])
         units, ends = self._units or self.scores.problems, (self.scores.lowest, self.scores.highest)
         self._flips = Flips(self.values.series, units, ends, seed, draws=draws, first=first)
-        # Of few problems no test comes, but the average of benchmarks needs their draws.
+        # Few problems give no test, but the average of benchmarks needs their draws.
         tests = self._flips.run_tests([self._find_rows(pair) for pair in self.pairs])
         self._tests = {
             pair: test for pair, test in zip(self.pairs, tests, strict=True) if pair in self.tested
@@ -82,7 +82,7 @@ class PairedBenchmark:
         return self._row_of[pair[0]], self._row_of[pair[1]]
 
     def compute_differences(self, pair: Pair) -> tuple[FloatArray, list[str]]:
-        """Differences on the problems that both have, and the unit of each."""
+        """Return the differences on the problems that both have, and the unit of each."""
         a, b = self._find_rows(pair)
         shared = np.flatnonzero(self._known[a] & self._known[b])
         units = self._units or self.scores.problems
@@ -90,7 +90,7 @@ class PairedBenchmark:
         return differences, [units[column] for column in shared.tolist()]
 
     def compare(self, pair: Pair, level: float) -> Comparison:
-        """One pair before the adjustment for others: the verdict is still open."""
+        """Compare one pair before adjustment for others: the verdict is still open."""
         a, b = self._find_rows(pair)
         differences, units = self.compute_differences(pair)
         count, width = differences.size, self.scores.highest - self.scores.lowest
@@ -132,7 +132,7 @@ class PairedBenchmark:
         )
 
     def make_hypothesis(self, pair: Pair) -> Hypothesis:
-        """A tested pair as one hypothesis of a family."""
+        """Make a tested pair a hypothesis of a family."""
         differences, units = self.compute_differences(pair)
         variance = variance_of_mean(differences, units if self._units else None).total
         sides = [(name, self.averaged_runs[name]) for name in pair]
@@ -142,7 +142,7 @@ class PairedBenchmark:
         )
 
     def describe_few(self, pair: Pair) -> str:
-        """That few of many problems make a pair's difference; empty where more do."""
+        """Explain that few of many problems make a pair's difference; empty if more do."""
         differences, _ = self.compute_differences(pair)
         near = 1e-9 * (self.scores.highest - self.scores.lowest)
         differing = int(np.count_nonzero(np.abs(differences) > near))
@@ -162,10 +162,10 @@ class PairedBenchmark:
 
 
 def compute_average_run_variance(parts: Sequence[PairedBenchmark], series: str) -> RunVariance | None:
-    """What the runs of a series add to its average over benchmarks.
+    """Return the variance that the runs of a series add to its average over benchmarks.
 
-    Where the runs have the same names on every benchmark, they are the same runs: their own averages vary.
-    Otherwise benchmarks add as if they had been run apart.
+    If the runs have the same names on every benchmark, they are the same runs: their own averages vary.
+    Otherwise the runs of different benchmarks are independent.
     """
     count = len(parts)
     known = [variance for part in parts if (variance := part.runs[series]) is not None]
@@ -189,11 +189,11 @@ _METHOD = "squared half-widths of the benchmarks"
 
 
 def compute_macro_score(series: str, column: Sequence[tuple[str, Score | None]], level: float) -> Score:
-    """The mean of a series' scores on B fixed benchmarks, each counting once.
+    """Return the mean of a series' scores on B fixed benchmarks, equally weighted.
 
     With half-widths h_b below (or above) each score the average's is √(Σ h_b²)/B (Zou and Donner 2008,
-    "square-and-add", MOVER). ``column`` holds the benchmarks and the series' score on each; where one is
-    missing there is no estimate, where one has no interval there is none, with the reason.
+    "square-and-add", MOVER). ``column`` holds the benchmarks and the series' score on each; if one is missing
+    there is no estimate, if one has no interval there is none, with the reason.
     """
     gone = [name for name, score in column if score is None or score.estimate is None]
     if gone:
@@ -205,7 +205,7 @@ def compute_macro_score(series: str, column: Sequence[tuple[str, Score | None]],
     return Score(
         series=series,
         metric=", ".join(dict.fromkeys(one.metric for one in known)),
-        # Of totals that are used as reported it is not known what their intervals are about.
+        # The estimand of intervals of reported totals is unknown.
         estimand=_ESTIMAND if all(one.estimand for one in known) else "",
         level=level,
         estimate=estimate,
@@ -224,12 +224,12 @@ def compare_macro(
     runs: Sequence[RunVariance | None],
     seed: int,
 ) -> Comparison:
-    """The mean of a pair's differences on B benchmarks, before the adjustment for others.
+    """Compare a pair by the mean of its differences on B benchmarks, before adjustment for others.
 
-    The interval is made as in ``compute_macro_score``; where runs add to the variance it is t √(Σ v_b/B² +
-    τ_a²/r_a + τ_b²/r_b). p is by sign flips (by t where runs add): every shared problem of every benchmark,
-    or cluster, is flipped by itself and weighs 1/(B P_b). ``compared`` are the comparisons on each benchmark,
-    ``runs`` what the runs of both add to their averages.
+    The interval is made as in ``compute_macro_score``; if runs add to the variance it is t √(Σ v_b/B² +
+    τ_a²/r_a + τ_b²/r_b). p is by sign flips (by t if runs add): every shared problem of every benchmark, or
+    cluster, is flipped independently and weighs 1/(B P_b). ``compared`` are the comparisons on each
+    benchmark, ``runs`` what the runs of both add to their averages.
     """
     count = len(compared)
     weights: dict[str, list[float]] = defaultdict(list)
@@ -264,7 +264,7 @@ def compare_macro(
 def _add_runs(
     average: Comparison, compared: Sequence[Comparison], runs: Sequence[RunVariance | None]
 ) -> Comparison:
-    """The average with its standard error, and an interval and p from it where runs add to it."""
+    """Return the average with its standard error, and interval and p from it if runs add to it."""
     count = len(compared)
     known = [(one.stderr, one.df, one.run_stderr) for one in compared]
     parts = [((stderr**2 - of_runs**2) / count**2, df) for stderr, df, of_runs in known if stderr and df]
@@ -290,7 +290,7 @@ def _add_runs(
 def make_average_hypothesis(
     parts: Sequence[PairedBenchmark], pair: Pair, runs: Sequence[RunVariance | None]
 ) -> Hypothesis:
-    """A pair on the average of all benchmarks as one hypothesis of a family."""
+    """Make a pair on the average of all benchmarks a hypothesis of a family."""
     own = [part.make_hypothesis(pair) for part in parts]
     count = len(own)
 
@@ -307,7 +307,7 @@ def make_average_hypothesis(
 def _average_intervals(
     intervals: Sequence[tuple[float | None, float | None, float | None]],
 ) -> tuple[float, float | None, float | None]:
-    """The mean of centres and its ends; these are None where one of the intervals is missing."""
+    """Return the mean of centres and its ends, which are None if one of the intervals is missing."""
     count = len(intervals)
     average = math.fsum(centre or 0.0 for centre, _, _ in intervals) / count
     below, above = [], []

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.statistics.intervals import RunVariance
 
-# All sign vectors are counted up to this many problems that differ.
+# With up to this many problems that differ, all sign vectors are enumerated.
 EXACT = 20
 FLIPS = 20_000
 _EXACT_METHOD = "exact sign-flip"
 _DRAWN_METHOD = f"{FLIPS // 1000} 000 seeded flips"
 
-# Problems whose signs are in memory at once: 256 × 20 000 float64 are 41 MB.
+# Problems with signs in memory at once: 256 × 20 000 float64 are 41 MB.
 _PROBLEMS_AT_ONCE = 256
 _COLUMNS_AT_ONCE = 256
 # Whole numbers up to this are exact in a float64, and so are their sums below it, in any order.
@@ -43,15 +43,15 @@ class FlipTest(NamedTuple):
 
 
 class Flips:
-    """Random signs of the units of one benchmark, and what they make of the differences of its series.
+    """Random signs of the units of one benchmark, and tests of its series' differences with them.
 
     Up to ``EXACT`` units that differ, p is the share of all sign vectors whose sum is at least as far from 0
-    as the one seen; otherwise (1 + r)/(1 + ``FLIPS``) with r such sums among random ones (Phipson and Smyth
-    2010). The signs of a unit come from a hash of the seed and its name. Values are put on a grid of 2^36
-    steps (fewer above 65 000 problems), so that all sums are exact. ``values`` has shape (S, P), NaN where a
-    series lacks a problem; problems of one of the P ``units`` flip together. ``draw_centred`` gives ``draws``
-    of the sums from the ``first`` on: benchmarks whose problems have the same names are independent from
-    different draws on.
+    as the observed one; otherwise (1 + r)/(1 + ``FLIPS``) with r such sums among random ones (Phipson and
+    Smyth 2010). The signs of a unit come from a hash of the seed and its name. Values are put on a grid of
+    2^36 steps (fewer above 65 000 problems), so that all sums are exact. ``values`` has shape (S, P), NaN if
+    a series does not have a problem; problems of one of the P ``units`` flip together. ``draw_centred`` gives
+    ``draws`` of the sums from the ``first`` on: benchmarks with problems of the same names are independent if
+    their draws differ.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Flips:
         self._flipped_counts: dict[bytes, FloatArray] = {}
 
     def run_tests(self, pairs: Sequence[tuple[int, int]]) -> list[FlipTest]:
-        """One test a pair of rows; p = 1 where nothing differs, or nothing is shared."""
+        """Run one test per pair of rows; p = 1 if nothing differs, or nothing is shared."""
         tests: dict[tuple[int, int], FlipTest] = {}
         apart = []
         for a, b in pairs:
@@ -105,11 +105,11 @@ class Flips:
         return [tests[pair] for pair in pairs]
 
     def draw_centred(self, a: int, b: int) -> tuple[FloatArray, FloatArray]:
-        """What the mean difference of two rows would be by chance, and its variance, shape (draws,) each.
+        """Draw the mean difference of two rows under the null, and its variance, shape (draws,) each.
 
         The differences are centred before they are flipped, so that a true difference does not make chance
-        look larger; hence each draw has its own variance (Janssen 1997; Chung and Romano 2013). Of pairs that
-        ``run_tests`` was given.
+        look larger; hence each draw has its own variance (Janssen 1997; Chung and Romano 2013). Only for
+        pairs given to ``run_tests``.
         """
         counts, differences = self._count_shared(a, b), self._compute_differences(a, b)
         count, centre = int(counts.sum()), int(differences.sum()) / int(counts.sum())
@@ -131,12 +131,12 @@ class Flips:
         return np.array_equal(self._known[a], self._known[b])
 
     def _compute_differences(self, a: int, b: int) -> IntArray:
-        """The sum of differences of each unit, on the problems that both rows have."""
+        """Return the sum of differences of each unit, on the problems that both rows have."""
         shared = self._known[a] & self._known[b]
         return self._sum_by_unit(np.where(shared, self._grid[a] - self._grid[b], 0))
 
     def _count_shared(self, a: int, b: int) -> IntArray:
-        """The number of problems of each unit that both rows have."""
+        """Return the number of problems of each unit that both rows have."""
         return self._sum_by_unit((self._known[a] & self._known[b]).astype(np.int64))
 
     def _sum_by_unit(self, row: IntArray) -> IntArray:
@@ -153,12 +153,12 @@ class Flips:
 
 
 def run_flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) -> FlipTest:
-    """The sign-flip test of differences, shape (P,), times their weights; ``names`` make the signs."""
+    """Run the sign-flip test of differences, shape (P,), times their weights; ``names`` make the signs."""
     total = float(np.abs(differences).sum())
     if not total:
         return FlipTest(1.0, _EXACT_METHOD)
     grid = np.rint(differences / total * 2.0**50).astype(np.int64)
-    # A difference of two equal scores may be the rounding of either: 2^-40 of all is nothing.
+    # Two equal scores may differ by rounding: 2^-40 of all counts as 0.
     differing = np.where(np.abs(grid) > 2**10, grid, 0)
     if np.count_nonzero(differing) <= EXACT:
         return FlipTest(_compute_exact_p(differing[differing != 0]), _EXACT_METHOD)
@@ -167,10 +167,10 @@ def run_flip_test(differences: FloatArray, names: Sequence[str], seed: int = 0) 
 
 
 def _compute_exact_p(differences: IntArray) -> float:
-    """The share of all 2^n sign vectors with a sum at least as far from 0 as the one seen.
+    """Return the share of all 2^n sign vectors with a sum at least as far from 0 as the observed one.
 
-    Every sum is one of the first half plus one of the second (Horowitz and Sahni 1974): 2 · 2^(n/2) sums
-    and their counting by bisection in place of 2^n.
+    Every sum is one of the first half plus one of the second (Horowitz and Sahni 1974): 2 · 2^(n/2) sums and
+    their counting by bisection instead of 2^n.
     """
     least = _find_least(int(differences.sum()), differences.size)
     if least <= 0:
@@ -183,7 +183,7 @@ def _compute_exact_p(differences: IntArray) -> float:
 
 
 def _find_least(total: int, count: int) -> int:
-    """What a sum has to reach: each of ``count`` numbers may be one step off, in both sums."""
+    """Return the smallest sum that counts: each of ``count`` numbers may be one step off, in both sums."""
     return abs(total) - 2 * count
 
 
@@ -200,7 +200,7 @@ def _compute_share(sums: FloatArray, differences: IntArray) -> float:
 
 
 def _sum_flips(rows: IntArray, problems: Sequence[str], seed: int) -> FloatArray:
-    """Each row's sum under every flip, shape (rows, FLIPS), whole numbers."""
+    """Return each row's sum under every flip, shape (rows, FLIPS), whole numbers."""
     sums = np.zeros((rows.shape[0], FLIPS))
     work = np.empty((min(_PROBLEMS_AT_ONCE, len(problems)), FLIPS))
     for start in range(0, len(problems), _PROBLEMS_AT_ONCE):
@@ -209,7 +209,7 @@ def _sum_flips(rows: IntArray, problems: Sequence[str], seed: int) -> FloatArray
             for name in problems[start : start + _PROBLEMS_AT_ONCE]
         ]
         packed = np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(len(digests), -1)
-        # 1 for plus and 0 for minus, into the same memory again: fresh pages cost more than the sums.
+        # 1 for plus and 0 for minus, reusing memory: fresh pages cost more than the sums.
         heads = work[: len(digests)]
         heads[...] = np.unpackbits(packed, axis=1)
         sums += rows[:, start : start + len(digests)].astype(np.float64) @ heads
@@ -218,31 +218,31 @@ def _sum_flips(rows: IntArray, problems: Sequence[str], seed: int) -> FloatArray
     return sums
 
 
-# Of how many spreads of the family's mean a pair's own spread is averaged with.
+# Weight of the family's mean spread relative to a pair's own when both are averaged.
 _SHARE_OF_FAMILY: Final = 2
-# Statistics that differ by less than this share are one number, computed in two ways.
+# Statistics whose relative difference is below this are equal up to rounding.
 _SAME: Final = 1e-9
 _MOST_DRAWS, _FEWEST_DRAWS = 20_000, 2_000
-# Draws of all hypotheses together: more of them share fewer.
+# Draws of all hypotheses together: with more hypotheses each gets fewer.
 _DRAWS_TOGETHER: Final = 5_000_000
 
 
 class Hypothesis(NamedTuple):
-    """That two series do not differ, whose difference is the one seen."""
+    """Null hypothesis that two series do not differ, with the observed difference."""
 
     difference: float
     # of the mean over problems, without what runs add
     variance: float
-    # hypotheses whose spreads are averaged: those of one benchmark
+    # hypotheses with averaged spreads: those of one benchmark
     group: str | None
     # the two series, and what their runs add, averaged over the family
     sides: Sequence[tuple[str, RunVariance | None]]
-    # gives what chance makes of the difference, and its variance, shape (draws,) each
+    # returns null draws of the difference and of its variance, shape (draws,) each
     draw: Callable[[], tuple[FloatArray, FloatArray]]
 
 
 class Adjusted(NamedTuple):
-    """A p adjusted for all hypotheses, the standard error behind it, and how many of these are critical."""
+    """A p adjusted for all hypotheses, its standard error, and its critical value in standard errors."""
 
     p: float
     stderr: float
@@ -250,20 +250,20 @@ class Adjusted(NamedTuple):
 
 
 def count_draws(hypotheses: int) -> int:
-    """How many draws are taken for so many hypotheses: 20,000, and fewer beyond 250 of them."""
+    """Return the number of draws for this many hypotheses: 20,000, and fewer beyond 250 of them."""
     return max(_FEWEST_DRAWS, min(_MOST_DRAWS, _DRAWS_TOGETHER // max(hypotheses, 1)))
 
 
 def adjust_step_down(
     hypotheses: Sequence[Hypothesis], draws: int, alpha: float, seed: int = 0
 ) -> list[Adjusted]:
-    """Adjusts p for a family of two or more by the largest statistic of what is not yet rejected.
+    """Adjust p for a family of two or more by the largest statistic of hypotheses not yet rejected.
 
     The statistic is |d|/√(v + τ²) with v averaged as (v + 2 mean v of the group)/3 (Efron et al. 2001 and
     Smyth 2004 on many comparisons of few units) and τ² what runs add. Each draw flips the signs of the
     centred differences, the same for all pairs, and moves each series by its own draw of what runs add
     (Student's t). From the largest statistic down, p is the share of draws whose largest statistic among
-    those that remain is at least the one seen, and never below the p before it (Westfall and Young 1993,
+    those that remain is at least the observed one, and never below the p before it (Westfall and Young 1993,
     algorithm 4.1; Romano and Wolf 2005). ``alpha`` is for the critical value.
     """
     spreads: dict[str | None, list[float]] = defaultdict(list)

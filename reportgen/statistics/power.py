@@ -1,4 +1,4 @@
-"""How large a difference has to be to be found, and what more problems, samples or runs would find."""
+"""Power: the differences that can be found, now and with more problems, samples or runs."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ _HALVINGS: Final = 48
 
 
 class _Rule(NamedTuple):
-    """When a difference gets a verdict: |d| ≥ t · its standard error + ``step``, and |d| ≥ ``least``."""
+    """Rule for a verdict: |d| ≥ t · its standard error + ``step``, and |d| ≥ ``least``."""
 
     stderr: float
     df: float
-    # of the interval that has to leave 0 out
+    # of the interval that has to exclude 0
     level: float = _LEVEL
-    # what a family needs: its critical value times its standard error; 0 for a pair by itself
+    # the family's threshold: critical value times standard error; 0 for a single pair
     least: float = 0.0
-    # whether ``least`` varies as ``stderr`` does: where runs are a part of both. Over problems it is an
-    # average of many spreads, and hardly varies.
+    # whether ``least`` varies as ``stderr`` does: if runs are part of both. Over problems it is an average of
+    # many spreads, and hardly varies.
     varies: bool = False
-    # half the distance between neighbouring means of the sign-flip test, see ``find_half_step``
+    # half the distance between neighbouring means of the sign-flip test; see ``find_half_step``
     step: float = 0.0
 
 
 def _find_probability(difference: float, rule: _Rule) -> float:
-    """The probability that a true difference gets a verdict in its own direction, rounded.
+    """Return the probability that a true difference gets a verdict in its own direction, rounded.
 
     The noncentral t of Cohen 1988, 12.7, with the family's threshold where that is larger: with S =
-    √(χ²_df/df) E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S where it does not
+    √(χ²_df/df) E Φ(δ/stderr - max(t S + step/stderr, least S/stderr)), without the last S if it does not
     vary.
     """
     spreads, weights = _list_spreads(rule.df)
@@ -73,7 +73,7 @@ def _find_probability(difference: float, rule: _Rule) -> float:
 
 @lru_cache(maxsize=256)
 def _list_spreads(df: float) -> tuple[FloatArray, FloatArray]:
-    """Values of √(χ²_df/df) and their probabilities."""
+    """Return values of √(χ²_df/df) and their probabilities."""
     if math.isinf(df):
         return np.ones(1), np.ones(1)
     width = _DEVIATIONS / math.sqrt(2 * df)
@@ -84,7 +84,7 @@ def _list_spreads(df: float) -> tuple[FloatArray, FloatArray]:
 
 
 def _find_difference(rule: _Rule) -> float:
-    """The true difference that gets a verdict four times in five; rounded, so that machines agree."""
+    """Return the true difference with a verdict four times in five, rounded, so that machines agree."""
     low, high = 0.0, rule.stderr
     while _find_probability(high, rule) < TARGET_POWER:
         low, high = high, 2 * high
@@ -95,10 +95,10 @@ def _find_difference(rule: _Rule) -> float:
 
 
 def estimate_power(comparisons: Sequence[Comparison], step: float = 0.0) -> Power:
-    """What the comparisons of one benchmark find: a pair with their mean variance, alone and in their family.
+    """Estimate the power of a benchmark's comparisons, for a typical pair alone and in its family.
 
-    Its degrees of freedom and problems are the medians. Pairs without spread (a series and its copy) say
-    nothing about others and are left out.
+    The pair has their mean variance and the medians of degrees of freedom and problems. Pairs without spread
+    (a series and its copy) say nothing about others and are left out.
     """
     usable = _select_usable(comparisons)
     if not usable:
@@ -130,11 +130,10 @@ def _select_usable(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def find_half_step(scores: ProblemScores, metric: str) -> float:
-    """Half the distance between neighbouring mean differences that sign flips give; 0 where it is tiny.
+    """Return half the distance between neighbouring mean differences of sign flips; 0 if it is tiny.
 
-    With m samples that are right or wrong a problem's score is a multiple of 1/m; the test counts what is as
-    far as the difference seen, and so needs half a step more than one of continuous numbers (Feller 1968,
-    VII.3).
+    With m samples that are right or wrong a problem's score is a multiple of 1/m; the test counts sums equal
+    to the observed one, and so needs half a step more than one of continuous numbers (Feller 1968, VII.3).
     """
     some = scores.samples[scores.samples > 0]
     if not some.size or some.min() < some.max() or not all(scores.binary):
@@ -146,13 +145,13 @@ def find_half_step(scores: ProblemScores, metric: str) -> float:
 
 
 def _make_family_rule(alone: _Rule, comparisons: Sequence[Comparison]) -> _Rule | None:
-    """The rule of a pair in the family of these comparisons; None where each was tested by itself."""
+    """Return the rule of a pair in its family, or None if each was tested separately."""
     family = [one for one in comparisons if one.family_stderr and one.critical]
     if not family:
         return None
     stderr = _mean_square([one.family_stderr or 0.0 for one in family])
     return alone._replace(
-        # Blocks of one family each multiply p by their number, that of a pair by itself too.
+        # If blocks form one family, p is multiplied by their number, also for a single pair.
         level=max(alone.level, 1 - (1 - _LEVEL) / family[0].family_blocks),
         least=max(one.critical or 0.0 for one in family) * stderr,
         varies=any(one.run_stderr for one in family),
@@ -167,7 +166,7 @@ _TIMES = (0.5, 1, 2, 4, 8)
 
 
 class _Design(NamedTuple):
-    """How many problems, samples of each in a run, and runs of each series."""
+    """Numbers of problems, samples per problem in a run, and runs per series."""
 
     problems: int
     samples: int
@@ -175,27 +174,27 @@ class _Design(NamedTuple):
 
 
 class _Variances(NamedTuple):
-    """What makes the difference of two series vary: both sides together, for one problem, sample and run.
+    """Components of the variance of a difference: both sides together, per problem, sample and run.
 
     V = (problems + run_problem/r + answers/(m r))/P + runs/r for P problems, m samples and r runs.
     """
 
-    # between problems, in what the two series are truly apart
+    # between problems, in the true difference of the two series
     problems: float
-    # what a run changes on single problems; 0 with one run, where it is part of ``problems``
+    # of run × problem; 0 with one run, where it is part of ``problems``
     run_problem: float
-    # of one answer; 0 where it is not known, and part of the term above
+    # of one answer; 0 if unknown, and then part of the term above
     answers: float
     # between runs, beyond what answers explain
     runs: float
 
     def of_problems(self, design: _Design) -> float:
-        """The part that more problems make smaller."""
+        """Return the part that more problems reduce."""
         answers = self.answers / (design.samples * design.runs)
         return (self.problems + self.run_problem / design.runs + answers) / design.problems
 
     def of_runs(self, design: _Design) -> float:
-        """The part that only more runs make smaller."""
+        """Return the part that only more runs reduce."""
         return self.runs / design.runs
 
 
@@ -207,13 +206,12 @@ def plan(
     *,
     difference: float | None = None,
 ) -> Plan:
-    """How often a true difference is found with other numbers of problems, samples and runs.
+    """Estimate how often a true difference is found with other numbers of problems, samples and runs.
 
-    The variance of the difference of a typical pair is taken apart by analysis of variance into sampling, run
-    × problem, runs, and problems as what is left (Searle et al. 1992, 4.7; none is below 0), and put together
-    for another design. ``difference`` is in the unit of the scores; if left out the one that is found four
-    times in five now. Raises a ScoresError if no two series have differences with a spread, or it is not
-    above 0.
+    The variance of the difference of a typical pair is split by analysis of variance into sampling, run ×
+    problem, runs, and the rest as problems (Searle et al. 1992, 4.7; none is below 0), and combined for
+    another design. ``difference`` is in the unit of the scores; by default the one that is found four times
+    in five now. Raises a ScoresError if no two series have differences with a spread, or it is not above 0.
     """
     if difference is not None and not difference > 0:
         raise ScoresError(f"a difference of {difference:g} is none to look for", "Give one above 0")
@@ -222,7 +220,7 @@ def plan(
         raise ScoresError(f"there is nothing to plan with: {power.reason}", "Give two series that differ")
     values = compute_problem_values(scores, metric, k)
     counts = scores.samples[scores.samples > 0].tolist()
-    # The harmonic mean of the numbers of samples is the one that counts.
+    # The variance depends on the harmonic mean of the numbers of samples.
     samples = max(1, round(harmonic_mean(counts))) if counts else 1
     runs = min(Counter(run.series for run in scores.runs).values(), default=1)
     now = _Design(power.problems, samples, runs)
@@ -231,7 +229,7 @@ def plan(
     planner = _Planner(
         difference or float(f"{power.family_difference or power.difference:.2g}"),
         variances,
-        # Seen and expected differ where a variance was raised to 0: what is seen now stays as it is.
+        # Observed and expected differ if a variance was raised to 0: the observed one is preserved.
         scale=power.stderr / math.sqrt(variances.of_problems(now) + variances.of_runs(now)),
         family_share=family.least / power.stderr if family else 0.0,
         step=scores.highest - scores.lowest if find_half_step(scores, values.name) else 0.0,
@@ -248,7 +246,7 @@ def plan(
 
 
 def _list_designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
-    """Half to eight times the problems; each with other samples, and then with other runs."""
+    """List designs of half to eight times the problems, each with other samples, and then other runs."""
     samples = dict.fromkeys([now.samples] if "answers" in unknown else [1, now.samples, 4 * now.samples])
     runs = [] if "runs" in unknown else [2 * now.runs, 4 * now.runs]
     others = [*((count, now.runs) for count in samples), *((now.samples, count) for count in runs)]
@@ -257,7 +255,7 @@ def _list_designs(now: _Design, unknown: dict[str, str]) -> list[_Design]:
 
 
 class _Planner(NamedTuple):
-    """What designs find; ``step`` is ``find_half_step`` of one problem with one sample and one run."""
+    """Power of designs; ``step`` is ``find_half_step`` of one problem with one sample and one run."""
 
     difference: float
     variances: _Variances
@@ -266,11 +264,11 @@ class _Planner(NamedTuple):
     step: float
 
     def plan_design(self, design: _Design) -> PlannedDesign:
-        """How often the difference is found with a design."""
+        """Return how often the difference is found with a design."""
         of_problems, of_runs = self.variances.of_problems(design), self.variances.of_runs(design)
         total, df = of_problems + of_runs, math.inf
         if design.problems > 1:
-            # v²/f of both sides' runs, see ``RunVariance.df``.
+            # v²/f of both sides' runs; see ``RunVariance.df``.
             over_df = 0.0
             if of_runs and design.runs > 1:
                 over_df = (
@@ -294,7 +292,7 @@ class _Planner(NamedTuple):
 def _split_variances(
     scores: ProblemScores, values: ProblemValues, comparisons: Sequence[Comparison], now: _Design
 ) -> tuple[_Variances, dict[str, str]]:
-    """The variances, and why those that are not known are not, by name."""
+    """Return the variances, and by name the reasons for unknown ones."""
     usable = _select_usable(comparisons)
     seen = mean((one.stderr or 0.0) ** 2 - one.run_stderr**2 for one in usable) * now.problems
     of_runs = mean(one.run_stderr**2 for one in usable) * now.runs
@@ -320,7 +318,7 @@ def _split_variances(
 
 
 def _list_components(variances: _Variances, now: _Design, unknown: dict[str, str]) -> tuple[Component, ...]:
-    """The standard error of now, part by part."""
+    """Return the components of the current standard error."""
     cells = now.problems * now.runs
     parts = (
         ("problems", variances.problems / now.problems, "problems"),
@@ -335,12 +333,12 @@ def _list_components(variances: _Variances, now: _Design, unknown: dict[str, str
 
 
 def _list_halvings(variances: _Variances, now: _Design, unknown: dict[str, str]) -> tuple[Halving, ...]:
-    """What each of the three would have to be for half the standard error, if it can do it alone."""
+    """Return the number of problems, samples or runs that alone would halve the standard error, if it can."""
     of_problems, of_runs = variances.of_problems(now), variances.of_runs(now)
     target = (of_problems + of_runs) / 4
     fixed = (variances.problems + variances.run_problem / now.runs) / now.problems + of_runs
     by_run = (variances.run_problem + variances.answers / now.samples) / now.problems + variances.runs
-    # A variance, and the room that the other parts leave for it.
+    # Each variance, and the target for it given the other parts.
     parts = (
         ("problems", "problems", of_problems * now.problems, target - of_runs),
         ("samples", "answers", variances.answers / (now.runs * now.problems), target - fixed),
@@ -350,7 +348,7 @@ def _list_halvings(variances: _Variances, now: _Design, unknown: dict[str, str])
     for what, known, variance, room in parts:
         needed = None
         if known not in unknown and room > 0:
-            # A hair more than a whole number is that number, computed in another order.
+            # A tiny excess over a whole number is rounding.
             needed = math.ceil(variance / room - 1e-9)
         halvings.append(Halving(what, needed, unknown.get(known, "")))
     return tuple(halvings)

@@ -1,4 +1,4 @@
-"""Outcomes to one row a run and one column a problem: grouped in DuckDB, however many rows there are."""
+"""Outcomes to one row per run and one column per problem, grouped in DuckDB whatever their number."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import FloatArray, IntArray
 
-# Sums of whole millionths are exact, hence the same however rows are spread over threads. An answer may
-# cost less than a millionth of a currency's unit.
+# Sums of whole millionths are exact, hence the same however rows are split over threads. An answer may cost
+# less than a millionth of a currency unit.
 _UNITS = {"tokens": 1e6, "seconds": 1e6, "cost": 1e12}
 _LARGEST_COST = 1e15
 
@@ -37,13 +37,13 @@ _Number = TypeVar("_Number", np.int64, np.float64)
 def group_problem_scores(
     outcomes: Outcomes, *, where: Mapping[str, str] | None = None, answers: bool = False
 ) -> ProblemScores:
-    """All series by problem, from one query.
+    """Group all series by problem, with one query.
 
     Rows without a finite score are left out and counted; of several rows of one sample the last written
-    counts. ``where`` keeps rows with these values in free columns; ``answers`` counts answers too, for
-    majority votes. Raises a ScoresError if a score lies outside of the stated range, a problem is in two
-    clusters, a column does not exist, or nothing is left; a ReportError, with every file and line, if the
-    files cannot be read.
+    counts. ``where`` selects rows with these values in free columns; ``answers`` counts answers too, for
+    majority votes. Raises a ScoresError if a score is outside the stated range, a problem is in two clusters,
+    a column does not exist, or nothing is left; a ReportError, with every file and line, if the files cannot
+    be read.
     """
     parts = _read_parts(outcomes, None, where or {}, answers=answers)
     if not parts:
@@ -54,12 +54,12 @@ def group_problem_scores(
 def group_problem_scores_by(
     outcomes: Outcomes, column: str, *, where: Mapping[str, str] | None = None, answers: bool = False
 ) -> dict[str, ProblemScores]:
-    """As ``group_problem_scores``, for each value of a free column, in order of first appearance."""
+    """Do the same as ``group_problem_scores`` for each value of a free column, in order of appearance."""
     return _read_parts(outcomes, column, where or {}, answers=answers)
 
 
 class _Query(NamedTuple):
-    """A question about outcomes; where ``repeated``, a sample may have several rows."""
+    """Query of outcomes; if ``repeated``, a sample may have several rows."""
 
     outcomes: Outcomes
     part: str
@@ -67,9 +67,9 @@ class _Query(NamedTuple):
     repeated: bool = False
 
     def fetch(self, extra: list[str], aggregates: tuple[str, ...], further: str = "") -> dict[str, Column]:
-        """One row a part, series, run and problem, and a value of ``further``.
+        """Fetch one row per part, series, run and problem, and per value of ``further``.
 
-        ``extra`` columns are those of the last row of each sample, null where none has a finite score.
+        ``extra`` columns are those of the last row of each sample, null if none has a finite score.
         """
         table = self.outcomes.frame.to_native()
         if self.condition:
@@ -146,11 +146,10 @@ def _split_by_part(columns: _Columns) -> dict[str, dict[str, Column]]:
 
 
 def _read_cells(query: _Query) -> tuple[_Query, dict[str, Column]]:
-    """All cells, one for each run and problem of a part, and the query that gave them.
+    """Read all cells, one per run and problem of a part, and return them with their query.
 
-    To find the last row of every sample a group a sample is needed, which costs more than all else. So
-    samples are first taken to have one row each: if no hash of a cell's samples is there twice, none is
-    repeated.
+    To find the last row of every sample needs a group per sample, which costs more than all else. So samples
+    are first assumed to have one row each: if no cell has two equal hashes of samples, none is repeated.
     """
     outcomes = query.outcomes
     low, high = float(outcomes.lowest), float(outcomes.highest)
@@ -165,7 +164,7 @@ def _read_cells(query: _Query) -> tuple[_Query, dict[str, Column]]:
         "len(list_distinct(list(hash(sample)) FILTER (score IS NOT NULL))) AS different",
         f"count(score) AS n, count(*) FILTER (score = {high!r}) AS correct",
         f"count(*) FILTER (score = {low!r}) AS wrong, min(score) AS smallest, max(score) AS largest",
-        # Only scores between the ends travel: of 0/1 scores the counts are all there is to know.
+        # Only scores between the ends are fetched: for 0/1 scores the counts suffice.
         f"list(score) FILTER (score > {low!r} AND score < {high!r}) AS others",
         *(
             f"count({name}) {usable[name]} AS {name}_n, "
@@ -187,7 +186,7 @@ _PARTS = 2**40
 
 
 def _read_answers(query: _Query) -> dict[str, Column]:
-    """One row an answer of each run and problem: how often it was given and its mean score."""
+    """Read one row per run, problem and answer: its count and mean score."""
     low, width = float(query.outcomes.lowest), float(query.outcomes.highest - query.outcomes.lowest)
     total = f"sum(round((score - {low!r}) / {width!r} * {_PARTS})::HUGEINT)"
     columns = query.fetch(["answer"], (f"count(score) AS n, {total} AS total",), "answer")
@@ -197,7 +196,7 @@ def _read_answers(query: _Query) -> dict[str, Column]:
 
 
 def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
-    """Raises a ScoresError that names the scores outside of the stated range."""
+    """Raise a ScoresError that names the scores outside the stated range."""
     names = (as_names(cells[name]) for name in ("series", "problem"))
     ends = (as_floats(cells[name]).tolist() for name in ("smallest", "largest"))
     outside = sorted(
@@ -216,7 +215,7 @@ def _check_range(outcomes: Outcomes, cells: _Columns) -> None:
 
 
 def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
-    """The matrices of all runs and problems, with what was irregular."""
+    """Build the matrices of all runs and problems, with notes on irregular rows."""
     names, first = as_names(cells["series"]), _to_integers(cells["first"]).tolist()
     place_of_series = rank_names(names, first, outcomes.order)
     series, graded = tuple(place_of_series), np.array([place_of_series[name] for name in names])
@@ -259,17 +258,17 @@ def _assemble_scores(outcomes: Outcomes, cells: _Columns) -> ProblemScores:
 
 
 def _list_single(texts: Mapping[str, set[str]], problems: Iterable[str]) -> tuple[str | None, ...]:
-    """The one text of each problem, None where there is none, or not one; empty if no problem has any."""
+    """Return the single text of each problem, or None; empty if no problem has any."""
     every = (texts.get(problem, set()) for problem in problems if texts)
     return tuple(next(iter(own)) if len(own) == 1 else None for own in every)
 
 
 def _add_votes(scores: ProblemScores, answers: _Columns) -> ProblemScores:
-    """``scores`` with the votes that a query grouped by answer has given."""
+    """Return ``scores`` with the votes from a query grouped by answer."""
     row, column = _locate_cells(scores.series, scores.runs, scores.problems, answers)
     answered = np.array([bool((text or "").strip()) for text in as_texts(answers["answer"])], dtype=np.int64)
     count, mean = _to_integers(answers["n"]), as_floats(answers["mean"])
-    # In an order of its own, so that neither rows nor threads move a sum.
+    # In a fixed order, so that neither rows nor threads change a sum.
     order = np.lexsort((mean, count, answered, column, row))
     order = order[count[order] > 0]
     return replace(scores, votes=Votes(row[order], column[order], count[order], mean[order], answered[order]))
@@ -278,7 +277,7 @@ def _add_votes(scores: ProblemScores, answers: _Columns) -> ProblemScores:
 def _locate_cells(
     series: Sequence[str], runs: Sequence[RunOfSeries], problems: Sequence[str], cells: _Columns
 ) -> tuple[IntArray, IntArray]:
-    """Row and column of cells by the names of their series, run and problem."""
+    """Return row and column of cells by the names of their series, run and problem."""
     row_of = {(series[run.series], run.run): row for row, run in enumerate(runs)}
     column_of = {problem: column for column, problem in enumerate(problems)}
     names = zip(as_names(cells["series"]), as_names(cells["run"]), strict=True)
@@ -287,7 +286,7 @@ def _locate_cells(
 
 
 def _compute_moments(cells: _Columns, lowest: float, highest: float) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance (ddof = 1) of each cell's scores; NaN where there is none."""
+    """Return mean and variance (ddof = 1) of each cell's scores; NaN if there is none."""
     n, right, wrong = (_to_integers(cells[name]) for name in ("n", "correct", "wrong"))
     width = highest - lowest
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -319,7 +318,7 @@ def _describe_cells(cells: _Columns, scores: ProblemScores, differing: tuple[str
 
 
 def _collect_by_problem(cells: _Columns, name: str) -> dict[str, set[str]]:
-    """Every text that is given of a problem, such as its right answer."""
+    """Collect every text that is given for a problem, such as its right answer."""
     texts: dict[str, set[str]] = {}
     for end in (f"{name}_first", f"{name}_last"):
         if end in cells:
@@ -334,7 +333,7 @@ def _to_integers(column: Column) -> IntArray:
 
 
 def _compute_cost(cells: _Columns, name: str) -> FloatArray:
-    """Mean of a cost in each cell; NaN where it is not given."""
+    """Return the mean of a cost in each cell; NaN if it is not given."""
     if name not in cells:
         return np.full(cells["n"].size, np.nan)
     count = _to_integers(cells[f"{name}_n"])

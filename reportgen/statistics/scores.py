@@ -1,4 +1,4 @@
-"""Scores of series on one benchmark: with intervals, by run, by slice, by k, by problem, and as reported."""
+"""Scores of series on one benchmark: with intervals, by run, slice, k and problem, and as reported."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 def measure_run_spreads(
     problem_scores: ProblemScores, metric: Metric | str = "mean", k: int | None = None, *, level: float = 0.95
 ) -> tuple[RunSpread, ...]:
-    """Each run's own score, and their mean with the t interval over runs (runs - 1 degrees of freedom).
+    """Return each run's own score, and their mean with a t interval over runs (df = runs - 1).
 
     Runs of a series are scored on the problems that all of them answered: otherwise a run with the harder
     problems would look like a worse seed.
@@ -95,7 +95,7 @@ def measure_run_spreads(
 
 
 def _measure_between_runs(values: FloatArray) -> tuple[FloatArray, float | None, int]:
-    """Scores of runs, shape (runs, P), on the problems that none lacks, their deviation, and how many."""
+    """Return runs' scores on the problems that all have, their deviation, and the number of problems."""
     shared = np.isfinite(values).all(axis=0)
     totals = np.array([mean(run[shared]) for run in values] if shared.any() else [])
     return totals, deviation(totals) if totals.size > 1 else None, int(shared.sum())
@@ -112,12 +112,12 @@ def score_series(
     estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> tuple[Score, ...]:
-    """The score of each series: the mean over its own problems of the metric, averaged over runs.
+    """Score each series: the mean of the metric over its own problems, averaged over runs.
 
-    The interval for ``problems like these`` is Wilson's where each problem is one draw that is right or
-    wrong, else ``estimate_over_problems``, by cluster where problems have clusters, and with what runs add.
-    That for ``these problems`` with other samples is ``estimate_within_problems``. Raises a ValueError if
-    there is no such metric or estimand, or ``level`` is not between 0 and 1.
+    The interval for ``problems like these`` is Wilson's if each problem is one draw that is right or wrong,
+    else ``estimate_over_problems``, by cluster if problems have clusters, and with what runs add. That for
+    ``these problems`` with other samples is ``estimate_within_problems``. Raises a ValueError if there is no
+    such metric or estimand, or ``level`` is not between 0 and 1.
     """
     check_level(level)
     if estimand not in _ESTIMANDS:
@@ -131,12 +131,12 @@ def score_series(
 
 
 def make_missing_score(series: str, level: float, reason: str) -> Score:
-    """A score that is missing, and why."""
+    """Make a missing score with its reason."""
     return Score(series, "", "", level, reason=reason)
 
 
 class _Request(NamedTuple):
-    """The settings of ``score_series`` with each problem's value and sampling noise."""
+    """Settings of ``score_series`` with each problem's value and sampling noise."""
 
     scores: ProblemScores
     values: ProblemValues
@@ -195,7 +195,7 @@ def _compute_interval(request: _Request, place: int, runs: RunVariance | None) -
         units = [units[column] for column in np.flatnonzero(own).tolist()]
     samples = scores.samples[find_rows(scores, place)]
     one_draw = samples.shape[0] == 1 and bool(np.all(samples[0][own] == values.draws))
-    # A majority vote may be split, and is then no longer right or wrong.
+    # A majority vote may be tied, and is then neither right nor wrong.
     whole = bool(np.all((present == ends[0]) | (present == ends[1])))
     if scores.binary[place] and one_draw and whole and units is None:
         return wilson(mean(present), present.size, ends, level)
@@ -210,7 +210,7 @@ def score_slices(
     estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> dict[str, tuple[Score, ...]]:
-    """Scores of all series in each part; intervals are not adjusted for the number of parts."""
+    """Score all series in each part; intervals are not adjusted for the number of parts."""
     names = tuple(dict.fromkeys(series for part in parts.values() for series in part.series))
     slices = {}
     for value, part in parts.items():
@@ -228,7 +228,7 @@ def score_pass_at_k(
     estimand: Estimand | str = "problems like these",
     level: float = 0.95,
 ) -> tuple[tuple[Score, ...], ...]:
-    """The score pass@k of each series at ``ks``, as far as its problem with the fewest samples allows."""
+    """Score pass@k of each series at ``ks``, up to the fewest samples of its problems."""
     curves = []
     for place in range(len(problem_scores.series)):
         rows = find_rows(problem_scores, place)
@@ -250,7 +250,7 @@ def score_pass_at_k(
 
 
 def build_problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool = True) -> ProblemGrid:
-    """Mean scores of every series on every problem, ordered by difficulty, then by name.
+    """Build the mean scores of every series on every problem, ordered by difficulty, then by name.
 
     A problem's difficulty is its mean score over the series that have it. It is solved by one series alone if
     that one has a right sample, no other has any, and at least one other tried it.
@@ -280,11 +280,11 @@ def build_problem_grid(problem_scores: ProblemScores, *, higher_is_better: bool 
 def score_totals(
     reported: Iterable[ReportedScore], *, level: float = 0.95, ends: tuple[float, float] | None = None
 ) -> tuple[Score, ...]:
-    """The score of each series from its totals on one benchmark, in order of first appearance.
+    """Score each series from its totals on one benchmark, in order of first appearance.
 
-    Several totals of a series are taken for runs on the same problems: their mean, with the mean of their
-    standard errors, which the mean's own never exceeds. ``ends`` are the range of scores; None where it is
-    not known.
+    Several totals of a series are treated as runs on the same problems: their mean, with the mean of their
+    standard errors, which that of the mean never exceeds. ``ends`` are the range of scores, or None if
+    unknown.
     """
     totals: dict[str, list[ReportedScore]] = defaultdict(list)
     for total in reported:
@@ -315,7 +315,7 @@ def score_totals(
 
 
 def make_empty_scores(series: Sequence[str], ends: tuple[float, float]) -> ProblemScores:
-    """What is known by problem of series of which there are totals only: nothing but their names."""
+    """Make problem scores, without any problem, for series that only have totals."""
     floats, counts = np.empty((0, 0)), np.empty((0, 0), np.int64)
     binary, notes = (False,) * len(series), OutcomeNotes()
     return ProblemScores(
@@ -333,10 +333,10 @@ def score_total(
     level: float = 0.95,
     ends: tuple[float, float] | None = None,
 ) -> Score:
-    """A total as it is reported, such as ``acc`` with ``acc_stderr``; it is never compared.
+    """Return a reported total, such as ``acc`` with ``acc_stderr``; it is never compared.
 
-    The interval is value ± z stderr, cut at the range of scores ``ends`` if it is stated. ``problems`` is how
-    many it is over, 0 where that is not stated.
+    The interval is value ± z stderr, cut at the range of scores ``ends`` if it is stated. ``problems`` is the
+    number of problems, 0 if not stated.
     """
     score = Score(series, metric, "", level, method=REPORTED, problems=problems)
     if value is None or not math.isfinite(value):

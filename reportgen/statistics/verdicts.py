@@ -1,4 +1,4 @@
-"""From p values to verdicts: the adjustment for many comparisons, the leader, and the ranks that are left."""
+"""From p values to verdicts: adjustment for many comparisons, the leader, and possible ranks."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _OPPOSITE = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
 def adjust_comparisons(
     comparisons: Sequence[Comparison], *, alpha: float = 0.05, higher_is_better: bool = True
 ) -> tuple[Comparison, ...]:
-    """Comparisons shown together, with their p adjusted by Holm and a verdict each (see ``decide``).
+    """Adjust the p of comparisons shown together by Holm and add verdicts (see ``decide``).
 
-    What could not be tested keeps its verdict, mostly ``TOO_FEW``, and counts for no adjustment: what is
-    shared is known before the scores.
+    What could not be tested keeps its verdict, mostly ``TOO_FEW``, and does not count in the adjustment: what
+    is shared is known before the scores.
     """
     tested = [comparison.p for comparison in comparisons if comparison.p is not None]
     adjusted = iter(holm(tested))
@@ -44,7 +44,7 @@ def adjust_comparisons(
 
 
 def decide(comparison: Comparison, p: float, alpha: float, *, higher_is_better: bool) -> Verdict:
-    """``BETTER`` or ``WORSE`` where p is below ``alpha`` and the interval excludes 0; else ``UNCLEAR``."""
+    """Return ``BETTER`` or ``WORSE`` if p < ``alpha`` and the interval excludes 0, else ``UNCLEAR``."""
     low, high = comparison.low, comparison.high
     if p >= alpha or low is None or high is None or low <= 0 <= high:
         return Verdict.UNCLEAR
@@ -62,8 +62,8 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def swap_sides(comparison: Comparison) -> Comparison:
-    """The same comparison seen from its other side."""
-    # 0.0 - 0.0 is 0.0, where -0.0 would be written as "-0".
+    """Return the same comparison with its sides swapped."""
+    # 0.0 - 0.0 is 0.0; -0.0 would be written as "-0".
     difference, low, high = (
         None if value is None else 0.0 - value
         for value in (comparison.difference, comparison.high, comparison.low)
@@ -82,10 +82,10 @@ def swap_sides(comparison: Comparison) -> Comparison:
 
 
 def find_leader(comparisons: Iterable[Comparison], first: str, others: Iterable[str]) -> Lead:
-    """Whether ``first``, the series with the best number, is better than all others.
+    """Determine whether ``first``, the series with the best number, is better than all others.
 
-    Comparisons of other pairs are skipped. Where ``first`` does not lead, nobody does: ``tested`` if a test
-    says that it is not clearly better than one of them, not ``tested`` if a pair could not be tested.
+    Comparisons of other pairs are skipped. If ``first`` does not lead, nobody does: ``tested`` if a test
+    shows that it is not clearly better than one of them, not ``tested`` if a pair could not be tested.
     """
     verdicts = {}
     for comparison in comparisons:
@@ -104,9 +104,9 @@ _SAME: Final = 1e-9
 
 
 def rank_ranges(scores: Sequence[Score], comparisons: Iterable[Comparison]) -> tuple[RankRange, ...]:
-    """The best and the worst rank of each series with a score, in the order of ``scores``.
+    """Return the best and worst rank of each series with a score, in the order of ``scores``.
 
-    Best is 1 + the number of series that are better, worst the number of series less those that it is better
+    Best is 1 + the number of series that are better, worst the number of series minus those that it is better
     than, by the verdicts of one family (Goldstein and Spiegelhalter 1996; Klein, Wright and Wieczorek 2020).
     """
     names = [score.series for score in scores if score.estimate is not None]
@@ -122,7 +122,7 @@ def rank_ranges(scores: Sequence[Score], comparisons: Iterable[Comparison]) -> t
 def rank_groups(
     scores: Sequence[Score], comparisons: Iterable[Comparison], *, higher_is_better: bool = True
 ) -> tuple[RankGroup, ...]:
-    """Series by score, best first, with a border where every series above is better than every one below.
+    """Group series by score, best first, split where every series above is better than every one below.
 
     Equal scores keep the order of ``scores``; a series without a score is in no group. Two groups always
     differ, two series of one group need not be equal.
@@ -147,7 +147,7 @@ def estimate_best_probabilities(
     higher_is_better: bool = True,
     seed: int = 0,
 ) -> dict[str, float]:
-    """How often each series with a score is the best, if other such problems and other runs had been drawn.
+    """Estimate how often each series would be the best with other such problems and other runs.
 
     The Bayesian bootstrap (Rubin 1981): problems, or their clusters, get exponential weights, the same for
     all series; what runs add moves a series by Student's t. Series that are best together share the draw. Not
@@ -158,7 +158,7 @@ def estimate_best_probabilities(
     known = np.isfinite(values.series[rows])
     filled = np.where(known, values.series[rows], 0.0)
     units = list_units(problem_scores) or list(problem_scores.problems)
-    # Quantiles of the exponential distribution, rounded, so that they are the same on every machine.
+    # Exponential quantiles, rounded, so that they are the same on every machine.
     quantiles = (-np.log1p(-(np.arange(1 << 16, dtype=np.float64) + 0.5) / (1 << 16))).round(9)
     totals, weights = np.zeros((len(rows), _DRAWS)), np.zeros((len(rows), _DRAWS))
     for start in range(0, len(units), _UNITS_AT_ONCE):
@@ -181,7 +181,7 @@ def estimate_best_probabilities(
 
 
 def _list_decided(comparisons: Iterable[Comparison]) -> list[tuple[str, str]]:
-    """The better and the worse side of each pair with a verdict."""
+    """List the better and the worse side of each pair with a verdict."""
     return [
         (one.a, one.b) if one.verdict is Verdict.BETTER else (one.b, one.a)
         for one in comparisons

@@ -1,1 +1,1 @@
-"""Curves: reducing, aligning, bands, comparisons."""
+"""Curves: reducing, aligning, bands and comparisons."""

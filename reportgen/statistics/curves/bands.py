@@ -1,4 +1,4 @@
-"""Bands across runs: at each step, over the whole mean curve at once, and around its peak."""
+"""Bands across runs: at each step, simultaneous for the whole mean curve, and for its peak."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _DRAWS = 2000
 _DRAWS_AT_ONCE = 250
-# Correlations are rounded down to these parts: lower ones widen bands, and similar curves share their draws.
+# Correlations are rounded down to multiples of 1/10: lower ones widen bands, and similar curves share draws.
 _PARTS = 10
 _SKEW_PARTS = 4
 _MOST_SKEWED = 2.5
-# A skewness needs three runs; variances are averaged over this part of the steps.
+# Skewness needs three runs; variances are averaged over a window of an eighth of the steps.
 _FEWEST_SKEWED = 3
 _PART_OF_STEPS = 8
 _MOST_CORRELATED = 0.99
@@ -30,10 +30,10 @@ _FEWEST_RUNS = 2
 
 
 class Noise(NamedTuple):
-    """What the deviations of runs from their mean are like.
+    """Correlation and skewness of the deviations of runs from their mean.
 
-    The correlation at a distance of k steps is far + (1 - far) · near^k: an offset of the whole run, and
-    noise that is autoregressive of first order. ``skew`` is the skewness of a deviation.
+    The correlation at a distance of k steps is far + (1 - far) · near^k: an offset of the whole run plus
+    first-order autoregressive noise. ``skew`` is the skewness of a deviation.
     """
 
     far: float
@@ -42,14 +42,14 @@ class Noise(NamedTuple):
 
 
 class PeakEnds(NamedTuple):
-    """How many standard errors the ends of a peak's interval lie from it, behind it and beyond it."""
+    """Distances of the lower and upper end of a peak's interval from the peak, in standard errors."""
 
     behind: float
     beyond: float
 
 
 def find_pointwise_level(values: FloatArray, level: float) -> float:
-    """The level that t intervals at each step of ``values`` (R, S) need for all to hold at once."""
+    """Return the level that t intervals at each step of ``values`` (R, S) need to hold simultaneously."""
     runs, steps = _count_varied(values)
     if runs < _FEWEST_RUNS or steps < 2:  # noqa: PLR2004 - one step is by itself
         return level
@@ -58,11 +58,11 @@ def find_pointwise_level(values: FloatArray, level: float) -> float:
 
 
 def find_peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
-    """The interval of the highest mean that knows that its step was picked for its height; None under 2 runs.
+    """Return the ends of an interval of the highest mean, given that its step was picked; None under 2 runs.
 
-    Behind the peak, the end is the quantile of the studentised error at the highest of all steps of a flat
-    curve, the worst case; beyond it, that of a single step. Both tails share 1 - ``level``. ``values`` as in
-    ``compute_band``, negative ones for the lowest mean; ``n`` runs reach the picked step.
+    The lower end uses the quantile of the studentised error at the highest step of a flat curve, the worst
+    case; the upper end that of a single step. Both tails share 1 - ``level``. ``values`` as in
+    ``compute_band``, negated for the lowest mean; ``n`` runs reach the picked step.
     """
     runs, steps = _count_varied(values)
     if min(runs, n) < _FEWEST_RUNS:
@@ -70,16 +70,16 @@ def find_peak_ends(values: FloatArray, n: int, level: float) -> PeakEnds | None:
     _, ends = _find_critical(runs, max(steps, 1), estimate_run_noise(values), level)
     if n == runs:
         return ends
-    # With fewer runs at this step, ends with the same tails.
+    # With fewer runs at this step, the ends have the same tails.
     return PeakEnds(*(t_quantile(1 - t_tail(end, runs - 1), n - 1) for end in ends))
 
 
 def estimate_run_noise(values: FloatArray) -> Noise:
-    """What the deviations of runs from their mean are like, rounded to what makes intervals wider.
+    """Estimate the noise of runs about their mean, rounded toward wider intervals.
 
-    ``far`` is the mean correlation of standardised deviations over distances above half of the steps,
-    ``near`` follows from that of neighbours. The skewness is less half its standard error: a few readings
-    seem skewed by chance.
+    ``far`` is the mean correlation of standardised deviations over distances above half of the steps;
+    ``near`` follows from that of neighbours. Half its standard error is subtracted from the skewness, since a
+    few readings seem skewed by chance.
     """
     values = values[:, _find_varied(values)]
     runs, steps = values.shape
@@ -87,14 +87,14 @@ def estimate_run_noise(values: FloatArray) -> Noise:
         return Noise(0.0, 0.0, 0.0)
     deviations = values - np.nanmean(values, axis=0)
     variance = np.nanmean(deviations**2, axis=0)
-    # The products at every distance at once, by Fourier transform (Wiener and Khinchin).
+    # Products at every distance at once, by Fourier transform (Wiener and Khinchin).
     length = 1 << (2 * steps - 1).bit_length()
     power = np.abs(np.fft.rfft(np.nan_to_num(deviations / np.sqrt(variance)), length, axis=1)) ** 2
     products = np.fft.irfft(power.sum(axis=0), length)[1:steps]
     correlation = products / (runs * np.arange(steps - 1, 0, -1))
     far = _round_down(float(correlation[correlation.size // 2 :].mean()), _MOST_CORRELATED, _PARTS)
     near = _round_down((float(correlation[0]) - far) / (1 - far), _MOST_CORRELATED, _PARTS)
-    # The skewness unbiased for few runs (k statistics), less half its standard error.
+    # Skewness unbiased for few runs (k statistics), minus half its standard error.
     skew, n = 0.0, np.count_nonzero(np.isfinite(deviations), axis=0)
     enough = n >= _FEWEST_SKEWED
     if enough.any():
@@ -111,13 +111,13 @@ def estimate_run_noise(values: FloatArray) -> Noise:
 
 
 def _count_varied(values: FloatArray) -> tuple[int, int]:
-    """The number of runs, and of steps at which runs differ."""
+    """Return the numbers of runs and of steps at which runs differ."""
     counts = np.count_nonzero(np.isfinite(values[:, _find_varied(values)]), axis=0)
     return int(counts.max(initial=0)), int(counts.size)
 
 
 def _find_varied(values: FloatArray) -> IntArray:
-    """Steps at which runs differ; steps at which all are equal do not show their noise."""
+    """Return the steps at which runs differ; steps at which all are equal do not show their noise."""
     finite = np.isfinite(values)
     low = np.where(finite, values, np.inf).min(axis=0)
     high = np.where(finite, values, -np.inf).max(axis=0)
@@ -130,9 +130,9 @@ def _round_down(value: float, most: float, parts: int) -> float:
 
 @lru_cache(maxsize=1024)
 def _find_critical(runs: int, steps: int, noise: Noise, level: float) -> tuple[float, PeakEnds]:
-    """What runs of noise alone reach: the quantile of the largest |t| over all steps, and a peak's ends.
+    """Return the quantile of the largest |t| over all steps under noise alone, and a peak's ends.
 
-    The ends have the widest tail that leaves no more than 1 - level outside, be the curve flat or not.
+    The ends have the widest tail that leaves at most 1 - level outside, whether the curve is flat or not.
     """
     largest, picked, every = [], [], []
     for start in range(0, _DRAWS, _DRAWS_AT_ONCE):
@@ -146,7 +146,7 @@ def _find_critical(runs: int, steps: int, noise: Noise, level: float) -> tuple[f
     for tail in np.linspace(both, both / 2, 26).tolist():
         beyond = -_compute_quantile(of_steps, tail)
         behind = max(_compute_quantile(of_peaks, 1 - tail), _compute_quantile(of_steps, 1 - tail))
-        # Of a flat curve the value may lie below its ends as well; of a clear peak, above a single step's.
+        # The value may also lie below the ends for a flat curve, and above a single step's for a clear peak.
         clear = 1 - np.searchsorted(of_steps, behind) / of_steps.size
         if tail + max(float(np.mean(of_peaks < -beyond)), clear) <= both:
             break
@@ -154,13 +154,13 @@ def _find_critical(runs: int, steps: int, noise: Noise, level: float) -> tuple[f
 
 
 def _compute_quantile(values: FloatArray, share: float) -> float:
-    """In nine digits: logarithms may differ in their last place between machines."""
+    """Return a quantile rounded to nine digits: logarithms may differ in the last place between machines."""
     return float(f"{np.quantile(values, share):.9g}")
 
 
 def _draw_means(runs: int, steps: int, noise: Noise, name: str) -> tuple[FloatArray, FloatArray]:
-    """Means over runs and their standard errors under noise alone, each of shape (draws, steps)."""
-    # Normal numbers from a hash of the name (Box and Muller 1958).
+    """Draw means over runs and their standard errors under noise alone, each of shape (draws, steps)."""
+    # Normal draws from a hash of the name (Box and Muller 1958).
     shape = (steps + 1, runs, _DRAWS_AT_ONCE)
     half = -(-math.prod(shape) // 2)
     digest = hashlib.shake_128(f"normal\0{name}".encode()).digest(8 * half)
@@ -172,7 +172,7 @@ def _draw_means(runs: int, steps: int, noise: Noise, name: str) -> tuple[FloatAr
     for step in range(2, steps + 1):
         normal[step] = noise.near * normal[step - 1] + own * normal[step]
     drawn = math.sqrt(noise.far) * normal[0] + math.sqrt(1 - noise.far) * normal[1:]
-    # The a of z + a (z² - 1), of mean 0, whose skewness is this; that of z is 0 (Fleishman 1978).
+    # The a for which z + a (z² - 1), of mean 0, has this skewness (Fleishman 1978).
     bends = np.linspace(0, 5, 501)
     skews = (6 * bends + 8 * bends**3) / (1 + 2 * bends**2) ** 1.5
     bend = math.copysign(float(np.interp(abs(noise.skew), skews, bends)), noise.skew)
@@ -184,7 +184,7 @@ def _draw_means(runs: int, steps: int, noise: Noise, name: str) -> tuple[FloatAr
 
 
 class Banded(NamedTuple):
-    """Centre, lower and upper end of the band, and number of runs, at each step; arrays of shape (S,)."""
+    """Centre, lower and upper end of the band, and number of runs at each step; arrays of shape (S,)."""
 
     centre: FloatArray
     low: FloatArray
@@ -197,14 +197,14 @@ _LAST_PLACES = 4 * np.finfo(np.float64).eps
 
 
 def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.95) -> Banded:
-    """Centre and band across the runs that support each step.
+    """Return centre and band across the runs that support each step.
 
     With mean, deviation ``s`` and number ``n`` of runs: ``ci`` is mean ± t s / √n at each step by itself,
     ``simultaneous`` the same for the whole curve at once, ``se`` mean ± s / √n, ``sd`` mean ± s, ``range``
-    the smallest and largest run, ``iqr`` the median with quartiles (Hyndman and Fan 1996, type 7). Where
-    there is one run, or all are equal, the band is NaN, never of zero width. ``values`` has shape (R, S), NaN
-    where a run does not support a step. Raises a ValueError if there is no such band, or ``level`` is not
-    between 0 and 1.
+    the smallest and largest run, ``iqr`` the median with quartiles (Hyndman and Fan 1996, type 7). With one
+    run, or if all are equal, the band is NaN, never of zero width. ``values`` has shape (R, S), NaN if a run
+    does not support a step. Raises a ValueError if there is no such band, or ``level`` is not between 0 and
+    1.
     """
     if str(kind) not in _BANDS:
         raise ValueError(f"there is no band {kind!r}; there are {', '.join(_BANDS)}")
@@ -212,7 +212,7 @@ def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.9
     if str(kind) == "simultaneous":
         level = find_pointwise_level(values, level)
     n = np.count_nonzero(~np.isnan(values), axis=0).astype(np.int64)
-    ordered = np.sort(values, axis=0)  # NaN goes last: row n - 1 is each step's largest value
+    ordered = np.sort(values, axis=0)  # NaN sorts last: row n - 1 is each step's largest value
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         centre, low, high = _find_ends(ordered, n, str(kind), level)
     known = (n > 1) & np.isfinite(low) & np.isfinite(high) & (low < high)
@@ -220,9 +220,9 @@ def compute_band(values: FloatArray, kind: Band | str = "ci", level: float = 0.9
 
 
 def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tuple[FloatArray, FloatArray]:
-    """The interval that the input itself gives, at each step; NaN where it gives none.
+    """Return the interval given by the input at each step, or NaN if it gives none.
 
-    A standard error becomes an interval at ``level``: by Student's t for n - 1 degrees of freedom where the
+    A standard error becomes an interval at ``level``: by Student's t with n - 1 degrees of freedom if the
     input gives n, otherwise by the normal distribution.
     """
     if given.stderr is None:
@@ -240,7 +240,7 @@ def get_given_band(values: FloatArray, given: GivenInterval, level: float) -> tu
 def _find_ends(
     ordered: FloatArray, n: IntArray, kind: str, level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Centre and ends of a band at each step; runs are sorted at each step by itself."""
+    """Return centre and ends of a band at each step; runs are sorted at each step separately."""
     if kind == "iqr":
         quartiles = []
         for place in ((n - 1) * share for share in (0.25, 0.5, 0.75)):
@@ -250,7 +250,7 @@ def _find_ends(
             quartiles.append(np.clip(below * (1 - part) + above * part, below, above))
         return quartiles[1], quartiles[0], quartiles[2]
     largest = _take_row(ordered, n - 1)
-    # Rounding must not carry the mean of equal values past them: runs that agree have no spread.
+    # Rounding must not move the mean of equal values past them: runs that agree have no spread.
     mean = np.clip(np.nansum(ordered, axis=0) / np.maximum(n, 1), ordered[0], largest)
     centre = np.where(n > 0, mean, np.nan)
     if kind == "range":
@@ -258,9 +258,9 @@ def _find_ends(
     if kind == "none":
         nothing = np.full(n.shape, np.nan)
         return centre, nothing, nothing
-    # hypot adds squares without leaving the range of float64 on the way.
+    # hypot adds squares without overflow or underflow.
     length: FloatArray = np.hypot.reduce(np.nan_to_num(ordered - centre), axis=0)
-    # Runs whose own means were rounded differ in the last place: they agree.
+    # Runs whose means were rounded differ in the last place: they agree.
     half = np.where(length <= _LAST_PLACES * np.abs(centre), 0.0, length) / np.sqrt(n - 1)
     if kind in {"ci", "simultaneous"}:
         half = _t_quantile(n, level) * half
@@ -270,7 +270,7 @@ def _find_ends(
 
 
 def _take_row(ordered: FloatArray, index: IntArray) -> FloatArray:
-    """One row of each column of a 2-d array; the first where there is no such row."""
+    """Take one row of each column of a 2-d array, the first if there is no such row."""
     taken: FloatArray = np.take_along_axis(ordered, np.maximum(index, 0)[np.newaxis], axis=0)[0]
     return taken
 

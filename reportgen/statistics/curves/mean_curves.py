@@ -1,4 +1,4 @@
-"""Runs to curves: a line with a band for each series, its final, peak and mean values, and Welch's tests."""
+"""Curves of series: mean and band, final, peak and mean values, and Welch's tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def find_common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
-    """The union of the steps of runs, sorted, and whether every run has exactly these."""
+    """Return the sorted union of the runs' steps, and whether every run has exactly these."""
     first = steps[0]
     if all(other is first or np.array_equal(other, first) for other in steps[1:]):
         return first, True
@@ -32,9 +32,9 @@ def find_common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
 
 
 def interpolate(grid: FloatArray, steps: FloatArray, values: FloatArray) -> FloatArray:
-    """One run's values at the steps of ``grid``: its own where it has them, else interpolated linearly.
+    """Return a run's values at the steps of ``grid``, linearly interpolated at steps it does not have.
 
-    Nothing is extrapolated: before the run's first step and after its last the result is NaN. Every number
+    Nothing is extrapolated: the result is NaN before the run's first and after its last step. Every number
     lies between the two values it was interpolated from.
     """
     if steps.size == 1:
@@ -43,7 +43,7 @@ def interpolate(grid: FloatArray, steps: FloatArray, values: FloatArray) -> Floa
     share = (grid - steps[left]) / (steps[left + 1] - steps[left])
     inside = (grid >= steps[0]) & (grid <= steps[-1])
     below, above = values[left], values[left + 1]
-    # Weighted this way a difference of large values cannot overflow, and the ends are hit exactly.
+    # With these weights a difference of large values cannot overflow, and the ends are hit exactly.
     between = below * (1 - share) + above * share
     between = np.clip(between, np.minimum(below, above), np.maximum(below, above))
     return np.where(inside, between, np.nan)
@@ -52,7 +52,7 @@ def interpolate(grid: FloatArray, steps: FloatArray, values: FloatArray) -> Floa
 def align(
     grid: FloatArray, steps: Sequence[FloatArray], values: Sequence[FloatArray], *, exact: bool
 ) -> FloatArray:
-    """Every run's values at the steps of ``grid``, shape (R, G); NaN where a run does not reach."""
+    """Return every run's values at the steps of ``grid``, shape (R, G); NaN outside a run's range."""
     if exact:
         return np.stack(values)
     return np.stack([interpolate(grid, x, y) for x, y in zip(steps, values, strict=True)])
@@ -67,12 +67,12 @@ def compute_curves(
     series: tuple[str, ...] | None = None,
     peak: Peak | str = "none",
 ) -> CurveSet:
-    """Centre and band of each series, at the common steps of its runs or, interpolated, at the union of them.
+    """Return centre and band of each series, at its runs' common steps or, interpolated, at their union.
 
     With ``smooth``, by which ``reduced`` was smoothed, centre and band are those of the smoothed runs, and
-    ``Curve.raw`` is the centre of the unsmoothed ones. An interval that the input gives with a single run is
+    ``Curve.raw`` is the centre of the unsmoothed ones. An interval that the input gives for a single run is
     its band (``Curve.given``) and moves with the centre under smoothing; with several runs it is not used
-    (``CurveSet.given_ignored``). ``series`` chooses some, in this order. With the ``simultaneous`` ``peak``,
+    (``CurveSet.given_ignored``). ``series`` selects some, in this order. With ``peak="simultaneous"``,
     ``Curve.extremes`` of means over several runs are computed. Raises a ValueError if ``reduced`` was not
     smoothed.
     """
@@ -108,7 +108,7 @@ def compute_curves(
 
 
 def _list_without_values(members: dict[str, list[Run]]) -> tuple[tuple[str, str | None], ...]:
-    """Series without any value, and the runs without one of other series."""
+    """List series without any value, and the runs without one in other series."""
     listed: list[tuple[str, str | None]] = []
     for name, runs in members.items():
         empty = [(name, run.run) for run in runs if not run.steps.size]
@@ -119,7 +119,7 @@ def _list_without_values(members: dict[str, list[Run]]) -> tuple[tuple[str, str 
 def _make_curve(
     series: str, runs: Sequence[Run], band: str, level: float, *, smoothed: bool, peak: str
 ) -> tuple[Curve, bool]:
-    """One series' curve, and whether its runs share their steps."""
+    """Return one series' curve, and whether its runs share their steps."""
     steps = [run.steps for run in runs]
     grid, exact = find_common_steps(steps)
     raw_values = align(grid, steps, [run.values for run in runs], exact=exact)
@@ -143,7 +143,7 @@ def _make_curve(
 
 
 def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate] | None:
-    """The highest and the lowest mean, each with an interval that knows that its step was picked."""
+    """Return the highest and the lowest mean, with intervals that allow for the choice of their steps."""
     centre, low, high, n = compute_band(values, "se")
     extremes = []
     for index, sign in ((int(np.argmax(centre)), 1.0), (int(np.argmin(centre)), -1.0)):
@@ -157,12 +157,12 @@ def _find_extremes(values: FloatArray, level: float) -> tuple[Estimate, Estimate
 
 
 def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> tuple[Ending, ...]:
-    """Final value, peak and mean of each series, from unsmoothed values.
+    """Return final value, peak and mean of each series, from unsmoothed values.
 
     ``final`` is the mean across runs at the last step, ``peak`` the best mean, at the first step that has it,
     ``mean`` that of the runs' own means. Intervals are t intervals across the ``n`` runs there, for ``final``
-    also a single run's own; a peak has one only where the curves were made with ``peak="simultaneous"``. Of
-    binned curves, steps are bin centres and values bin means.
+    also a single run's own; a peak has one only if the curves were made with ``peak="simultaneous"``. Steps
+    of binned curves are bin centres and values bin means.
     """
     endings = []
     for curve in curve_set.curves:
@@ -198,7 +198,7 @@ def _to_float(end: np.float64) -> float | None:
 
 
 _METHOD = "Welch's t over runs"
-# Means of runs that differ by less than this share of their size are the same number.
+# Means of runs whose relative difference is below this are equal.
 _SAME = 1e-12
 
 
@@ -213,10 +213,10 @@ def compare_curves(
     alpha: float = 0.05,
     higher_is_better: bool = True,
 ) -> Comparison:
-    """The difference of two series' runs, a minus b, by Welch's t test (1947): runs are the units.
+    """Compare the runs of two series, a minus b, by Welch's t test (1947): runs are the units.
 
     Each run gives its value ``at`` a step, interpolated inside its own range, or the mean of its values
-    ``between`` two steps, both included; exactly one of these is given, else it raises a ValueError. Runs
+    ``between`` two steps, both included; raises a ValueError unless exactly one of these is given. Runs
     without such a number do not count: ``TOO_FEW`` under 2 a side; ``shared`` is the number of runs of the
     smaller side.
     """
@@ -240,14 +240,14 @@ def compare_curves(
 
 
 def _test_sides(comparison: Comparison, first: FloatArray, second: FloatArray) -> Comparison:
-    """Welch's test of two sides' numbers, one a run, before verdicts; or the reason why there is none."""
+    """Add Welch's test of one number per run and side, before verdicts, or the reason for its absence."""
     fewest = min(comparison.runs)
     difference = mean(first) - mean(second) if fewest else None
     comparison = replace(comparison, shared=fewest, difference=difference)
     if fewest < 2:  # noqa: PLR2004 - one run says nothing about others
         reason = f"{first.size} and {second.size} runs: 2 a side are needed"
         return replace(comparison, reason=reason)
-    # Divided by a power of 2 near the largest, which is exact, squares neither overflow nor vanish.
+    # After division by a nearby power of 2, which is exact, squares neither overflow nor underflow.
     size = math.ldexp(1.0, math.frexp(float(np.abs(np.concatenate([first, second])).max()))[1] - 1)
     first, second = first / size, second / size
     parts = [deviation(side) ** 2 / side.size for side in (first, second)]
@@ -263,7 +263,7 @@ def _test_sides(comparison: Comparison, first: FloatArray, second: FloatArray) -
         comparison,
         low=(scaled - half) * size,
         high=(scaled + half) * size,
-        # A p too small for a float is still not 0.
+        # A p too small for a float is still above 0.
         p=max(2 * t_tail(abs(scaled) / stderr, df), sys.float_info.min),
         verdict=Verdict.UNCLEAR,
         method=_METHOD,
@@ -277,7 +277,7 @@ def _test_sides(comparison: Comparison, first: FloatArray, second: FloatArray) -
 def compare_at_end(
     curves: Sequence[Curve], *, level: float = 0.95, higher_is_better: bool = True
 ) -> tuple[Comparison, ...]:
-    """All pairs of series whose steps meet, at the last step that both have, adjusted together."""
+    """Compare all pairs with overlapping steps at the last step that both have, adjusted together."""
     tested = [
         compare_curves(a, b, at=step, level=level, higher_is_better=higher_is_better)
         for a, b in combinations(curves, 2)
@@ -287,27 +287,27 @@ def compare_at_end(
 
 
 def find_last_common_step(a: Curve, b: Curve) -> float | None:
-    """The last step that both reach; None where their ranges do not meet."""
+    """Return the last step that both reach, or None if their ranges do not overlap."""
     last = min(float(a.steps[-1]), float(b.steps[-1]))
     return last if last >= max(a.steps[0], b.steps[0]) else None
 
 
 _ALPHA = 0.05
-# Of more series all pairs are too many tests: Bonferroni's adjustment needs those of one series only.
+# For more series, all pairs are too many tests: Bonferroni's adjustment needs only those of one series.
 _MOST_HOLM = 30
 
 
 def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead]:
-    """Who ends above all others, and who below: the best final value, if better than each other.
+    """Find the series that ends above all others and the one that ends below, if there are any.
 
     Tested by Welch's t over runs at the last step that both of a pair have, with Holm's adjustment over all
-    pairs (above 30 series Bonferroni's); where runs of both sides are equal, or there is but one, nothing can
-    be tested.
+    pairs (Bonferroni's above 30 series). Nothing can be tested if a side has one run, or the runs of each
+    side are equal.
     """
     if len(curves) == 1:
         alone = Lead(curves[0].series, tested=False)
         return alone, alone
-    # Without two series of several runs there is no test to pay for, however many series there are.
+    # Skip the tests, which are slow for many series, unless two series have several runs.
     if sum(len(curve.runs) > 1 for curve in curves) < 2:  # noqa: PLR2004 - a pair
         return Lead(None, tested=False), Lead(None, tested=False)
     finals = [float((curve.values if curve.raw is None else curve.raw)[-1]) for curve in curves]
@@ -315,14 +315,14 @@ def find_leads_at_end(curves: Sequence[Curve], level: float) -> tuple[Lead, Lead
     try:
         above = _find_lead(upwards[::-1], level, higher_is_better=True)
         return above, _find_lead(upwards, level, higher_is_better=False)
-    except OverflowError:  # sums beyond all numbers are nothing to test
+    except OverflowError:  # sums that overflow cannot be tested
         return Lead(None, tested=False), Lead(None, tested=False)
 
 
 def _find_lead(curves: Sequence[Curve], level: float, *, higher_is_better: bool) -> Lead:
-    """Who leads of curves in the order of their final values, the best first."""
+    """Find the leader of curves in the order of their final values, best first."""
     first, *others = curves
-    # Adjusting for the family takes verdicts away and gives none: mostly the nearest pair alone decides.
+    # Adjustment for the family only removes verdicts: mostly the nearest pair alone decides.
     alone: list[Comparison] = []
     for other in others:
         pair = compare_at_end((first, other), level=level, higher_is_better=higher_is_better)

@@ -1,4 +1,4 @@
-"""The points of runs in flat arrays: sorted, smoothed, binned, counted and split into runs."""
+"""Points of runs in flat arrays: sorting, smoothing, binning, counting and splitting into runs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import FloatArray, IntArray, Measurements
 
-# Weights inside one block are computed relative to its first step; e^200 leaves room for values of 1e220.
+# Weights inside a block are relative to its first step; e^200 leaves room for values of 1e220.
 _BLOCK = 200.0
 
 
 def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
-    """Average each value with all earlier ones of its run, which count less the further back they lie.
+    """Average each value with all earlier ones of its run, weighted less the further back they are.
 
     The smoothed value at step ``t_k`` is ``sum_j w_kj v_j / sum_j w_kj`` over the values up to it, with
     ``w_kj = weight ** ((t_k - t_j) / unit)`` and ``unit`` the median distance of neighbouring steps (Eckner,
     "Algorithms for Unevenly Spaced Time Series", 2014); with equal distances it is TensorBoard's debiased
-    smoothing, and pandas' ``ewm(halflife, times=..., adjust=True)``. ``values`` of one run or several, shape
+    smoothing, and pandas' ``ewm(halflife, times=..., adjust=True)``. ``values`` of one or several runs, shape
     (S,) or (R, S), share strictly increasing ``steps`` and are finite. A ``weight`` of 0 leaves them
-    unchanged; one outside of [0, 1) raises a ValueError.
+    unchanged; one outside [0, 1) raises a ValueError.
     """
     if not 0 <= weight < 1:
         raise ValueError(f"smooth must be at least 0 and below 1, not {weight}")
@@ -49,7 +49,7 @@ def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
         norms = np.cumsum(growth) + weights * decay
         averaged[..., block] = sums / norms
         total, weights, start = sums[..., -1:] / growth[-1], float(norms[-1] / growth[-1]), block.stop
-    # Rounding may leave the range of what was averaged by an ulp: a constant stays exactly constant.
+    # Rounding may exceed the range of the averaged values by an ulp: a constant stays exactly constant.
     low, high = (pick.accumulate(values, axis=-1) for pick in (np.minimum, np.maximum))
     smoothed: FloatArray = np.clip(averaged * scale, low, high)
     return smoothed
@@ -65,24 +65,24 @@ class Bins:
 
     @property
     def width(self) -> float:
-        """Of each bin."""
+        """Width of each bin."""
         return (self.stop - self.start) / self.count
 
     def get_centres(self, index: FloatArray) -> FloatArray:
-        """The steps in the middle of these bins."""
+        """Return the steps in the middle of these bins."""
         return self.start + (index + 0.5) * self.width
 
 
-# What the input may give with a value; see ``reportgen.core.model.GivenInterval``.
+# Columns of an interval that the input may give; see ``reportgen.core.model.GivenInterval``.
 _GIVEN_COLUMNS = ("low", "high", "stderr", "n")
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """The points of several runs, one run after another, by step within each run.
+    """Points of several runs, one run after another, ordered by step within each run.
 
-    Run ``i`` has the points ``offsets[i]`` up to ``offsets[i + 1]``; its steps are strictly increasing.
-    Every other array has one entry a point. ``lowest`` and ``highest`` are the extremes of bins.
+    Run ``i`` has the points ``offsets[i]`` up to ``offsets[i + 1]``; its steps are strictly increasing. Every
+    other array has one entry per point. ``lowest`` and ``highest`` are the extremes of bins.
     """
 
     offsets: IntArray
@@ -94,7 +94,7 @@ class Points:
     highest: FloatArray | None = None
 
     def select_runs(self, start: int, stop: int) -> Points:
-        """The points of the runs ``start`` up to, but not including, ``stop``."""
+        """Return the points of the runs ``start`` up to, but not including, ``stop``."""
         inside = slice(int(self.offsets[start]), int(self.offsets[stop]))
         given = {name: column[inside] for name, column in self.given.items()}
         offsets = self.offsets[start : stop + 1] - self.offsets[start]
@@ -102,9 +102,9 @@ class Points:
 
 
 def keep_last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatArray], runs: int) -> Points:
-    """Sort rows into points and keep, of several rows of one run and step, the one written last.
+    """Sort rows into points; of several rows of one run and step, only the last written remains.
 
-    ``run`` and ``row``, the order of writing, have shape (N,), and so has each of ``columns``: ``step`` and
+    ``run`` and ``row``, the order of writing, have shape (N,), and so does each of ``columns``: ``step`` and
     ``value``, all finite, and any of ``low``, ``high``, ``stderr``, ``n``.
     """
     steps = columns["step"]
@@ -120,14 +120,14 @@ def keep_last_written(run: IntArray, row: IntArray, columns: Mapping[str, FloatA
 
 
 def _mark_changes(run: IntArray, other: FloatArray, *, last: bool = False) -> npt.NDArray[np.bool_]:
-    """The first entries (or the last) of each stretch of one run and one value of ``other``."""
+    """Mark the first (or last) entry of each stretch of one run and one value of ``other``."""
     changes = (run[1:] != run[:-1]) | (other[1:] != other[:-1])
     end = np.ones(min(run.size, 1), dtype=np.bool_)
     return np.concatenate([changes, end] if last else [end, changes])
 
 
 def smooth_points(points: Points, weight: float) -> Points:
-    """The points with ``smoothed`` filled in, each run on its own steps."""
+    """Return the points with ``smoothed`` filled in, each run on its own steps."""
     lengths = np.diff(points.offsets)
     if lengths.size and lengths[0] and np.all(lengths == lengths[0]):
         steps = points.steps.reshape(lengths.size, -1)
@@ -142,9 +142,9 @@ def smooth_points(points: Points, weight: float) -> Points:
 
 
 def bin_points(points: Points, bins: Bins) -> Points:
-    """Mean, smallest and largest value of each run in each bin that it reaches, at the bin's centre."""
+    """Return mean, smallest and largest value of each run in each bin it reaches, at the bin's centre."""
     run = np.repeat(np.arange(points.offsets.size - 1), np.diff(points.offsets))
-    # ``reduce.reduce_large`` computes the same in the database, operation by operation.
+    # ``reduce.reduce_large`` does the same in the database, operation by operation.
     index = np.minimum(np.floor((points.steps - bins.start) / bins.width), bins.count - 1)
     starts = np.flatnonzero(_mark_changes(run, index))
     counts = np.diff(starts, append=run.size)
@@ -168,15 +168,15 @@ def bin_points(points: Points, bins: Bins) -> Points:
     )
 
 
-# A column as DuckDB hands it over: masked where it is null.
+# A column as DuckDB returns it: masked at nulls.
 Column: TypeAlias = npt.NDArray[np.generic]
 
-# A number is finite if it lies between minus this and this.
+# A number is finite if it is between minus this and this.
 LARGEST_FLOAT = sys.float_info.max
 
 
 class Group(NamedTuple):
-    """One metric of one run, before reduction: its names, rows, non-null values and first row."""
+    """One metric of one run before reduction: names, number of rows and non-null values, and first row."""
 
     metric: str
     series: str
@@ -188,7 +188,7 @@ class Group(NamedTuple):
 
 
 def split_runs(points: Points, groups: Sequence[Group]) -> tuple[Run, ...]:
-    """One ``Run`` for each group; the arrays are views of the points'."""
+    """Return one ``Run`` per group; its arrays are views of the points'."""
     runs = []
     for group, start, stop in zip(groups, points.offsets[:-1], points.offsets[1:], strict=True):
         inside = slice(int(start), int(stop))
@@ -203,9 +203,9 @@ def split_runs(points: Points, groups: Sequence[Group]) -> tuple[Run, ...]:
 
 
 def make_groups(fetched: Mapping[str, Column], series_order: Sequence[str]) -> tuple[list[Group], list[int]]:
-    """Groups from columns of their names and counts, sorted, and the place in the columns of each.
+    """Return sorted groups made from columns of names and counts, and their positions in the columns.
 
-    By metric (as they appear), series (as given, then so too) and first row.
+    Sorted by metric (in order of appearance), series (in the given order, then likewise) and first row.
     """
     names = [as_names(fetched[name]) for name in ("metric", "series", "run")]
     counts = [as_counts(fetched[name]) for name in ("rows", "filled", "first")]
@@ -221,7 +221,7 @@ def make_groups(fetched: Mapping[str, Column], series_order: Sequence[str]) -> t
 
 
 def rank_names(names: Sequence[str], rows: Sequence[int], order: Sequence[str] = ()) -> dict[str, int]:
-    """The place of each name, itself in its place: as in ``order``, others behind by their first row."""
+    """Map each name, in rank order, to its rank: in ``order``, then by first row."""
     given = {name: place for place, name in enumerate(order)}
     first: dict[str, int] = {}
     for name, row in zip(names, rows, strict=True):
@@ -231,29 +231,29 @@ def rank_names(names: Sequence[str], rows: Sequence[int], order: Sequence[str] =
 
 
 def list_given_columns(measurements: Measurements) -> tuple[str, ...]:
-    """The columns of an interval that the input itself gives."""
+    """List the columns of an interval that the input itself gives."""
     present = measurements.frame.collect_schema().names() if measurements.given_interval else []
     return tuple(name for name in _GIVEN_COLUMNS if name in present)
 
 
 def as_floats(column: Column) -> FloatArray:
-    """A fetched column as float64, null and infinite as NaN."""
+    """Convert a fetched column to float64, with null and infinite values as NaN."""
     values: FloatArray = np.ma.filled(column.astype(np.float64), np.nan)
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def as_texts(column: Column) -> list[str | None]:
-    """A fetched column of texts, null as None."""
+    """Convert a fetched text column to a list, with null as None."""
     texts: list[str | None] = column.tolist()
     return texts
 
 
 def as_names(column: Column) -> list[str]:
-    """A fetched column of names; null, which reading does not give, as an empty one."""
+    """Convert a fetched column of names to a list, with null, which reading does not give, as ""."""
     return [text or "" for text in as_texts(column)]
 
 
 def as_counts(column: Column) -> list[int]:
-    """A fetched column of whole numbers without null."""
+    """Convert a fetched column of whole numbers without nulls to a list."""
     counts: list[int] = np.asarray(column).astype(np.int64).tolist()
     return counts

@@ -1,7 +1,7 @@
-"""Numbers read off one curve or two: values, crossings, gaps and volatility.
+"""Numbers read off one or two curves: values, crossings, gaps and volatility.
 
-All of it is about the unsmoothed centre at a curve's own finite points, joined by straight lines and never
-extrapolated. Numbers that differ by no more than rounding are the same number.
+They refer to the unsmoothed centre at a curve's own finite points, joined by straight lines and never
+extrapolated. Numbers that differ only by rounding are equal.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from reportgen.statistics.distributions import deviation, mean
 if TYPE_CHECKING:
     from reportgen.core.model import Curve, FloatArray
 
-# Numbers that differ by less than this share of their size are one number, computed in two ways.
+# Numbers whose relative difference is below this are equal up to rounding.
 _SAME = 1e-12
-# A standard deviation of first differences needs two of them.
+# A standard deviation of first differences needs two differences.
 _FEWEST_POINTS = 3
 
 
 class Points(NamedTuple):
-    """Steps and values, arrays of shape (S,); S may be 0. Steps are strictly increasing, all is finite."""
+    """Finite steps and values, arrays of shape (S,) with S ≥ 0; steps are strictly increasing."""
 
     steps: FloatArray
     values: FloatArray
 
 
 class BandAt(NamedTuple):
-    """The band at a step; its ends are None where it is not known. ``n`` is the number of runs there."""
+    """Band and number ``n`` of runs at a step; its ends are None if unknown."""
 
     low: float | None
     high: float | None
@@ -39,14 +39,14 @@ class BandAt(NamedTuple):
 
 
 def get_points(curve: Curve) -> Points:
-    """The finite points of the unsmoothed centre."""
+    """Return the finite points of the unsmoothed centre."""
     centre = _get_centre(curve)
     known = np.isfinite(centre)
     return Points(curve.steps[known], centre[known])
 
 
 def match_step(curve: Curve, step: float) -> float:
-    """The curve's own step that ``step`` is up to rounding, otherwise ``step``: 0.3 for 3 × 0.1."""
+    """Return the curve's own step that equals ``step`` up to rounding (0.3 for 3 × 0.1), or ``step``."""
     steps = get_points(curve).steps
     if not steps.size:
         return step
@@ -55,7 +55,7 @@ def match_step(curve: Curve, step: float) -> float:
 
 
 def interpolate_value(curve: Curve, step: float) -> float | None:
-    """The value at a step, interpolated linearly between neighbours; None outside the range of steps."""
+    """Return the linearly interpolated value at a step, or None outside the range of steps."""
     steps, values = get_points(curve)
     if not steps.size or not steps[0] <= step <= steps[-1]:
         return None
@@ -63,10 +63,10 @@ def interpolate_value(curve: Curve, step: float) -> float | None:
 
 
 def interpolate_band(curve: Curve, step: float) -> BandAt:
-    """The band at a step inside the range; between two steps its ends are interpolated as the values are.
+    """Return the band at a step inside the range; between two steps its ends are interpolated linearly.
 
     Such an interval is never too narrow, since a standard deviation is at most the sum of its parts'. The
-    ends of a smoothed curve's band are not those of the unsmoothed one, and not known.
+    ends of a smoothed curve's band are not those of the unsmoothed one, and unknown.
     """
     known = np.isfinite(_get_centre(curve))
     steps = curve.steps[known]
@@ -81,17 +81,17 @@ def interpolate_band(curve: Curve, step: float) -> BandAt:
 
 
 def mean_between(curve: Curve, first: float, last: float) -> float | None:
-    """The mean of the values at the curve's own steps between two, both included; None if it has none."""
+    """Return the mean at the curve's own steps from first to last, both included, or None if it has none."""
     steps, values = get_points(curve)
     inside = values[(steps >= first) & (steps <= last)]
     return mean(inside) if inside.size else None
 
 
 def find_step_reaching(curve: Curve, level: float, *, higher_is_better: bool | None) -> float | None:
-    """The first step at which the curve is as good as ``level``, interpolated; None if it never is.
+    """Return the first step, interpolated, at which the curve is as good as ``level``, or None.
 
-    A curve that starts there, or better, reaches it at its first step. Where neither way is better, it is
-    reached from the side that the curve starts on.
+    A curve that starts there, or better, reaches it at its first step. If neither direction is better, it is
+    reached from the side on which the curve starts.
     """
     steps, values = get_points(curve)
     if higher_is_better is None:
@@ -105,10 +105,10 @@ def find_step_reaching(curve: Curve, level: float, *, higher_is_better: bool | N
 
 
 def compute_differences(a: Curve, b: Curve) -> tuple[FloatArray, FloatArray]:
-    """Steps, and a minus b at them: the steps of both, inside both ranges.
+    """Return the steps of both curves inside both ranges, and a minus b at them.
 
-    The difference of two broken lines is largest and smallest at one of these. It is 0 where it is no more
-    than rounding. Both arrays are empty where the ranges do not meet.
+    The difference of two piecewise linear curves has its extremes at these. It is 0 if it is only rounding.
+    Both arrays are empty if the ranges do not overlap.
     """
     first, second = get_points(a), get_points(b)
     if not first.steps.size or not second.steps.size:
@@ -120,7 +120,7 @@ def compute_differences(a: Curve, b: Curve) -> tuple[FloatArray, FloatArray]:
 
 
 def compute_gap(a: Curve, b: Curve, step: float) -> float | None:
-    """A minus b at a step, 0 where that is no more than rounding; None outside either range."""
+    """Return a minus b at a step, 0 if it is only rounding, or None outside either range."""
     first, second = interpolate_value(a, step), interpolate_value(b, step)
     if first is None or second is None:
         return None
@@ -128,10 +128,10 @@ def compute_gap(a: Curve, b: Curve, step: float) -> float | None:
 
 
 def find_crossings(a: Curve, b: Curve) -> FloatArray:
-    """Where the lines of two curves cross: steps at which the sign of a minus b changes, interpolated.
+    """Return the steps, interpolated, at which two curves cross: those at which a minus b changes sign.
 
-    To touch, to part after a common start or to meet at the end is not to cross. Where the curves run
-    together in between, it is the first step at which they do.
+    Touching, parting after a common start or meeting at the end is not crossing. If the curves coincide in
+    between, it is the first step at which they do.
     """
     steps, difference = compute_differences(a, b)
     signed = np.flatnonzero(difference)
@@ -146,15 +146,15 @@ def find_crossings(a: Curve, b: Curve) -> FloatArray:
 
 
 def remove_trend(curve: Curve) -> FloatArray:
-    """The values at the curve's points without their trend: minus the least-squares line in step.
+    """Return the values at the curve's points minus their least-squares line in step.
 
-    The line is one in step, not in the number of the reading, so a curve that climbs evenly is flat
-    afterwards, however unequal the distances of its steps. Every point counts the same.
+    The line is one in step, not in the index of the reading, so a curve that climbs evenly is flat
+    afterwards, however unequal the distances of its steps. Every point has the same weight.
     """
     steps, values = get_points(curve)
     if steps.size < _FEWEST_POINTS:
         return np.zeros(steps.size)
-    # Milliseconds since 1970 squared would leave no digits for the steps themselves.
+    # Steps in milliseconds since 1970, squared, would exceed the precision of floats.
     x = steps - steps[0]
     x = x / x[-1]
     x = x - mean(x)
@@ -166,10 +166,10 @@ def remove_trend(curve: Curve) -> FloatArray:
 
 
 def volatility(curve: Curve) -> float | None:
-    """Standard deviation (ddof = 1) of the first differences of the detrended curve; None under 3 points.
+    """Return the standard deviation (ddof = 1) of the first differences of the detrended curve.
 
-    Differences are between neighbouring readings, whatever their distance: noise of a reading does not grow
-    with the distance to the one before, and the part of a difference that does, the trend, is taken out.
+    None under 3 points. Differences are between neighbouring readings, whatever their distance: noise of a
+    reading does not grow with the distance to the one before; the part that does, the trend, is removed.
     """
     rest = remove_trend(curve)
     if rest.size < _FEWEST_POINTS:
@@ -183,20 +183,20 @@ def _get_centre(curve: Curve) -> FloatArray:
 
 
 def _choose_scale(values: FloatArray) -> float:
-    """A power of 2 near the largest value: divided by it, squares neither overflow nor vanish."""
+    """Return a power of 2 near the largest value: divided by it, squares neither overflow nor underflow."""
     largest = float(np.abs(values).max())
     return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 def _subtract(first: FloatArray, second: FloatArray) -> FloatArray:
-    """First minus second, 0 where that is no more than rounding."""
+    """Return first minus second, 0 if it is only rounding."""
     with np.errstate(over="ignore"):
         plain = first - second
     return np.where(np.abs(plain) <= _SAME * np.maximum(np.abs(first), np.abs(second)), 0.0, plain)
 
 
 def _find_zero(steps: FloatArray, values: FloatArray, left: int) -> float:
-    """Where the line from ``left`` to the next point, of opposite sign, is 0; NaN if too large."""
+    """Return the zero of the line from ``left`` to the next point, of opposite sign; NaN if too large."""
     start, end = float(steps[left]), float(steps[left + 1])
     share = 1 / (1 + abs(float(values[left + 1]) / float(values[left])))
     return min(max(start * (1 - share) + end * share, start), end)

@@ -1,6 +1,6 @@
-"""Measurements to one value a step: grouped in DuckDB, so that only what is needed becomes an array.
+"""Reduction of measurements to one value per step: grouped in DuckDB, so that few rows are fetched.
 
-Tables too large to fetch are binned where the rows are, with the same results up to rounding.
+Tables too large to fetch are binned in the database, with the same results up to rounding.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ FULL_ROWS = 1_000_000
 def reduce(
     measurements: Measurements, *, max_points: int | None = 400, smooth: float = 0.0
 ) -> dict[str, ReducedMetric]:
-    """One value a step of every run, for every metric of the table in order of first appearance.
+    """Reduce every metric, in order of first appearance, to one value per run and step.
 
     Rows without a finite step and value are dropped and counted; of several rows of one run, metric and step
-    the last written counts. Where the runs of a metric have more than ``max_points`` distinct steps together,
-    they are put in so many bins of equal width: a run's value is the mean of its steps in the bin, ``low``
+    the last written counts. If the runs of a metric have more than ``max_points`` distinct steps together,
+    they are put in that many bins of equal width: a run's value is the mean of its steps in the bin, ``low``
     and ``high`` are the extremes, and the step is the bin's centre. Smoothing (``points.smooth``) comes
     before. Raises a ReportError, with every file and line, if the files cannot be read, and a ValueError if
     ``max_points`` is below 1 or ``smooth`` is not in [0, 1).
@@ -66,7 +66,7 @@ def reduce(
 
 
 def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, ReducedMetric] | None:
-    """The whole table reduced, a list a column for each run; None if it is too large."""
+    """Reduce the whole table, fetched with one list per column and run; None if it is too large."""
     columns = ("row", "step", "value", *list_given_columns(measurements))
     between = f"BETWEEN -{LARGEST_FLOAT} AND {LARGEST_FLOAT}"  # isfinite takes most of the time
     aggregates = [
@@ -101,14 +101,14 @@ def _reduce_fetched(measurements: Measurements, request: _Request) -> dict[str, 
 
 
 class _Request(NamedTuple):
-    """How to reduce: into at most so many bins, smoothed so much; which interval the input gives."""
+    """Number of bins, smoothing, and the columns of an interval that the input gives."""
 
     given_interval: str | None
     max_points: int | None
     smooth: float
 
     def reduce_points(self, points: Points, groups: Sequence[Group], finite: int) -> ReducedMetric:
-        """Smooth and bin the points of one metric, of which ``finite`` rows had a finite step and value."""
+        """Smooth and bin the points of one metric; ``finite`` of its rows had a finite step and value."""
         distinct, bins, most = points.steps.size, None, self.max_points
         if self.smooth > 0:
             points = smooth_points(points, self.smooth)
@@ -123,7 +123,7 @@ class _Request(NamedTuple):
     def make_metric(
         self, runs: tuple[Run, ...], groups: Sequence[Group], finite: int, distinct: int, bins: Bins | None
     ) -> ReducedMetric:
-        """A reduced metric with its counts: of ``finite`` usable rows, ``distinct`` are left, one a step."""
+        """Make a metric with its counts: of ``finite`` usable rows, ``distinct`` differ in run or step."""
         rows = sum(group.rows for group in groups)
         return ReducedMetric(
             metric=groups[0].metric,
@@ -147,7 +147,7 @@ class _Extent(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The finite rows of one metric, which of their columns hold numbers, and their runs."""
+    """Finite rows of one metric, their columns that hold numbers, and their runs."""
 
     frame: nw.LazyFrame[Any]
     columns: tuple[str, ...]
@@ -159,7 +159,7 @@ class _Rows(NamedTuple):
 def reduce_large(
     measurements: Measurements, *, max_points: int | None, smooth: float
 ) -> dict[str, ReducedMetric]:
-    """As ``reduce``, with grouping and binning left to the database; one run at a time is in memory."""
+    """Do the same as ``reduce`` in the database, with one run in memory at a time."""
     given = list_given_columns(measurements)
     extents = _read_extents(measurements, ("value", *given))
     reduced: dict[str, ReducedMetric] = {}
@@ -200,7 +200,7 @@ def _reduce_metric(rows: _Rows, request: _Request) -> ReducedMetric:
         written_once = rows if unique else rows._replace(frame=_select_last_written(rows))
         runs, distinct = _read_binned_runs(written_once, bins)
         return request.make_metric(runs, rows.groups, finite, distinct, bins)
-    # Smooth and bin each run by itself: only one is in memory at a time.
+    # Smooth and bin each run separately: only one is in memory at a time.
     runs, distinct = (), 0
     for group in rows.groups:
         own = rows.frame.filter(nw.col("series") == group.series, nw.col("run") == group.run)
@@ -218,11 +218,11 @@ _MARKS = 48
 
 
 def _has_unique_steps(rows: _Rows) -> bool:
-    """Whether it is certain that no run has two rows of one step; False where that would cost too much.
+    """Return whether certainly no run has two rows of one step; False if finding out would cost too much.
 
     Steps are put in slots half as wide as the closest run's mean spacing. Each row adds 2^slot to the mark of
     its run and of 48 neighbouring slots: if a mark has as many one bits as rows, all slots, and hence all
-    steps, differ. It costs a grouping with rows / 24 groups instead of one with a group a row.
+    steps, differ. This needs a grouping with rows / 24 groups instead of one group per row.
     """
     spacings = [
         (extent.last_step - extent.first_step) / (extent.finite - 1)
@@ -252,12 +252,12 @@ _MANTISSA = 53
 def _split_column(
     frame: nw.LazyFrame[Any], column: str, largest: float, count: int
 ) -> tuple[nw.LazyFrame[Any], list[str]]:
-    """Add columns to a table, the parts of a column whose sums are exact, hence the same in any order.
+    """Add columns with the parts of a column whose sums are exact, hence independent of order.
 
     ExtractVector in Rump, Ogita and Oishi, "Accurate Floating-Point Summation" (2008); used for reproducible
     sums by Demmel and Nguyen (2013): adding and subtracting a large power of two cuts a number at a fixed
-    bit, and up to ``count`` multiples of one unit add up without rounding. What the last level leaves is not
-    summed; with a million rows it is below 2^-125 of ``largest``, which no absolute value exceeds.
+    bit, and up to ``count`` multiples of one unit add up without rounding. The remainder of the last level is
+    not summed; with a million rows it is below 2^-125 of ``largest``, which no absolute value exceeds.
     """
     bits = max(1, math.ceil(math.log2(max(count, 1))) + 1)
     exponent = (math.frexp(largest)[1] if largest > 0 else 0) + bits
@@ -274,7 +274,7 @@ def _split_column(
 
 
 def _is_finite(*names: str) -> nw.Expr:
-    # Comparing costs nothing where is_finite takes most of the time; NaN is larger than every number.
+    # Comparing is free while is_finite takes most of the time; NaN is larger than every number.
     finite = (nw.col(name).is_between(-LARGEST_FLOAT, LARGEST_FLOAT) for name in names)
     return nw.all_horizontal(*finite, ignore_nulls=False)
 
@@ -308,7 +308,7 @@ def _read_extents(measurements: Measurements, columns: tuple[str, ...]) -> list[
 
 
 def _select_last_written(rows: _Rows) -> nw.LazyFrame[Any]:
-    # Narwhals would sort the rows of every step to find the last; arg_max needs one row of memory a step.
+    # Narwhals would sort the rows of every step to find the last; arg_max needs memory for one row per step.
     last = ", ".join(f'arg_max("{name}", "row") AS "{name}"' for name in rows.columns)
     relation = rows.frame.to_native().aggregate(f"series, run, step, {last}", "series, run, step")
     lazy: nw.LazyFrame[Any] = nw.from_native(relation)
@@ -364,6 +364,6 @@ def _find_runs_of_rows(fetched: dict[str, Column], groups: Sequence[Group]) -> I
 
 
 def _fetch(frame: nw.LazyFrame[Any]) -> dict[str, Column]:
-    """The columns of a lazy table as arrays, without the help of a data frame library."""
+    """Return the columns of a lazy table as arrays, without a data frame library."""
     columns: dict[str, Column] = frame.to_native().fetchnumpy()
     return columns
