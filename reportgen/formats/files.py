@@ -137,8 +137,8 @@ class Sample:
 
     text: str  # the whole lines at the start of the file
     complete: bool  # whether these are all lines
-    # A few whole lines from all over the file; none if it is compressed. They include every series or metric
-    # that fills more than a hundredth of the file without interruption.
+    # A few whole lines from all over the file; none if it is compressed or complete. They include every
+    # series or metric that fills more than a hundredth of the file without interruption.
     pieces: list[bytes]
     # The last line if it has no line end, is not the only line, and was found without reading the whole file.
     last: LastLine | None

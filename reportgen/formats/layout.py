@@ -34,7 +34,7 @@ class FileLayout:
     """File of a source and how to read it, as far as it is known."""
 
     path: str  # relative to the project
-    format: str  # a key of ``formats.FORMATS``
+    format: str  # a key of ``tables.FORMATS``
     compression: str  # ``gzip``, ``zstd`` or empty
     columns: tuple[str, ...] = ()  # names as written, in order; empty for a column without a name
     types: tuple[str, ...] = ()  # SQL types to read them as; ``VARCHAR`` in most text formats

@@ -199,7 +199,7 @@ class MetricsBuilder:
         return metrics
 
     def list_findings(self) -> Iterator[Finding]:
-        """Yield at most one: values that are not numbers in metrics that have numbers."""
+        """Yield at most one finding: values that are not numbers in metrics that have numbers."""
         mixed = {name: count for name, count in self._dropped.items() if name in self._columns}
         yield from describe_dropped(self._path, mixed)
 

@@ -49,7 +49,7 @@ class Finding:
 class Points:
     """Values of one metric of one run in the order of writing: arrays of shape (n,)."""
 
-    steps: FloatArray  # NaN where a value has no step
+    steps: FloatArray  # NaN for a value without a step
     values: FloatArray  # as written, including NaN and infinities
     times: FloatArray | None = None  # milliseconds since 1970 UTC; None if the format has none
 

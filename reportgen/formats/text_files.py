@@ -183,7 +183,7 @@ class Decoder:
                 self._cut_off = number
 
     def list_findings(self) -> Iterator[Finding]:
-        """Yield at most two: the last line if it was left out, and invalid UTF-8."""
+        """Yield at most two findings: the last line if it was left out, and invalid UTF-8."""
         if self._cut_off:
             message = "the last line has no end and may be cut off: it was left out"
             yield Finding(self.path, message, self._cut_off)

@@ -75,7 +75,7 @@ def build_config(
 
 
 def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> Iterator[Finding]:
-    """Yield at most one: metrics with all values at step 0, MLflow's default."""
+    """Yield at most one finding: metrics with all values at step 0, MLflow's default."""
     names = [
         f'"{name}"'
         for name, points in metrics.items()
@@ -88,7 +88,7 @@ def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> Iterator[Fi
 
 
 def warn_unfinished(path: Path, status: str) -> Iterator[Finding]:
-    """Yield at most one: that the run failed, was killed or is still running."""
+    """Yield at most one finding: that the run failed, was killed or is still running."""
     if status in _RUNNING:
         message = "MLflow says that the run is still running, as also where it was killed"
         yield Finding(path, f"{message}: values may be missing")
@@ -97,7 +97,7 @@ def warn_unfinished(path: Path, status: str) -> Iterator[Finding]:
 
 
 def report_deleted(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
-    """Return at most one: runs deleted in MLflow; raise ``UnreadableError`` if there are no others."""
+    """Return at most one finding: deleted runs; raise ``UnreadableError`` if there are no others."""
     if not total:
         raise UnreadableError(path, "the store has no run")
     if deleted == total:

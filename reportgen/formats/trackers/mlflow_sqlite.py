@@ -63,7 +63,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             )
             builder = MetricsBuilder(unit.path, selected, timed=True)
             for key, value, step, time, is_nan in metric_rows.read_run(place):
-                # NULL is counted as not a number; the largest double stands for an infinity.
+                # NULL is counted as not a number; the largest double represents infinity.
                 cell = math.nan if is_nan else "" if value is None else value
                 number = parse_number(cell)
                 if number is not None and abs(number) >= _INFINITY:
