@@ -131,7 +131,7 @@ class _Rank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """Log: its header, its samples, and its scores per problem."""
+    """Header, samples and scores per problem of a log."""
 
     path: Path
     header: Mapping[str, Any]
@@ -150,7 +150,7 @@ class _Log:
 
     @property
     def generation(self) -> dict[str, Any]:
-        """Settings of generation: the model's own, overridden by those of the task and the command line."""
+        """Generation settings: the model's own, overridden by those of the task and the command line."""
         over = get_mapping(self.header, "plan", "config").items()
         return get_mapping(self.setup, "model_generate_config") | {k: v for k, v in over if v is not None}
 

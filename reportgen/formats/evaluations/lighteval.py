@@ -103,7 +103,7 @@ class _Task:
 
     @property
     def name(self) -> str:
-        """``gsm8k`` for ``lighteval|gsm8k|5``; newer files have no suite."""
+        """Name of the task: ``gsm8k`` for ``lighteval|gsm8k|5``; newer files have no suite."""
         parts = self.key.split("|")
         return parts[0] if len(parts) <= 2 else parts[1]  # noqa: PLR2004
 

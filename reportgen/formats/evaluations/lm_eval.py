@@ -147,7 +147,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """Task, its scores, the file of its answers, and the selected metrics."""
+    """Task with its scores, the file of its answers, and the selected metrics."""
 
     path: Path  # the results file, or the folder of answers without one
     document: Mapping[str, Any]
@@ -202,7 +202,7 @@ class _Task:
 
     @property
     def generation(self) -> dict[str, Any]:
-        """Settings of generation: the task's own, overridden by the command line."""
+        """Generation settings: the task's own, overridden by the command line."""
         over = _parse_arguments(get_inner(self.document, "config", "gen_kwargs"))
         return {**as_mapping(self.get("generation_kwargs")), **over}
 

@@ -40,7 +40,7 @@ class PathError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """Path: its text as written, and how many lists it leaves (``up``) before it goes in.
+    """Path as written, and how many lists it leaves (``up``) before it goes in.
 
     ``steps`` are names, numbers, None for every item, and ``OWN_KEY`` for the item at the row's
     own key; ``is_key`` is whether the path refers to the key.

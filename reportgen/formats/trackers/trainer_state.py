@@ -113,7 +113,7 @@ class _State:
         return step if isinstance(step, int) else -1
 
     def is_different(self, later: _State) -> bool:
-        """Return whether values differ from those of a later state, up to where the steps do.
+        """Return whether values differ from those of a later state before the steps do.
 
         A run that ended has a final row that a later state does not have.
         """
