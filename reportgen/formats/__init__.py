@@ -1,1 +1,1 @@
-"""Files of every format to tables of runs."""
+"""Readers that turn files of every format into tables of runs."""

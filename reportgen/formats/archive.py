@@ -1,12 +1,11 @@
-"""Members of a zip archive, also of a torn one, read into memory and within limits; nothing goes to disk.
+"""Members of a zip archive, even a torn one, read into memory within limits; nothing is written to disk.
 
-ZIP as in APPNOTE.TXT by PKWARE: methods 0 (stored), 8 (deflate) and 93 (Zstandard). Members are asked for by
-their exact name, so a name such as ``../x`` leads nowhere. What counts is what is really unpacked, not what
-the archive says of itself: a member may unpack to 128 MiB, everything together to 2 GiB, and a member beyond
-16 MiB to at most 200 times its packed size (texts of real logs unpack to 5 to 40 times). Each member has a
-local header with its name, method, checksum and sizes before it (4.3.7), and the list of all of them, the
-central directory (4.3.12), is the end of the file; a torn copy lacks it, and it is made again from what is
-there.
+ZIP as in APPNOTE.TXT by PKWARE: methods 0 (stored), 8 (deflate) and 93 (Zstandard). Members are looked up by
+their exact name, so a name such as ``../x`` leads nowhere. Limits apply to what is actually unpacked, not to
+the sizes in the archive: 128 MiB for a member, 2 GiB for everything, and for a member beyond 16 MiB at most
+200 times its packed size (texts of real logs unpack to 5 to 40 times). Each member follows a local header
+with its name, method, checksum and sizes (4.3.7), and the list of members, the central directory (4.3.12), is
+at the end of the file; a torn copy has none, so it is rebuilt from the headers.
 """
 
 from __future__ import annotations
@@ -52,25 +51,25 @@ _DAMAGE: Final = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(ValueError, OverflowError, NotImplementedError, ZstdError),
 )
-# zipfile unpacks what it has taken in of a Zstandard member without a bound, so it is given little at a time.
+# zipfile unpacks the bytes read from a Zstandard member without a limit, so it gets few at a time.
 _PIECE: Final = 1 << 12
 
 
 class Archive:
-    """An open archive; see ``open_archive``."""
+    """Open archive; see ``open_archive``."""
 
     def __init__(self, path: Path, zipped: zipfile.ZipFile, file: IO[bytes], *, torn: int = 0) -> None:
         self.path = path
-        # How many members there are before the tear, where the list of them is missing or damaged; or 0.
+        # Number of members before the tear if the central directory is missing or damaged; otherwise 0.
         self.torn = torn
-        # A name that stands twice is there once, and its last content counts.
+        # A repeated name is listed once, and its last content counts.
         self.names = frozenset(zipped.namelist())
         self._file = file
         self._zip = zipped
         self._unpacked = 0
 
     def read(self, name: str) -> bytes:
-        """The content of a member; raises ``UnreadableError`` where it is missing, damaged or too long."""
+        """Return a member's content; raise ``UnreadableError`` if it is missing, damaged or too long."""
         if name not in self.names:
             raise UnreadableError(self.path, f"the archive has no {name}", "Write it again")
         info = self._zip.getinfo(name)
@@ -103,7 +102,7 @@ class Archive:
     def _open_member(self, info: zipfile.ZipInfo) -> IO[bytes]:
         if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
             return self._zip.open(info)
-        # zipfile of this Python cannot unpack it.
+        # zipfile of this Python version cannot unpack it.
         self._file.seek(info.header_offset)
         signature, *_, name, extra = _LOCAL.unpack(self._file.read(_LOCAL.size))
         if signature != _MEMBER_SIGNATURE:
@@ -118,7 +117,7 @@ class Archive:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
-    """A zip archive; raises ``UnreadableError`` where it is none, torn in its first member or too long."""
+    """Open a zip archive; raise ``UnreadableError`` if it is not one, has no whole member or has too many."""
     refuse_pointer(path, read_head(path))
     with explain_os_errors(path):
         file = path.open("rb")
@@ -144,7 +143,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
 
 
 def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
-    """The whole members of an archive of up to 128 MiB that lacks their list, with one; and their number."""
+    """Rebuild the central directory of a torn archive of up to 128 MiB; also return its number of members."""
     file.seek(0)
     data = file.read(LARGEST_PART + 1)
     begin, directory, count = 0, BytesIO(), 0
@@ -159,6 +158,6 @@ def repair_archive(file: IO[bytes]) -> tuple[BytesIO, int]:
         entry = struct.pack("<4sH5H3L5H2L", _SIGNATURE, 20, *fields, name_length, 0, 0, 0, 0, 0, begin)
         directory.write(entry + data[name : name + name_length])
         begin, count = end, count + 1
-    known = min(count, 0xFFFF)  # readers go by the size of the list
+    known = min(count, 0xFFFF)  # readers use the size of the directory
     ending = struct.pack("<4s4H2LH", _END, 0, 0, known, known, directory.tell(), begin, 0)
     return BytesIO(data[:begin] + directory.getvalue() + ending), count

@@ -1,4 +1,4 @@
-"""What the text of a cell means: missing, a number, a time or a word (``sql`` says the same in SQL)."""
+"""Meaning of a cell's text: missing, a number, a time or a word (``sql`` has the same rules in SQL)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# A cell as it is written; None where the format itself says that there is nothing.
+# A cell as written; None if the format itself marks it as missing.
 Text: TypeAlias = str | None
 
 MISSING: Final = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none", "missing", "-", "--"))
@@ -22,7 +22,7 @@ _TIME: Final = re.compile(
 
 
 class Kind(StrEnum):
-    """What the cells of a column hold, as far as they were looked at."""
+    """Content of a column, as far as its cells were read."""
 
     NUMBER = "numbers"
     MIXED = "numbers, and words that no number is"
@@ -35,12 +35,12 @@ NUMERIC: Final = frozenset((Kind.NUMBER, Kind.MIXED))
 
 
 def is_missing(cell: Text) -> bool:
-    """Whether a cell says that there is no value; ``NaN`` is a value."""
+    """Return whether a cell is a missing value; ``NaN`` is a value."""
     return cell is None or cell.strip(" ").lower() in MISSING
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number, ``NaN`` and infinity included."""
+    """Return whether a cell is a number, including ``NaN`` and infinity."""
     try:
         float(cell)
     except ValueError:
@@ -49,12 +49,12 @@ def is_number(cell: str) -> bool:
 
 
 def is_time(cell: str) -> bool:
-    """Whether a cell is a date, or a date and a time, in the order of ISO 8601."""
+    """Return whether a cell is an ISO 8601 date, with or without a time."""
     text = cell.strip(" ")
     if not _TIME.fullmatch(text):
         return False
     try:
-        # Day and minute; the pattern knows no calendar.
+        # The pattern does not check the calendar, so parse day and minute.
         datetime.fromisoformat(text[:16])
     except ValueError:
         return False
@@ -62,7 +62,7 @@ def is_time(cell: str) -> bool:
 
 
 def infer_kind(cells: Iterable[Text]) -> Kind:
-    """What a column holds: numbers or times where at least half of its filled cells are."""
+    """Return the kind of a column: numbers or times if at least half of its filled cells are."""
     numbers = times = words = 0
     for cell, count in Counter(cells).items():
         if cell is None:
@@ -80,7 +80,7 @@ def infer_kind(cells: Iterable[Text]) -> Kind:
 
 
 def combine_kinds(kinds: Iterable[Kind]) -> Kind:
-    """What a column holds in several files: what it holds in most of them."""
+    """Return the kind of a column over several files: that of most of them."""
     filled = [kind for kind in kinds if kind is not Kind.EMPTY]
     if not filled:
         return Kind.EMPTY

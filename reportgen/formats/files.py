@@ -1,4 +1,4 @@
-"""Data files: their endings, their bytes decompressed, what their first bytes show, and their lines."""
+"""Data files: suffixes, decompression, file signatures and lines."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _TAIL: Final = 64 << 10
 
 
 def split_ending(path: Path) -> tuple[str, str | None, str]:
-    """Name without endings, format (None if the ending tells none) and compression (may be empty)."""
+    """Return the name without suffixes, the format (None if unknown) and the compression (may be empty)."""
     name = path.name
     compression = COMPRESSIONS.get(path.suffix.lower(), "")
     if compression:
@@ -72,7 +72,7 @@ def split_ending(path: Path) -> tuple[str, str | None, str]:
 
 
 def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
-    """A sort key by which ``run2`` stands before ``run10``."""
+    """Return a sort key that puts ``run2`` before ``run10``."""
     return [
         tuple((0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(part))
         for part in path.parts
@@ -80,13 +80,13 @@ def natural_key(path: Path) -> list[tuple[tuple[int, int, str], ...]]:
 
 
 def hash_file(path: Path) -> str:
-    """SHA-256 of a file as it lies on disk, in hex."""
+    """Return the SHA-256 of the file's bytes on disk, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def open_zstd(file: IO[bytes]) -> IO[bytes]:
-    """The decompressed bytes of all frames; reading raises ``ZstdError`` for damage and large windows."""
+    """Decompress all frames; reading raises ``ZstdError`` for damaged data and for large windows."""
     if sys.version_info >= (3, 14):
         window = {zstd.DecompressionParameter.window_log_max: LARGEST_PART.bit_length() - 1}
         return zstd.ZstdFile(file, options=window)
@@ -96,7 +96,7 @@ def open_zstd(file: IO[bytes]) -> IO[bytes]:
 
 
 def _is_whole_zstd(file: IO[bytes]) -> bool:
-    """Walk over the frames and blocks of a zstd file without decompressing any (RFC 8878, section 3.1)."""
+    """Check the frames and blocks of a zstd file without decompressing any (RFC 8878, section 3.1)."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     while file.tell() < size:
@@ -125,7 +125,7 @@ def _is_whole_zstd(file: IO[bytes]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LastLine:
-    """A last line that has no end: its bytes, and how many stand before it."""
+    """Last line without a line end: its bytes, and their offset."""
 
     data: bytes
     offset: int
@@ -133,29 +133,29 @@ class LastLine:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A first look at the lines of a file."""
+    """Sample of a file's lines."""
 
-    text: str  # the whole lines of its beginning
-    complete: bool  # whether these are all there are
-    # A few whole lines from places all over the file, none where it has to be decompressed. A series or
-    # metric that fills more than a hundredth of the file in one go is met in one of them.
+    text: str  # the whole lines at the start of the file
+    complete: bool  # whether these are all lines
+    # A few whole lines from all over the file; none if it is compressed or complete. They include every
+    # series or metric that fills more than a hundredth of the file without interruption.
     pieces: list[bytes]
-    # The last line if it has no end, is not the only one, and is found without reading the whole file.
+    # The last line if it has no line end, is not the only line, and was found without reading the whole file.
     last: LastLine | None
-    bom: int  # how many bytes its byte order mark has
-    even_ends: bool  # whether lines end with one sign everywhere, as far as can be seen
+    bom: int  # length of the byte order mark in bytes
+    even_ends: bool  # whether all lines seen have the same line end
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A data file, its name relative to the project, and ``gzip``, ``zstd`` or nothing."""
+    """Data file, its name relative to the project, and ``gzip``, ``zstd`` or an empty string."""
 
     path: Path
     name: str
     compression: str
 
     def read_all(self) -> bytes:
-        """All bytes of a file that is one value; at most ``LARGEST_DOCUMENT``."""
+        """Return all bytes of a file that is a single value; at most ``LARGEST_DOCUMENT``."""
         data = bytearray()
         with self.open() as file:
             while piece := file.read(_BLOCK_SIZE):
@@ -168,7 +168,7 @@ class Content:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """The decompressed bytes; errors of reading and decompressing become ``ReportError``."""
+        """Open the file decompressed; errors of reading and decompressing become ``ReportError``."""
         try:
             if self.compression == "zstd":
                 with self.path.open("rb") as packed, open_zstd(packed) as unpacked_file:
@@ -188,19 +188,19 @@ class Content:
             raise self.make_error(message, "Check that it exists and may be read") from None
 
     def make_error(self, message: str, next_step: str, line: int | None = None) -> ReportError:
-        """A problem of this file, to be raised."""
+        """Return a problem of this file as an exception."""
         return ReportError(self.make_problem(message, next_step, line))
 
     def make_problem(self, message: str, next_step: str, line: int | None = None) -> Diagnostic:
-        """A problem of this file."""
+        """Return a problem of this file."""
         return Diagnostic(SourceLocation(self.name, line), message, next_step, Stage.DATA)
 
     def make_warning(self, message: str, line: int | None = None) -> Diagnostic:
-        """A warning about this file."""
+        """Return a warning about this file."""
         return Diagnostic(SourceLocation(self.name, line), message, "", Stage.DATA, Severity.WARNING)
 
     def make_length_error(self, line: int) -> ReportError:
-        """The problem of a line that is longer than ``LARGEST_PART``, to be raised."""
+        """Return the exception for a line longer than ``LARGEST_PART``."""
         message = f"the line is longer than {format_mebibytes(LARGEST_PART)}"
         return self.make_error(message, "Check that this is a text file, with line feeds", line)
 
@@ -208,13 +208,13 @@ class Content:
         return self.make_error(f"the {kind} stream is damaged or ends early", "Write the file again")
 
     def make_columns_error(self, count: int) -> ReportError:
-        """The problem of a table with more than ``MOST_COLUMNS``, to be raised."""
+        """Return the exception for a table with more than ``MOST_COLUMNS``."""
         message = f"the table has {count:,} columns, and at most {MOST_COLUMNS:,} are read"
         step = "Write a row for each value, with a column for the metric and one for the value"
         return self.make_error(message, step)
 
     def read_sample(self, size: int) -> Sample:
-        """A look at the first ``size`` bytes, or at the first line if it is longer; see ``check``."""
+        """Read the first ``size`` bytes, or the first line if it is longer; raise the errors of ``check``."""
         self.check()
         with self.open() as file:
             data = bytearray(file.read(size))
@@ -232,7 +232,7 @@ class Content:
                 for index in range(_SAMPLES):
                     file.seek(max(end - length, 0) * index // (_SAMPLES - 1))
                     piece = file.read(length)
-                    # The part before the first end may be part of a line or the header.
+                    # The text before the first line end may be part of a line, or the header.
                     pieces.append(piece[piece.find(b"\n") + 1 or length : piece.rfind(b"\n") + 1])
                 before = file.seek(max(end - _TAIL, 0))
                 tail = file.read()
@@ -244,7 +244,7 @@ class Content:
         return Sample(text, complete, pieces, last, len(BOM) if head.startswith(BOM) else 0, even)
 
     def find_line_number(self, offset: int) -> int:
-        """The 1-based number of the line that begins at an offset."""
+        """Return the 1-based number of the line that starts at an offset."""
         ends, returns, left = 0, 0, offset
         with self.open() as file:
             while left > 0 and (piece := file.read(min(left, _BLOCK_SIZE))):
@@ -254,14 +254,14 @@ class Content:
         return (ends or returns) + 1
 
     def warn_torn_line(self, torn: LastLine | None) -> tuple[Diagnostic, ...]:
-        """At most one warning: that the last line was left out."""
+        """Return a warning that the last line was left out, if it was."""
         if not torn:
             return ()
         line = self.find_line_number(torn.offset)
         return (self.make_warning("the last line is torn off and was left out", line),)
 
     def decode_text(self, data: bytes) -> str:
-        """UTF-8 as text, without its byte order mark; raises ``ReportError`` with the line that is none."""
+        """Decode UTF-8 without its byte order mark; raise ``ReportError`` with the first invalid line."""
         try:
             return data.decode().removeprefix(_BOM_CHARACTER)
         except UnicodeDecodeError:
@@ -270,9 +270,9 @@ class Content:
             raise self.make_error(*NOT_UTF8, line) from None
 
     def read_lines(self, keep: int | None = None) -> Iterator[str]:
-        """Every line with its end, without a byte order mark; bytes that are not UTF-8 as surrogates.
+        """Yield every line with its line end, without a byte order mark; invalid bytes become surrogates.
 
-        Only the first ``keep`` bytes count, where the rest is torn off.
+        Only the first ``keep`` bytes count, if the rest is torn off.
         """
         with self.open() as file:
             text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline="")
@@ -286,11 +286,11 @@ class Content:
                     left -= 0 if keep is None else len(line.encode("utf-8", "surrogateescape"))
                     yield line if number > 1 else line.removeprefix(_BOM_CHARACTER)
             finally:
-                # Otherwise it would close the file a second time, which is an error.
+                # Otherwise the wrapper would close the file a second time, which is an error.
                 text.detach()
 
     def check(self) -> None:
-        """Raise ``ReportError`` where it cannot be read, is empty, or is not what its name says."""
+        """Raise ``ReportError`` if the file cannot be read, is empty, or does not match its name."""
         if self.path.is_symlink() and not self.path.exists():
             raise self.make_error("it is a link to a file that is not there", "Mend the link or remove it")
         with Content(self.path, self.name, "").open() as file:
@@ -319,7 +319,7 @@ class Content:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether a line of ``read_lines`` was UTF-8."""
+    """Return whether a line of ``read_lines`` was valid UTF-8."""
     return text.isascii() or not any("\udc80" <= sign <= "\udcff" for sign in text)
 
 

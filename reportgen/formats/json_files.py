@@ -1,4 +1,4 @@
-"""JSON as loggers and harnesses write it: an object a file or a line; whole, torn, or not JSON at all."""
+"""JSON of loggers and harnesses, one object per file or per line; whole, torn or invalid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 Reduce: TypeAlias = "Callable[[dict[str, Any]], dict[str, Any]]"
-"""What shortens each object of a JSON file as it is parsed."""
+"""Function that shortens each object of a JSON file as it is parsed."""
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _BETWEEN: Final = re.compile(r"\}\s*,\s*(?=\{)")
@@ -29,7 +29,7 @@ _decode: Final = json.JSONDecoder().raw_decode
 
 
 def parse_or_none(text: str | bytes) -> Any:  # noqa: ANN401 - JSON can be anything
-    """The value of a JSON text; None where it is none, or nested too deeply."""
+    """Parse JSON; return None if it is invalid or nested too deeply."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -37,17 +37,17 @@ def parse_or_none(text: str | bytes) -> Any:  # noqa: ANN401 - JSON can be anyth
 
 
 def parse_object(text: str) -> dict[str, Any] | None:
-    """An object, in which NaN and infinities may stand bare; None where the text is anything else."""
+    """Parse an object, allowing bare NaN and infinities; return None for anything else."""
     try:
         item = from_json(text)
     except ValueError:
-        # Half characters and deep nesting are refused there alone; three times as fast with all else.
+        # from_json is three times as fast, but refuses lone surrogates and deep nesting.
         item = parse_or_none(text)
     return item if isinstance(item, dict) else None
 
 
 def parse_beginning(text: str) -> dict[str, Any] | None:
-    """The keys and values that come first in an object, which may be cut off; None where there is none."""
+    """Return the first keys and values of an object that may be cut off; None if there is none."""
     comma = ","
     while comma:
         try:
@@ -60,11 +60,11 @@ def parse_beginning(text: str) -> dict[str, Any] | None:
 
 
 class JsonListItems:
-    """The items of a list in a text, one after the other, up to its end or to where the text breaks off."""
+    """Items of a list in a text, up to its end or to where the text breaks off."""
 
     def __init__(self, text: str, at: int) -> None:
         self._text = text
-        self.at = at  # where the next item, the end of the list, or what is no item stands
+        self.at = at  # position of the next item, the end of the list, or invalid text
         self.count = 0  # items so far
         self.ended = False  # whether the end of the list was reached
 
@@ -74,8 +74,8 @@ class JsonListItems:
         one_by_one_until = 0
         while not self.ended:
             if self.at >= one_by_one_until:
-                # A few hundred objects at once, which is quicker, up to what looks like the end of an item.
-                # Where it stands inside one, what is unbalanced before it does not parse.
+                # A few hundred objects at once, which is faster, up to what looks like the end of an item. If
+                # it is inside an item, the unbalanced text before it does not parse.
                 between = _BETWEEN.search(self._text, self.at + _PIECE)
                 part = self._text[self.at : between.start() + 1] if between else ""
                 many = parse_or_none(f"[{part}]") if between else None
@@ -108,10 +108,10 @@ def _skip_space(text: str, at: int) -> int:
 def iterate_cells(
     item: Mapping[str, Any], wrappers: frozenset[str] = frozenset(), joint: str = "/", media: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Cells and their names, nested ones joined by ``joint``, in the order of writing; a list is a cell.
+    """Yield names and cells in the order of writing, nested names joined by ``joint``; a list is a cell.
 
-    The names of ``wrappers``, objects directly in ``item``, are left out, and so are objects within that have
-    a key ``media``.
+    The names of ``wrappers``, objects directly in ``item``, are left out of joined names. Nested objects with
+    a key ``media`` are skipped.
     """
     waiting = [(key, value, 1) for key, value in reversed(list(item.items()))]
     while waiting:
@@ -124,15 +124,15 @@ def iterate_cells(
 
 
 def read_head_text(path: Path) -> str:
-    """The first 4 KiB of a file as text, to recognise it by."""
+    """Return the first 4 KiB of a file as text, to recognise it by."""
     return read_head(path).decode(errors="replace")
 
 
 def read_json(path: Path, reduced: Reduce | None = None) -> tuple[Any, tuple[Finding, ...]]:
-    """What a JSON file holds.
+    """Return the value of a JSON file.
 
-    ``reduced`` shortens each object in it as it is parsed, so that not everything is in memory at once.
-    Raises ``UnreadableError`` where it cannot be read, is too large, or is not whole JSON.
+    ``reduced`` shortens each object as it is parsed, so that not everything is in memory at once. Raises
+    ``UnreadableError`` if the file cannot be read, is too large, or is not valid JSON.
     """
     decoding = Decoder(path)
     value = parse_json(path, decoding.read_whole(), reduced=reduced)
@@ -140,7 +140,7 @@ def read_json(path: Path, reduced: Reduce | None = None) -> tuple[Any, tuple[Fin
 
 
 def read_json_object(path: Path, reduced: Reduce | None = None) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """The object in a JSON file; see ``read_json``."""
+    """Return the object in a JSON file; see ``read_json``."""
     value, findings = read_json(path, reduced)
     if not isinstance(value, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(value), "a single value")
@@ -149,10 +149,10 @@ def read_json_object(path: Path, reduced: Reduce | None = None) -> tuple[dict[st
 
 
 def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
-    """The items of a JSON file that is a list, one after the other, so that they are not in memory at once.
+    """Yield the items of a JSON file that is a list, one by one, to save memory.
 
-    What is irregular is added to the findings. Raises ``UnreadableError`` where it cannot be read, is too
-    large, holds no list, or from some item on no whole JSON.
+    Irregularities are added to ``findings``. Raises ``UnreadableError`` if the file cannot be read, is too
+    large, is not a list, or is not valid JSON from some item on.
     """
     decoding = Decoder(path)
     text = decoding.read_whole()
@@ -162,16 +162,16 @@ def read_json_items(path: Path, findings: list[Finding]) -> Iterator[Any]:
         raise UnreadableError(path, "a list is expected in the file", "Check its format")
     yield from (items := JsonListItems(text, at + 1))
     if not items.ended or _skip_space(text, items.at + 1) < len(text):
-        # It says where and why, and holds no object meanwhile.
+        # This raises the error with its location, without holding objects in memory.
         parse_json(path, text, reduced=lambda _: {})
 
 
 def parse_json(path: Path, text: str, what: str = "the file", reduced: Reduce | None = None) -> Any:  # noqa: ANN401
-    """The value of a JSON text; raises ``UnreadableError`` where it is none, or nested too deeply."""
+    """Parse JSON; raise ``UnreadableError`` if it is invalid or nested too deeply."""
     try:
         return json.loads(text, object_hook=reduced)
     except json.JSONDecodeError as error:
-        # Python ends some of its words with "at": "Unterminated string starting at".
+        # Some of Python's messages end with "at": "Unterminated string starting at".
         reason = error.msg.removesuffix(" at")
         message = f"{what} is not whole JSON: {reason} at line {error.lineno}, column {error.colno}"
         raise UnreadableError(path, message, "Write it again, or leave it out", error.lineno) from error
@@ -181,14 +181,14 @@ def parse_json(path: Path, text: str, what: str = "the file", reduced: Reduce | 
 
 
 class JsonLines:
-    """The objects of a JSON Lines file, in order; lines that are none are counted."""
+    """Objects of a JSON Lines file, in order; lines that are not objects are counted."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._decoding, self._bad = path, Decoder(path), Count()
         self._torn: int | None = None
 
     def read_objects(self) -> Iterator[dict[str, Any]]:
-        """Every object; afterwards ``list_findings`` is complete. Raises what ``read_lines`` raises."""
+        """Yield every object, then ``list_findings`` is complete; raise the errors of ``read_lines``."""
         for number, data in read_lines(self._path):
             if not data.strip():
                 continue
@@ -201,7 +201,7 @@ class JsonLines:
                 self._torn = number
 
     def list_findings(self) -> Iterator[Finding]:
-        """What was irregular."""
+        """Yield the irregularities found so far."""
         yield from self._bad.describe(self._path, "line is", "lines are", " no JSON object: left out")
         if self._torn:
             yield Finding(self._path, "the last line is torn off: left out", self._torn)
@@ -209,17 +209,17 @@ class JsonLines:
 
 
 def as_mapping(value: object) -> dict[str, Any]:
-    """A value that should be an object; an empty one where it is none."""
+    """Return a value that should be an object; an empty one if it is not."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:
-    """A value that should be a list; an empty one where it is none."""
+    """Return a value that should be a list; an empty one if it is not."""
     return value if isinstance(value, list) else []
 
 
 def as_word(value: object) -> str:
-    """A cell as a name or a word: one that can be written as UTF-8; empty where there is none."""
+    """Return a cell as a word that UTF-8 can encode; empty if there is none."""
     if isinstance(value, str):
         return (value if value.isascii() else value.encode(errors="replace").decode()).strip()
     if value is None or isinstance(value, dict | list):
@@ -228,12 +228,12 @@ def as_word(value: object) -> str:
 
 
 def shorten_cell(value: object, most: int = 80) -> str:
-    """A cell inside a message: one line, not too long."""
+    """Return a cell for a message, shortened to one line."""
     return shorten(as_word(value), most)
 
 
 def as_answer(value: object) -> str | None:
-    """A cell as an answer; None where there is none, or where it is a long text and no answer to compare."""
+    """Return a cell as an answer; None if there is none, or if it is too long a text to compare."""
     if isinstance(value, list) and len(value) == 1:
         return as_answer(value[0])
     text = as_word(value)

@@ -1,4 +1,4 @@
-"""Parts of messages: names in a sentence with the nearest one, and many problems of one kind as one."""
+"""Parts of messages: lists of names with suggestions, and summaries of repeated problems."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 _MOST_NAMES: Final = 12
 _LONGEST: Final = 60
-_MOST_FILES: Final = 3  # named one by one
+_MOST_FILES: Final = 3  # most files that are listed one by one
 _MOST_PROBLEMS: Final = 5
 
 
 def suggest_names(word: str, known: Sequence[str], says: str) -> str:
-    """A next step for an unknown name: the nearest one, and all names after ``says``, such as "It has"."""
+    """Return a next step for an unknown name: the nearest one, and all names after ``says`` ("It has")."""
     return f"{suggest_name(word, known)}{says} {list_names(known)}" if known else ""
 
 
 def list_names(words: Iterable[str]) -> str:
-    """Names as a list in a sentence, of very many the first twelve."""
+    """Return names as a list in a sentence, at most the first twelve."""
     shown = [shorten(word, _LONGEST) for word in words]
     more = len(shown) - _MOST_NAMES
     if more > 1:
@@ -36,7 +36,7 @@ def list_names(words: Iterable[str]) -> str:
 
 
 def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Problems; one that more than three files have is given for the first, with the number of others."""
+    """Yield problems, merging one that more than three files share into that of the first file."""
     groups: dict[tuple[str, ...], list[Diagnostic]] = defaultdict(list)
     for problem in problems:
         groups[problem.message, problem.next_step, problem.stage, problem.severity].append(problem)
@@ -50,7 +50,7 @@ def merge_problems(problems: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 
 
 def limit_problems(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The first problems of a file, and how many more there are."""
+    """Return the first problems of a file, and one that counts the rest."""
     every = list(problems)
     shown, rest = every[:_MOST_PROBLEMS], every[_MOST_PROBLEMS:]
     if rest:

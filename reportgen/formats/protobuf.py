@@ -1,6 +1,6 @@
-"""Protocol Buffers on the wire: the fields of a message, one after the other, without a schema.
+"""Protocol Buffers wire format: the fields of a message, read in order without a schema.
 
-Source: "Encoding" of the Protocol Buffers documentation. A message is a sequence of tags and values. Nothing
+Source: "Encoding" in the Protocol Buffers documentation. A message is a sequence of tags and values. Nothing
 is copied: a field's content is a slice of the message.
 """
 
@@ -22,11 +22,11 @@ _FLOAT: Final = Struct("<f")
 
 
 class MalformedError(ValueError):
-    """Bytes that are no message: a varint without an end, a length beyond the end, an unknown wire type."""
+    """Error for an invalid message: an endless varint, a length beyond the end, an unknown wire type."""
 
 
 def read_varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
-    """The unsigned number (64 bits) that begins at ``at``, and where it ends; see ``MalformedError``."""
+    """Return the unsigned 64-bit number at ``at`` and where it ends; raise ``MalformedError``."""
     value = shift = 0
     for index in range(at, min(at + _LONGEST_VARINT, len(data))):
         byte = data[index]
@@ -38,10 +38,10 @@ def read_varint(data: memoryview | bytes, at: int) -> tuple[int, int]:
 
 
 def iterate_spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[int, int, int, int, int]]:
-    """Number, wire type, start and stop of the content of every field of ``message[start:stop]``.
+    """Yield number, wire type, start and stop of the content of every field of ``message[start:stop]``.
 
-    The fifth is the value of a ``VARINT`` (see ``as_signed``), otherwise 0. What was yielded before a
-    ``MalformedError`` was whole.
+    The fifth item is the value of a ``VARINT`` (see ``as_signed``), otherwise 0. All fields yielded before a
+    ``MalformedError`` are whole.
     """
     at = start
     while at < stop:
@@ -65,37 +65,37 @@ def iterate_spans(message: memoryview, start: int, stop: int) -> Iterator[tuple[
 
 
 def iterate_fields(message: memoryview) -> Iterator[tuple[int, int, int | memoryview]]:
-    """Number, wire type and value of every field, in the order of writing.
+    """Yield number, wire type and value of every field, in the order of writing.
 
-    The value is an int for ``VARINT`` (see ``as_signed``), the bare bytes for ``FIXED64``, ``FIXED32`` and
-    ``DELIMITED``. Errors as those of ``iterate_spans``.
+    The value is an int for ``VARINT`` (see ``as_signed``), the raw bytes for ``FIXED64``, ``FIXED32`` and
+    ``DELIMITED``. Errors are those of ``iterate_spans``.
     """
     for number, wire, start, stop, value in iterate_spans(message, 0, len(message)):
         yield number, wire, value if wire == VARINT else message[start:stop]
 
 
 def iterate_delimited(message: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Number and content of every field with a length: texts, bytes, messages within; others are left out."""
+    """Yield number and content of every length-delimited field: texts, bytes, nested messages."""
     for number, wire, start, stop, _ in iterate_spans(message, 0, len(message)):
         if wire == DELIMITED:
             yield number, message[start:stop]
 
 
 def as_signed(value: int) -> int:
-    """A varint as the int64 that it stands for (two's complement)."""
+    """Return a varint as an int64 (two's complement)."""
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def decode_double(content: memoryview) -> float:
-    """The content of a ``FIXED64`` field that is a double."""
+    """Decode a ``FIXED64`` field that is a double."""
     return float(_DOUBLE.unpack(content)[0])
 
 
 def decode_float(content: memoryview) -> float:
-    """The content of a ``FIXED32`` field that is a float, widened exactly."""
+    """Decode a ``FIXED32`` field that is a float, widened exactly."""
     return float(_FLOAT.unpack(content)[0])
 
 
 def decode_text(content: memoryview) -> str:
-    """A string; bytes that are no UTF-8 become U+FFFD."""
+    """Decode a string; invalid UTF-8 becomes U+FFFD."""
     return str(content, "utf-8", "replace")

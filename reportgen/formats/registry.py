@@ -1,7 +1,7 @@
-"""The formats of loggers and harnesses, and which files of a folder belong to which of their units.
+"""Registry of logger and harness formats, and the search for their units in a folder.
 
-A new format is a module as ``Reader`` describes it, and a line below. A module is imported only where the
-name of a file matches.
+A new format is a module that implements ``Reader``, and an entry below. A module is imported only if a file
+name matches.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UnitFormat:
-    """A format that is read in units."""
+    """Format that is read in units."""
 
-    name: str  # what ``format:`` of a source says
+    name: str  # the name in ``format:`` of a source
     module: str
-    # File names that may be of this format, in small letters; some of a unit's files have one.
+    # File names that may be of this format, in lower case; at least one file of a unit matches.
     patterns: tuple[str, ...]
-    # Whether it is left out, unless ``format:`` names it, where there are tables that it does not read:
-    # console output repeats them, and lists of answers may be cells of theirs.
+    # Whether it is left out, unless ``format:`` names it, if there are tables that it does not read: console
+    # output repeats them, and answer lists may be their cells.
     weak: bool = False
 
     def matches(self, name: str) -> bool:
-        """Whether a file of this name may be of this format."""
+        """Return whether a file of this name may be of this format."""
         return any(fnmatchcase(name.lower(), pattern) for pattern in self.patterns)
 
 
 class Reader(Protocol):
-    """What a reader's module has."""
+    """Interface of a reader's module."""
 
     NAME: str
     TITLE: str
 
     def find_units(self, files: Sequence[Path]) -> tuple[Unit, ...]:
-        """The files of this format, grouped."""
+        """Return the files of this format, grouped into units."""
 
     def read(self, unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun | Evaluation]:
-        """What a unit holds; raises ``UnreadableError`` where none of it can be read."""
+        """Yield the contents of a unit; raise ``UnreadableError`` if none of it can be read."""
 
 
 def _make_format(module: str, *patterns: str, name: str = "", weak: bool = False) -> UnitFormat:
@@ -56,8 +56,8 @@ def _make_format(module: str, *patterns: str, name: str = "", weak: bool = False
 
 
 _DATABASES: Final = ("*.db", "*.sqlite", "*.sqlite3")
-# Where runs were logged in several formats, the first of them here is read: the most complete first, the
-# least certain last. The Trainer logs for TensorBoard, too, into folders that say nothing of the run.
+# If runs were logged in several formats, the first of them is read: the most complete formats come first, the
+# least certain ones last. The Trainer also logs for TensorBoard, in folders that do not identify the run.
 LOGGERS: tuple[UnitFormat, ...] = (
     _make_format("trackers.wandb", "*.wandb"),
     _make_format("trackers.trainer_state", "*.json"),
@@ -83,44 +83,44 @@ HARNESSES: tuple[UnitFormat, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class FoundUnits:
-    """What a folder holds that loggers or harnesses wrote."""
+    """Units of loggers or harnesses in a folder."""
 
     units: tuple[Unit, ...] = ()  # of one format, in natural order
-    left_out: tuple[tuple[str, int], ...] = ()  # other formats that there are, too, and numbers of units
+    left_out: tuple[tuple[str, int], ...] = ()  # other formats found, with their numbers of units
 
 
 def list_formats() -> tuple[UnitFormat, ...]:
-    """All formats that are read in units, in the order in which they are looked for: weak ones last."""
+    """Return all formats that are read in units, in search order: weak ones last."""
     return tuple(sorted((*LOGGERS, *HARNESSES), key=lambda form: form.weak))
 
 
 def find_format(name: str | None) -> UnitFormat | None:
-    """The format that ``format:`` names; None for a format of tables."""
+    """Return the format that ``format:`` names; None for a table format."""
     return next((form for form in list_formats() if form.name == name), None)
 
 
 def load_reader(form: UnitFormat) -> Reader:
-    """The reader's module, imported when it is first needed."""
+    """Import and return the reader's module."""
     return cast("Reader", importlib.import_module(form.module))
 
 
 def get_title(name: str) -> str:
-    """A format as people call it."""
+    """Return the display name of a format."""
     form = find_format(name)
     return load_reader(form).TITLE if form else name
 
 
 def is_unit_name(name: str) -> bool:
-    """Whether a file's name is none of a table, but one that a logger or harness gives."""
+    """Return whether a file name is typical of a logger or harness, and not of a table."""
     return split_ending(Path(name))[1] is None and any(form.matches(name) for form in list_formats())
 
 
 def find_units(files: Sequence[Path], form: str | None = None, *, named: bool = False) -> FoundUnits:
-    """The units among files: those of the first format that has not less than half as many as another one.
+    """Find the units of the first format that has at least half as many as any other format.
 
-    One run is often logged in several formats at once, so two of them are never mixed; but a format that only
-    one of many runs has does not hide the others. ``files`` are in natural order, ``form`` is the only format
-    to look for; with it, ``named`` files are those that the user named, each a unit, whatever its name.
+    One run is often logged in several formats at once, so formats are never mixed; but a format that only one
+    of many runs has does not hide the others. ``files`` are in natural order. ``form`` is the only format to
+    look for; with ``named``, every file is then a unit whatever its name, since the user named it.
     """
     found: dict[str, tuple[Unit, ...]] = {}
     for candidate in [find_format(form)] if form else list_formats():

@@ -1,4 +1,4 @@
-"""Data of a run while it is read: metrics that grow value by value, and settings from files near a log."""
+"""Building blocks of run readers: metrics that grow value by value, and settings from files near a log."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 MOST_POINTS: Final = 10_000_000
 MOST_METRICS: Final = 100_000
 FEW_NAMES: Final = 3
-"""So many metrics are named in a finding."""
+"""Number of metrics that a finding names."""
 _LONGEST_NAME: Final = 60
-# Fewer rows of one shape on average are not worth arrays.
+# With fewer rows per set of keys on average, arrays do not pay off.
 _FEWEST_OF_SHAPE: Final = 8
 
 
 def parse_number(cell: object) -> float | None:
-    """A cell as a number: also ``true``, ``"0.5"``, ``"NaN"``, ``"-Infinity"``; None where it is none."""
+    """Return a cell as a number, also ``true``, ``"0.5"``, ``"NaN"`` and ``"-Infinity"``; None for others."""
     if isinstance(cell, float):
         return cell
     if isinstance(cell, int):
@@ -52,23 +52,23 @@ def parse_number(cell: object) -> float | None:
 
 
 def parse_number_text(text: str) -> float | None:
-    """A text as a number; None where it is none."""
+    """Return a text as a number; None if it is not one."""
     try:
         value = float(text)
     except ValueError:
         return None
-    # Python also reads 1_000 and digits of other scripts.
+    # Python also accepts 1_000 and digits of other scripts.
     return value if text.isascii() and "_" not in text else None
 
 
 def number_or_nan(cell: object) -> float:
-    """A cell as a number; NaN where it is none."""
+    """Return a cell as a number; NaN if it is not one."""
     value = parse_number(cell)
     return math.nan if value is None else value
 
 
 def parse_time(cell: object) -> float | None:
-    """A text of ISO 8601 as milliseconds since 1970 UTC; a time without a zone is UTC."""
+    """Parse an ISO 8601 time as milliseconds since 1970 UTC; without a zone it is UTC; None for others."""
     if not isinstance(cell, str):
         return None
     try:
@@ -79,7 +79,7 @@ def parse_time(cell: object) -> float | None:
 
 
 def check_metric_count(metrics: int, path: Path) -> None:
-    """Raise ``UnreadableError`` for too many metrics, as where each step has names of its own."""
+    """Raise ``UnreadableError`` for too many metrics, as when each step has its own names."""
     if metrics > MOST_METRICS:
         message = f"the run has more than {MOST_METRICS:,} metrics"
         raise UnreadableError(path, message, "Name those to be read with metrics: in source.yml")
@@ -93,7 +93,7 @@ def check_value_count(values: int, path: Path, name: str) -> None:
 
 
 def describe_dropped(path: Path, dropped: Mapping[str, int]) -> Iterator[Finding]:
-    """At most one finding: cells that are no numbers, counted by metric."""
+    """Yield at most one finding: the cells that are not numbers, counted over all metrics."""
     if dropped:
         cells = format_count(sum(dropped.values()), "value that is no number", "values that are no numbers")
         names = join_names([quote_metric(name) for name in dropped], most=FEW_NAMES)
@@ -101,7 +101,7 @@ def describe_dropped(path: Path, dropped: Mapping[str, int]) -> Iterator[Finding
 
 
 def quote_metric(name: str) -> str:
-    """The name of a metric for a message: one line, not too long."""
+    """Return a metric's name for a message, shortened to one line."""
     return f'"{shorten(name, _LONGEST_NAME)}"'
 
 
@@ -110,9 +110,9 @@ Row: TypeAlias = "tuple[float, float, Mapping[str, Any]]"
 
 
 class MetricsBuilder:
-    """The metrics of one run: ``add`` appends one value, ``extend`` many of one metric.
+    """Builder of one run's metrics: ``add`` appends one value, ``extend`` many of one metric.
 
-    All raise ``UnreadableError`` where a metric has too many values or the run too many metrics.
+    The methods raise ``UnreadableError`` for too many values of a metric, or too many metrics.
     """
 
     def __init__(self, path: Path, selected: Collection[str] | None = None, *, timed: bool = False) -> None:
@@ -126,11 +126,11 @@ class MetricsBuilder:
         return len(self._columns)
 
     def is_selected(self, name: str) -> bool:
-        """Whether this metric is to be read."""
+        """Return whether this metric is read."""
         return self._selected is None or name in self._selected
 
     def add(self, name: str, step: float, value: float, time: float = math.nan) -> None:
-        """Append a value to its metric."""
+        """Append a value to a metric."""
         column = self._columns.get(name)
         if column is None:
             if not self.is_selected(name):
@@ -145,7 +145,7 @@ class MetricsBuilder:
             check_value_count(len(column[0]), self._path, name)
 
     def add_cell(self, name: str, step: float, cell: object, time: float = math.nan) -> None:
-        """Append a cell as a number; one that is none is counted, one that is null is left out."""
+        """Append a cell as a number; count one that is not a number, and skip null."""
         value = parse_number(cell)
         if value is not None:
             self.add(name, step, value, time)
@@ -153,9 +153,9 @@ class MetricsBuilder:
             self.count_dropped(name)
 
     def add_rows(self, rows: Sequence[Row], wrappers: frozenset[str] = frozenset()) -> None:
-        """Append the cells of rows, nested names as ``iterate_cells`` joins them.
+        """Append the cells of rows, with nested names joined as in ``iterate_cells``.
 
-        Rows are taken column by column where many have the same keys and all cells are numbers.
+        Rows are read column by column if many have the same keys and all cells are numbers.
         """
         columns = _build_columns(rows, wrappers)
         if columns is None:
@@ -164,7 +164,7 @@ class MetricsBuilder:
                     self.add_cell(name, step, cell, time)
             return
         for name, pieces in columns.items():
-            # In the order of the rows, of whichever keys.
+            # Restore the order of the rows across sets of keys.
             places, steps, times = np.concatenate([positions for positions, _ in pieces], axis=1)
             order = np.argsort(places, kind="stable")
             values = np.concatenate([column for _, column in pieces])
@@ -173,7 +173,7 @@ class MetricsBuilder:
     def extend(
         self, name: str, steps: FloatArray, values: FloatArray, times: FloatArray | None = None
     ) -> None:
-        """Append values to their metric; a log with times needs ``times``."""
+        """Append values to a metric; a builder with times needs ``times``."""
         if not self.is_selected(name) or not len(values):
             return
         column = self._columns.setdefault(name, (array("d"), array("d"), array("d")))
@@ -185,12 +185,12 @@ class MetricsBuilder:
         check_value_count(len(column[0]), self._path, name)
 
     def count_dropped(self, name: str, count: int = 1) -> None:
-        """Count cells of a metric that are no numbers."""
+        """Count cells of a metric that are not numbers."""
         if count and self.is_selected(name):
             self._dropped[name] = self._dropped.get(name, 0) + count
 
     def build(self) -> dict[str, Points]:
-        """Every metric that has a value, in the order of first appearance; an infinite step is none."""
+        """Return every metric that has a value, in order of first appearance; infinite steps become NaN."""
         metrics = {}
         for name, column in self._columns.items():
             steps, values, times = (np.frombuffer(cells, np.float64) for cells in column)
@@ -199,7 +199,7 @@ class MetricsBuilder:
         return metrics
 
     def list_findings(self) -> Iterator[Finding]:
-        """At most one: cells that are no numbers in metrics that have some; a column of words is no fault."""
+        """Yield at most one finding: values that are not numbers in metrics that have numbers."""
         mixed = {name: count for name, count in self._dropped.items() if name in self._columns}
         yield from describe_dropped(self._path, mixed)
 
@@ -207,10 +207,10 @@ class MetricsBuilder:
 def _build_columns(
     rows: Sequence[Row], wrappers: frozenset[str]
 ) -> dict[str, list[tuple[FloatArray, FloatArray]]] | None:
-    """For each metric, a piece for each set of keys: indices, steps and times (3, n), and values (n,).
+    """Return for each metric, by set of keys: indices, steps and times (3, n), and values (n,).
 
-    None where rows are too different, or a cell is no number: a text, a list, null, a number beyond a double,
-    or objects within objects.
+    Return None if rows are too different, or a cell is not a number: a text, a list, null, a number beyond a
+    double, or an object within an object.
     """
     shapes: dict[tuple[Any, ...], list[int]] = {}
     for index, (_, _, cells) in enumerate(rows):
@@ -239,12 +239,12 @@ def _build_columns(
 
 _LONGEST: Final = 2_000_000
 _MOST_SETTINGS: Final = 10_000
-# How Python's writer puts down a class or function: its name is in the tag, and the value is empty.
+# Python's YAML writer puts the name of a class or function in the tag, with an empty value.
 _NAMED: Final = re.compile(r"!!python/(?:name|module):([\w.]+)[ \t]+''")
 
 
 def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
-    """What a JSON or YAML file sets, whatever its tags; a file that cannot be read is a finding."""
+    """Return the settings in a JSON or YAML file, whatever its tags; an unreadable file is a finding."""
     decoding = Decoder(path)
     try:
         text = decoding.decode(read_whole(path, _LONGEST))
@@ -270,7 +270,7 @@ def read_settings(path: Path) -> tuple[dict[str, Setting], tuple[Finding, ...]]:
 
 
 def parse_yaml(path: Path, text: str) -> tuple[Node | None, Diagnostic | None]:
-    """The tree of a YAML text whatever its tags, if any, and the first problem where it is no YAML."""
+    """Parse YAML with any tags; return the tree, if any, and the first problem if it is not valid."""
     collected = Diagnostics()
     with collected.collecting():
         return parse(normalise_text(text), Origin(path.name), any_tag=True), None
@@ -278,7 +278,7 @@ def parse_yaml(path: Path, text: str) -> tuple[Node | None, Diagnostic | None]:
 
 
 def flatten(tree: object) -> dict[str, Setting]:
-    """Nested names joined by dots, lists, NaN and infinities as JSON; what is null or empty is left out."""
+    """Join nested names by dots; lists, NaN and infinities become JSON, null and empty are left out."""
     settings: dict[str, Setting] = {}
     waiting: list[tuple[str, Any]] = [("", tree)]
     while waiting and len(settings) < _MOST_SETTINGS:
@@ -287,7 +287,7 @@ def flatten(tree: object) -> dict[str, Setting]:
             children = [(f"{name}.{key}" if name else str(key), child) for key, child in value.items()]
             waiting += reversed(children)
         elif isinstance(value, list):
-            # A list of lists of lists may be deeper than Python recurses; nobody compares runs by one.
+            # Deeper lists may exceed Python's recursion limit, and are no use for comparing runs.
             if name and value and not any(isinstance(item, list | dict) for item in value):
                 settings[name] = json.dumps(value, ensure_ascii=False)
         elif name and isinstance(value, str | int | float) and value != "":
@@ -296,5 +296,5 @@ def flatten(tree: object) -> dict[str, Setting]:
 
 
 def as_json_setting(value: Setting) -> Setting:
-    """A setting that can be a number of JSON: NaN and infinities become their names there."""
+    """Return a setting that JSON can hold: NaN and infinities become text."""
     return json.dumps(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""Runs and evaluations as values: what the reader of each log or results format returns."""
+"""Runs and evaluations as values, as the readers of log and results formats return them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 Setting: TypeAlias = str | int | float | bool
-"""A value of a run's configuration."""
+"""Value in a run's configuration."""
 
 
 class UnreadableError(Exception):
-    """A file that is not of its format, or goes beyond a limit; the user reads it with its location.
+    """Error for a file that is not of its format or exceeds a limit; shown with its location.
 
     Message and next step are sentences without a full stop, the next step may be empty; lines count from 1.
     """
@@ -38,7 +38,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something irregular in a file and how it was handled, without a full stop; lines count from 1."""
+    """Irregularity in a file and how it was handled, without a full stop; lines count from 1."""
 
     path: Path
     message: str
@@ -47,32 +47,32 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """One metric of one run in the order of writing: arrays of shape (n,)."""
+    """Values of one metric of one run in the order of writing: arrays of shape (n,)."""
 
-    steps: FloatArray  # NaN where a value has no step
-    values: FloatArray  # as written; NaN and infinities are still in
-    times: FloatArray | None = None  # milliseconds since 1970 UTC; None where the format has none
+    steps: FloatArray  # NaN for a value without a step
+    values: FloatArray  # as written, including NaN and infinities
+    times: FloatArray | None = None  # milliseconds since 1970 UTC; None if the format has none
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRun:
-    """One run as its logger wrote it; texts are empty where there is none."""
+    """One run as its logger wrote it; unknown texts are empty."""
 
     path: Path  # its file or folder
-    name: str  # what its logger calls it
-    id: str  # its logger's id, which a resumed run shares with its beginning
+    name: str  # the name in its logger
+    id: str  # the logger's id, shared by a resumed run and its first part
     group: str  # experiment, project or group
     config: Mapping[str, Setting]  # nested names joined by dots
-    metrics: Mapping[str, Points]  # by the logger's own name
-    step_name: str = "step"  # what a step is called: ``step``, ``_step``, ``epoch``
+    metrics: Mapping[str, Points]  # by the logger's name
+    step_name: str = "step"  # the logger's name for the step: ``step``, ``_step``, ``epoch``
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A score that a harness reports for a whole benchmark; None for what is unknown."""
+    """Score that a harness reports for a whole benchmark; None for unknown values."""
 
-    metric: str  # with the filter or scorer that it belongs to: ``acc``, ``exact_match (strict)``
+    metric: str  # with its filter or scorer: ``acc``, ``exact_match (strict)``
     value: float
     stderr: float | None = None
     n: int | None = None  # number of problems
@@ -81,12 +81,12 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """One answer of a model to one problem; None for what is unknown."""
+    """One answer of a model to one problem; None for unknown values."""
 
-    problem: str  # what identifies it in the benchmark: an id, otherwise a number
+    problem: str  # id within the benchmark, otherwise a number
     score: float | None
-    sample: str = ""  # the epoch or repeat
-    metric: str = ""  # the scorer, metric or filter that gave the score
+    sample: str = ""  # epoch or repeat
+    metric: str = ""  # scorer, metric or filter that gave the score
     answer: str | None = None
     gold: str | None = None
     tokens: float | None = None
@@ -101,10 +101,10 @@ class Evaluation:
     path: Path  # its file or folder
     model: str
     benchmark: str  # task or benchmark
-    run: str  # what distinguishes this evaluation from others of the same model: a date or id
+    run: str  # date or id that distinguishes evaluations of the same model
     seed: str | None  # as written
-    protocol: Mapping[str, str]  # in the keys of ``settings.source.Protocol`` where they fit
-    answers: tuple[ScoredAnswer, ...]  # empty where the harness has totals only
+    protocol: Mapping[str, str]  # keys of ``settings.source.Protocol`` where they fit
+    answers: tuple[ScoredAnswer, ...]  # empty if the harness has only totals
     totals: tuple[Total, ...]  # for the whole benchmark
-    finished: bool = True  # False where the evaluation was cancelled or failed
+    finished: bool = True  # False if the evaluation was cancelled or failed
     findings: tuple[Finding, ...] = ()

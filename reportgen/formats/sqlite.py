@@ -1,11 +1,11 @@
-"""SQLite databases of loggers: opened so that nothing is lost, and nothing is written next to the original.
+"""SQLite databases of loggers, opened without losing rows or writing next to the original.
 
-Source: "Database File Format" and "Write-Ahead Logging" of the SQLite documentation. A large database at
-rest is opened in place, as one that does not change (``immutable``), which takes no lock and makes no file. A
-small one is copied to a temporary folder first: in place, a program that writes to it meanwhile would mix the
-rows of two moments. Rows that were committed and not yet carried over lie in a ``-wal`` file beside it, and
-what a killed program had half overwritten lies in a ``-journal``: then all of them are copied, whatever their
-size, and SQLite puts the copy in order.
+Source: "Database File Format" and "Write-Ahead Logging" in the SQLite documentation. A large database at rest
+is opened in place as one that does not change (``immutable``), which takes no lock and creates no file. A
+small one is copied to a temporary folder first, since a program writing to it meanwhile would mix rows of two
+moments. Committed rows not yet checkpointed are in a ``-wal`` file next to it, and pages that a killed
+program was overwriting are in a ``-journal``: then all files are copied, whatever their size, and SQLite
+recovers the copy.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _WAL_HEADER: Final = 32
 _ROWS_AT_ONCE: Final = 4096
 _COPIES: Final = 8
 _SMALL: Final = 64 << 20
-# A schema may name functions and views; neither is needed, and both are somebody else's program.
+# A schema may use functions and views; neither is needed, and both are untrusted code.
 _GUARDS: Final = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON")
 
 
 @dataclass(frozen=True, slots=True)
 class SqliteStore:
-    """An open database; ``columns`` are those of every ordinary table, in lower case."""
+    """Open database; ``columns`` are those of every ordinary table, in lower case."""
 
     path: Path
     columns: dict[str, frozenset[str]]
@@ -50,24 +50,24 @@ class SqliteStore:
     _state: tuple[object, ...]
 
     def select(self, query: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, a few thousand in memory at a time; cells have the types of SQLite."""
-        # A cursor that nobody takes all rows of ends with the connection.
+        """Yield the rows of a query, a few thousand in memory at a time; cells have SQLite's types."""
+        # A cursor that is not exhausted ends with the connection.
         cursor = self._connection.execute(query, values)
         while portion := cursor.fetchmany(_ROWS_AT_ONCE):
             yield from portion
 
     def name_column(self, table: str, name: str) -> str:
-        """The column in SQL, or NULL where older stores lack it."""
+        """Return the column in SQL, or NULL if an older store does not have it."""
         return f'{table}."{name}"' if name in self.columns.get(table, ()) else "NULL"
 
     def check_columns(self, table: str, columns: Collection[str], title: str) -> None:
-        """Raise ``UnreadableError`` where a table has not these columns."""
+        """Raise ``UnreadableError`` if a table does not have these columns."""
         if not self.columns.get(table, frozenset()) >= set(columns):
             message = f"the database has no table {table} as a {title} has it"
             raise UnreadableError(self.path, message, "Check the format of the source")
 
     def list_findings(self) -> Iterator[Finding]:
-        """What was irregular so far."""
+        """Yield the irregularities found so far."""
         yield from self._decoding.list_findings()
         if _read_state(self.path) != self._state:
             message = "the database was written to while it was read: rows of that time are missing"
@@ -77,7 +77,7 @@ class SqliteStore:
 def find_stores(
     form: str, files: Sequence[Path], columns: Collection[str], is_usual: Callable[[Path], bool]
 ) -> tuple[Unit, ...]:
-    """A unit for each database with these columns of a table ``metrics``; a damaged one by its usual name."""
+    """Return a unit for each database with these columns in ``metrics``, or with a usual name if damaged."""
     units = []
     for file in files:
         beginning = text_files.read_head(file, text_files.HEAD) if file.suffix.lower() in SUFFIXES else b""
@@ -86,7 +86,7 @@ def find_stores(
             with suppress(UnreadableError), _open_in_place(file) as store:
                 own = store.columns.get("metrics", frozenset())
             if own is None or (not own and _find_sidecars(file)):
-                # A store that was begun a moment ago has its tables in the -wal only, or is being written to.
+                # A new store has its tables only in the -wal, or is being written to.
                 with suppress(UnreadableError), open_store(file) as store:
                     own = store.columns.get("metrics", frozenset())
         if is_usual(file) if own is None else own >= set(columns):
@@ -101,7 +101,7 @@ def _find_sidecars(path: Path) -> tuple[Path, ...]:
 
 @contextmanager
 def open_store(path: Path) -> Iterator[SqliteStore]:
-    """A database for reading, with all that was committed; raises ``UnreadableError`` where it is none."""
+    """Open a database with all committed rows for reading; raise ``UnreadableError`` if it is not one."""
     real = path.resolve()
     if not text_files.read_head(real).startswith(_HEADER):
         with text_files.explain_os_errors(real), real.open("rb") as file:
@@ -118,17 +118,17 @@ def open_store(path: Path) -> Iterator[SqliteStore]:
             try:
                 shutil.copyfile(real, copy)
                 for sidecar in _find_sidecars(real):
-                    # The writer removes a journal when it has done its work.
+                    # The writer removes a journal when it is done.
                     with suppress(FileNotFoundError):
                         shutil.copyfile(sidecar, f"{copy}{sidecar.name.removeprefix(real.name)}")
             except OSError as error:
                 message = "the database cannot be copied"
                 if error.errno in DISK_FULL:
-                    # No fault of the run, which would otherwise be left out as one that cannot be read.
+                    # Not the run's fault, which would otherwise be left out as unreadable.
                     raise ReportError(diagnose_disk_error(error, str(copy), message)) from error
                 message = f"{message}: {error.strerror or error}"
                 raise UnreadableError(path, message, "Check that it may be read") from error
-            # Between the two copies the log may have been carried over and begun anew.
+            # The log may have been checkpointed and restarted between the two copies.
             if _read_state(path)[:-1] == state[:-1]:
                 break
         else:
@@ -146,7 +146,7 @@ def _open_in_place(path: Path) -> Iterator[SqliteStore]:
 
 @contextmanager
 def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterator[SqliteStore]:
-    """An open connection; an error of SQLite becomes one of the file."""
+    """Open a connection; errors of SQLite become ``UnreadableError``."""
     decoding = text_files.Decoder(path)
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
@@ -154,8 +154,8 @@ def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterato
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, text_files.LARGEST_DOCUMENT)
             for guard in _GUARDS:
                 connection.execute(f"PRAGMA {guard}")
-            # Views and virtual tables have no root page: their rows are made by a program, possibly without
-            # end. table_info leaves out computed columns.
+            # Views and virtual tables have no root page: a program generates their rows, possibly without
+            # end. table_info leaves out generated columns.
             tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
             columns = "SELECT name FROM pragma_table_info(?)"
             names = {
@@ -164,7 +164,7 @@ def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterato
             }
             yield SqliteStore(path, names, connection, decoding, state)
     except (sqlite3.Error, OverflowError, UnicodeError) as error:
-        # A damaged schema gets into the words of the error itself, which then are no text.
+        # A damaged schema gets into the text of the error, which then cannot be decoded.
         if _read_state(path) != state:
             message = "the database changed while it was read, and does not fit together"
             raise UnreadableError(path, message, "Read it again, or when the run has ended") from error
@@ -176,7 +176,7 @@ def _open_connection(path: Path, uri: str, state: tuple[object, ...]) -> Iterato
 
 
 def _read_state(path: Path) -> tuple[object, ...]:
-    """What changes when the database does: its stamp, the beginning of its log, and last the log's stamp."""
+    """Return what changes with the database: its stamps, the start of its log, and last the log's stamp."""
     real = path.resolve()
     log, journal = (Path(f"{real}{ending}") for ending in _SIDECARS)
     stamps: list[tuple[int, int] | None] = []

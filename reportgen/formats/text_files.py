@@ -1,7 +1,7 @@
-"""Text files as trainers leave them: still growing, torn at the end, now and then not UTF-8.
+"""Text files as trainers leave them: still growing, torn at the end, sometimes not UTF-8.
 
-UTF-16, which Windows PowerShell writes where output is sent to a file, is recognised by its byte order
-mark and the zeros behind it, and decoded to UTF-8.
+UTF-16, which Windows PowerShell writes for redirected output, is recognised by its byte order mark and zero
+bytes, and decoded to UTF-8.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# How much of a file is held in memory at once; a file that needs more is refused, with its place. What is
-# really unpacked counts, whatever a packed file says of itself.
+# How much of a file is held in memory at once; a file that needs more is refused, with its location. Limits
+# apply to what is actually unpacked, whatever sizes a packed file declares.
 LARGEST_DOCUMENT: Final = 256 << 20
-"""Bytes of the largest file that is one value, such as JSON."""
+"""Bytes of the largest file that is a single value, such as JSON."""
 LARGEST_PART: Final = 128 << 20
-"""Bytes of the longest line, and of the largest record, member of an archive or window of a stream."""
+"""Bytes of the longest line, and of the largest record, archive member or stream window."""
 MOST_COLUMNS: Final = 20_000
-"""Columns of a table; some kilobytes are known of each."""
+"""Columns of a table; each takes some kilobytes of metadata."""
 HEAD: Final = 4 << 10
 TORN_LINE: Final = "the last line is torn: the writer was killed, or still writes; those before it are read"
 NOTHING_LOGGED: Final = "the file is empty, nothing was logged into it yet"
@@ -38,12 +38,12 @@ _TABLES: Final = frozenset((".csv", ".tsv", ".jsonl", ".ndjson"))
 
 
 def format_mebibytes(size: int) -> str:
-    """A limit in words."""
+    """Return a limit in words."""
     return f"{size >> 20:,} MiB"
 
 
 def read_head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
-    """Some bytes to recognise a file by; nothing where it cannot be read, which ``read_lines`` reports."""
+    """Read bytes to recognise a file by; empty if it cannot be read, which ``read_lines`` reports."""
     try:
         with path.open("rb") as file:
             wide = _detect_utf16(file.read(_BEGINNING))
@@ -55,7 +55,7 @@ def read_head(path: Path, size: int = HEAD, at: int = 0) -> bytes:
 
 
 def get_size(path: Path) -> int:
-    """Bytes of a file; 0 where they are unknown."""
+    """Return the size of a file in bytes; 0 if unknown."""
     try:
         return path.stat().st_size
     except OSError:
@@ -63,7 +63,7 @@ def get_size(path: Path) -> int:
 
 
 def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
-    """All bytes of a file without a byte order mark; raises ``UnreadableError``, also beyond ``longest``."""
+    """Read a file without its byte order mark; raise ``UnreadableError``, also beyond ``longest`` bytes."""
     with explain_os_errors(path), path.open("rb") as file:
         data = file.read(longest + 1)
     refuse_pointer(path, data)
@@ -75,7 +75,7 @@ def read_whole(path: Path, longest: int = LARGEST_DOCUMENT) -> bytes:
 
 
 def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, bytes]]:
-    """Number (1-based) and bytes of every line with its end; raises ``UnreadableError`` as ``read_whole``."""
+    """Yield number (1-based) and bytes of every line with its end; raise ``UnreadableError``."""
     with explain_os_errors(path), path.open("rb") as file:
         wide = _detect_utf16(file.read(_BEGINNING))
         file.seek(0)
@@ -94,7 +94,7 @@ def read_lines(path: Path, longest: int = LARGEST_PART) -> Iterator[tuple[int, b
 
 
 def _detect_utf16(beginning: bytes) -> str:
-    """The encoding of a file in UTF-16; empty for any other."""
+    """Return the encoding of a UTF-16 file; empty for others."""
     return _UTF16.get(beginning[:2], "") if b"\0" in beginning[2:] else ""
 
 
@@ -103,7 +103,7 @@ def _decode_utf16(data: bytes, wide: str) -> bytes:
 
 
 def find_unfilled(files: Sequence[Path], own: Collection[Path]) -> list[Path]:
-    """Tables without a whole line next to ``own`` files of the same ending, perhaps of the same format."""
+    """Return tables without a whole line next to ``own`` files with the same suffix."""
     kinds = {(file.parent, ending) for file in own if (ending := file.suffix.lower()) in _TABLES}
     return [
         file
@@ -113,7 +113,7 @@ def find_unfilled(files: Sequence[Path], own: Collection[Path]) -> list[Path]:
 
 
 def is_unfilled(file: Path) -> bool:
-    """Whether a file is empty, a pointer of Git LFS, or has a first line that breaks off."""
+    """Return whether a file is empty, a Git LFS pointer, or breaks off in its first line."""
     beginning = read_head(file)
     if not beginning:
         return file.is_file() and not get_size(file)
@@ -121,7 +121,7 @@ def is_unfilled(file: Path) -> bool:
 
 
 def check_filled(path: Path) -> None:
-    """Raise ``UnreadableError`` for a file without a whole line, or that is a Git LFS pointer."""
+    """Raise ``UnreadableError`` for a file without a whole line, or a Git LFS pointer."""
     if is_unfilled(path):
         beginning = read_head(path)
         refuse_pointer(path, beginning)
@@ -130,14 +130,14 @@ def check_filled(path: Path) -> None:
 
 
 def report_left_out(error: UnreadableError, what: str = "left out") -> Finding:
-    """The finding about a file that cannot be read where the rest of its run can."""
+    """Return a finding about an unreadable file of a run that can otherwise be read."""
     advice = f". {error.next_step}" if error.next_step else ""
     return Finding(error.path, f"{error.message}: {what}{advice}", error.line)
 
 
 @dataclass(slots=True)
 class Count:
-    """How many lines are irregular in one way, and the first of them, 1-based."""
+    """Number of lines that are irregular in one way, and the first of them, 1-based."""
 
     number: int = 0
     line: int | None = None
@@ -148,21 +148,21 @@ class Count:
         self.line = self.line or line
 
     def describe(self, path: Path, singular: str, plural: str, rest: str) -> Iterator[Finding]:
-        """At most one finding: so many of these lines, and the rest of its sentence."""
+        """Yield at most one finding: the number of these lines, and the rest of the sentence."""
         if self.number:
             yield Finding(path, f"{format_count(self.number, singular, plural)}{rest}", self.line)
 
 
 @dataclass(slots=True)
 class Decoder:
-    """The text of a file, in which what is not UTF-8 is replaced and counted."""
+    """Decoder of a file that replaces and counts invalid UTF-8."""
 
     path: Path
     _replaced: Count = field(default_factory=Count)
     _cut_off: int | None = None
 
     def decode(self, data: bytes, line: int | None = None) -> str:
-        """The text, with U+FFFD in place of what is not UTF-8."""
+        """Decode bytes, with U+FFFD for invalid UTF-8."""
         try:
             return data.decode()
         except UnicodeDecodeError:
@@ -170,20 +170,20 @@ class Decoder:
             return data.decode(errors="replace")
 
     def read_whole(self, longest: int = LARGEST_DOCUMENT) -> str:
-        """All of the file; raises what ``read_whole`` raises."""
+        """Decode the whole file; raise the errors of ``read_whole``."""
         return self.decode(read_whole(self.path, longest))
 
     def read_lines(self) -> Iterator[tuple[int, str]]:
-        """Number and text of every line, without its end; a last one that has none is left out."""
+        """Yield number and text of every line without its end; leave out a last line that has none."""
         for number, line in read_lines(self.path):
             if line.endswith(b"\n"):
                 yield number, self.decode(line, number).rstrip("\r\n")
             elif line.strip():
-                # A number that was cut off is another number.
+                # A truncated number would be a different number.
                 self._cut_off = number
 
     def list_findings(self) -> Iterator[Finding]:
-        """At most two: the last line that was left out, and what was not UTF-8."""
+        """Yield at most two findings: the last line if it was left out, and invalid UTF-8."""
         if self._cut_off:
             message = "the last line has no end and may be cut off: it was left out"
             yield Finding(self.path, message, self._cut_off)
@@ -196,19 +196,19 @@ class Decoder:
 
 
 def is_pointer(beginning: bytes) -> bool:
-    """Whether a file that begins so is a pointer of Git LFS."""
+    """Return whether these first bytes are those of a Git LFS pointer."""
     return beginning.startswith(b"version https://git-lfs")
 
 
 def refuse_pointer(path: Path, beginning: bytes, what: str = "the data themselves") -> None:
-    """Raise ``UnreadableError`` for a pointer of Git LFS, which stands for ``what``."""
+    """Raise ``UnreadableError`` for a Git LFS pointer to ``what``."""
     if is_pointer(beginning):
         raise UnreadableError(path, f"it is a Git LFS pointer, not {what}", "Run git lfs pull")
 
 
 @contextmanager
 def explain_os_errors(path: Path) -> Iterator[None]:
-    """Turn an error of the operating system into ``UnreadableError``."""
+    """Turn an ``OSError`` into ``UnreadableError``."""
     try:
         yield
     except OSError as error:

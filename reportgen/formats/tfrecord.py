@@ -1,8 +1,8 @@
-"""Records of a TFRecord file, whole and checked by CRC-32C, a block of many at a time.
+"""Records of a TFRecord file, checked by CRC-32C, in blocks of many records.
 
 A record is the length of its message (uint64), the checksum of that length, the message, and its checksum,
 all little-endian. Source: TensorFlow, tensorflow/core/lib/io/record_writer.h, and the guide "TFRecord and
-tf.train.Example"; the mask of a checksum is that of tensorflow/core/lib/hash/crc32c.h.
+tf.train.Example"; checksums are masked as in tensorflow/core/lib/hash/crc32c.h.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Places: TypeAlias = npt.NDArray[np.int64]
 
 HEADER: Final = 12
 FEWEST_IN_ARRAY: Final = 16
-"""Fewer records of one length than this are not worth arrays of their own."""
+"""Fewest records of one length that are worth an array of their own."""
 
 _FRAME: Final = HEADER + 4
 _BLOCK: Final = 8 << 20
@@ -44,27 +44,27 @@ _GZIP: Final = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole records that lie together in memory."""
+    """Whole records that are contiguous in memory."""
 
     data: memoryview
-    # Of the messages in ``data``, shape (n,), in the order of writing.
+    # Start and length of each message in ``data``, shape (n,), in the order of writing.
     starts: Places
     lengths: Places
-    # For each length that many have: which records, shape (m,), and their messages, (m, length).
+    # For each frequent length: the record indices, shape (m,), and their messages, (m, length).
     same_length: tuple[tuple[Places, Bytes], ...]
-    # Which records have a length that few have.
+    # Indices of the records with an infrequent length.
     others: Places
-    # Which records have a wrong checksum; they are in neither of the former.
+    # Indices of the records with a wrong checksum, which are in neither of the two above.
     damaged: Places
 
     def get_message(self, record: int) -> memoryview:
-        """The message of one record."""
+        """Return the message of one record."""
         start = int(self.starts[record])
         return self.data[start : start + int(self.lengths[record])]
 
 
 def calculate_checksum(record: bytes) -> int:
-    """CRC-32C of a record, masked."""
+    """Return the masked CRC-32C of a record."""
     return int(_mask(np.array([google_crc32c.value(record)], np.uint32))[0])
 
 
@@ -73,18 +73,18 @@ def _mask(crcs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
 
 
 def is_record_header(header: bytes) -> bool:
-    """Whether a record can begin with these bytes, at least 12."""
+    """Return whether these bytes, at least 12, can start a record."""
     return _parse_length(header[:HEADER]) is not None
 
 
 def _parse_length(header: bytes) -> int | None:
-    """What a header says; None where its checksum is wrong."""
+    """Return the length in a header; None if its checksum is wrong."""
     right = calculate_checksum(header[:8]) == _CHECKSUM.unpack_from(header, 8)[0]
     return int(_LENGTH.unpack_from(header)[0]) if right else None
 
 
 def find_messages(beginning: bytes) -> Iterator[memoryview]:
-    """The messages of the records that are whole in the beginning of a file; checksums are not checked."""
+    """Yield the messages of the whole records at the start of a file, without verifying checksums."""
     at = 0
     while at + HEADER < len(beginning):
         start = at + HEADER
@@ -96,22 +96,22 @@ def find_messages(beginning: bytes) -> Iterator[memoryview]:
 
 
 def read_blocks(path: Path, findings: list[Finding]) -> Iterator[Block]:
-    """All whole records; others are added to ``findings``.
+    """Yield all whole records; report the others in ``findings``.
 
-    A message that is damaged, or beyond 128 MiB, is left out. The length of a message says where the next
-    record begins: where that is damaged, the rest of the file is not read. A file that does not begin with a
-    record raises ``UnreadableError``.
+    A message that is damaged or beyond 128 MiB is left out. The length of a message locates the next record,
+    so the rest of the file is not read if that length is damaged. A file that does not start with a record
+    raises ``UnreadableError``.
     """
     with path.open("rb") as file:
         yield from _Scan(path, file, findings).read_blocks()
 
 
 class _Scan:
-    """The state of reading a file: ``rest`` was read and not yet used, and begins at byte ``base``."""
+    """State of reading a file: ``rest``, which starts at byte ``base``, was read but not yet used."""
 
     def __init__(self, path: Path, file: BufferedReader, findings: list[Finding]) -> None:
         self.path, self.file, self.findings = path, file, findings
-        # What a header says, by its bytes: a look-up is faster than a checksum, and a file has few lengths.
+        # Lengths by header bytes: a look-up is faster than a checksum, and a file has few lengths.
         self.lengths: dict[bytes, int] = {}
         self.rest, self.base, self.count = b"", 0, 0
         self.damaged = self.first_damaged = self.too_long = 0
@@ -122,7 +122,7 @@ class _Scan:
             missing = self.lengths.get(self.rest[:HEADER], 0) + _FRAME - len(self.rest)
             more = self.file.read(max(_BLOCK, missing))
             data = self.rest + more if self.rest else more
-            # Where messages begin, and where the last whole record ends: the walk ends at a wrong header.
+            # Collect where messages start, and stop after the last whole record or at a wrong header.
             begins, stop, last = array.array("q"), 0, len(data) - HEADER
             add, lengths = begins.append, self.lengths
             while stop <= last:
@@ -149,11 +149,11 @@ class _Scan:
                 yield block
 
     def _continue(self, *, at_end: bool) -> bool:
-        """Whether to read on; otherwise reports why not."""
+        """Return whether to read on; otherwise report why not."""
         header = self.rest[:HEADER]
         if len(header) == HEADER and header not in self.lengths:
             if not self.base:
-                # Not even the first record says how long it is.
+                # Not even the first record has a valid length.
                 refuse_pointer(self.path, self.rest)
                 message, advice = "it is compressed, as no event file is", "Unpack it with gunzip"
                 if not self.rest.startswith(_GZIP):
@@ -198,12 +198,12 @@ class _Scan:
             self.findings.append(Finding(self.path, f"{reason}; {before}"))
 
     def _get_size(self) -> int:
-        """The file may grow while it is read."""
+        """Return the current size, since the file may grow while it is read."""
         return os.fstat(self.file.fileno()).st_size
 
 
 def _check_records(data: bytes, starts: Places, stop: int) -> Block:
-    """The records that begin at ``starts``, up to ``stop``, parted by their checksums."""
+    """Group the records that start at ``starts``, up to ``stop``, by length and checksum."""
     view, content = memoryview(data), np.frombuffer(data, np.uint8)
     lengths = np.diff(starts, append=stop + HEADER) - _FRAME
     if not len(starts):

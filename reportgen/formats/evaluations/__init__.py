@@ -1,1 +1,1 @@
-"""What evaluation harnesses write, a module a format."""
+"""Evaluation harnesses, one module per format."""

@@ -1,20 +1,20 @@
-"""Answers as evaluation scripts keep them: JSON or JSON Lines, a record a problem, with lists of samples.
+"""Answers of evaluation scripts: JSON or JSON Lines with a record per problem, with lists of samples.
 
-There is no standard; ``answer_records`` has the names that are known. Read are
+There is no standard; ``answer_records`` has the known names. Supported shapes are
 
 - ``{"id": 1, "answer": "42", "responses": ["…", "…"], "correct": [true, false]}``, also ``scores``;
 - ``{"id": 1, "gold": "42", "samples": [{"pred": "42", "correct": true, "tokens": 812}, …]}``;
-- a record an answer, where a number behind a point numbers the samples: 1, 1.1, 1.2 and 1.3 are four samples
-  of problem 1; or where the same problem stands several times.
+- a record per answer, if a number after a point numbers the samples (1, 1.1, 1.2 and 1.3 are four samples of
+  problem 1) or if the same problem occurs several times.
 
 The records are the file, a list in it, the values of an object (the keys name the problems), or its lines. A
-model and a benchmark that stand around the list are those of all its records. Reports become records first:
+model and a benchmark next to the list apply to all its records. Reports are converted to records first:
 
 - EvalPlus (repository evalplus/evalplus, ``evalplus/evaluate.py``) and BigCodeBench: ``{"eval":
-  {"HumanEval/0": [{"base_status": "pass", "plus_status": "fail"}, …]}}``, an object a sample; the latter has
-  one ``status``. An answer counts for the longer test only if it passes the shorter one, too.
-- SWE-bench (repository SWE-bench/SWE-bench, ``swebench/harness/reporting.py``): lists of the ids of instances
-  by what became of them. One that was never submitted has no score.
+  {"HumanEval/0": [{"base_status": "pass", "plus_status": "fail"}, …]}}``, an object per sample; the latter
+  has one ``status``. An answer counts for the longer test only if it also passes the shorter one.
+- SWE-bench (repository SWE-bench/SWE-bench, ``swebench/harness/reporting.py``): lists of instance ids by
+  outcome. An instance that was never submitted has no score.
 - ``[[true, false], …]`` and ``{"1": [1, 0], …}``: the scores of each problem, without any name.
 """
 
@@ -69,7 +69,7 @@ _CELL: Final = re.compile(
     r'"(?P<key>[^"\\\n]{1,40})"\s*:\s*(?P<first>true|false|-?\d[\d.]*|"[^"\\\n]{0,60}")'
 )
 _ANY_KEY: Final = re.compile(r'"([^"\\\n]{1,40})"\s*:')
-# Scores by which no table is taken for answers, and columns that only tables have.
+# Names of scores that identify answers rather than a table, and columns that only tables have.
 _NO_TABLE: Final = frozenset(("passed", "is_passed", "accuracy", "resolved"))
 _OF_TABLES: Final = frozenset(("seed", "step", "global_step", "series", "metric"))
 _DECIMAL: Final = re.compile(r'"?\d+\.\d+"?')
@@ -85,7 +85,7 @@ _NEVER: Final = frozenset(
 _TESTED: Final = re.compile(r'"eval"\s*:\s*\{\s*"[^"\\\n]+"\s*:\s*\[\s*\{\s*"task_id"')
 _RESOLVED: Final = re.compile(r'"resolved_(?:instances|ids)"\s*:')
 _TRUTHS: Final = re.compile(r"\s*\[\s*\[\s*(?:true|false)\b")
-# What became of an instance of SWE-bench, and its score.
+# Outcomes of SWE-bench instances, and their scores.
 _ENDS: Final[Mapping[str, float | None]] = {
     "resolved_ids": 1.0,
     "unresolved_ids": 0.0,
@@ -93,20 +93,20 @@ _ENDS: Final[Mapping[str, float | None]] = {
     "error_ids": 0.0,
     "incomplete_ids": None,
 }
-# Where an object has one of these, its lists are columns of a table.
+# If an object has one of these, its lists are columns of a table.
 _COLUMNS: Final = frozenset((*keys.PROBLEM, *keys.SCORES, *keys.ANSWERS, *keys.TOKENS, *keys.SECONDS))
 _GOOD: Final = "pass"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each file of such records by itself."""
+    """Return one unit per file of such records."""
     return tuple(Unit(NAME, path, (path,)) for path in files if _has_answers(path))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
-    """Each model and benchmark that the records of a file name; both are empty where they name none.
+    """Yield an evaluation per model and benchmark in the records; both are empty if missing.
 
-    An answer has one score, so that there is nothing to select.
+    An answer has a single score, so there is nothing to select.
     """
     for path in unit.files:
         file, counts = _File(path), RecordCounts()
@@ -128,7 +128,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 
 @dataclass(slots=True)
 class _File:
-    """The answers of a file by model and benchmark, and what its records say of their problems."""
+    """Answers of a file by model and benchmark, and the fields of their problems."""
 
     path: Path
     graded: dict[tuple[str, str], keys.Graded] = field(default_factory=lambda: defaultdict(list))
@@ -201,9 +201,9 @@ def _read_records(file: _File) -> Iterator[dict[str, Any]]:
 
 
 def _parse_report(file: _File, value: object) -> list[dict[str, Any]] | None:
-    """The records of one of these reports, or of lists of scores; None where it is neither.
+    """Return the records of a report or of lists of scores; None if the value is neither.
 
-    What is said of each benchmark as a whole, and what was irregular, is added to the file.
+    Totals of benchmarks and irregularities are added to the file.
     """
     if isinstance(value, dict):
         if isinstance(value.get("resolved_ids"), list):
@@ -241,7 +241,7 @@ def _parse_resolved(file: _File, document: Mapping[str, Any]) -> list[dict[str, 
     scores: dict[str, float | None] = {}
     for key, score in _ENDS.items():
         for name in map(as_word, as_list(document.get(key))):
-            # An instance in several lists is what the first of them says.
+            # If an instance is in several lists, the first one counts.
             scores.setdefault(name, score)
     benchmark = "SWE-bench"
     if missing := sum(score is None for score in scores.values()):
@@ -254,14 +254,14 @@ def _parse_resolved(file: _File, document: Mapping[str, Any]) -> list[dict[str, 
 
 
 def _is_scores(scores: object) -> bool:
-    """Whether something is the scores of a problem, and nothing else."""
+    """Return whether this is a list of scores of a problem, and nothing else."""
     if not isinstance(scores, list) or not scores:
         return False
     return all(not isinstance(one, list | dict) and parse_score(one) is not None for one in scores)
 
 
 def _has_answers(path: Path) -> bool:
-    """Lists a problem, or numbers of samples behind a point: other records an answer are a table."""
+    """Return whether a file has lists per problem, or sample numbers after a point, unlike a table."""
     if path.suffix not in {*_LINES, ".json"}:
         return False
     text = read_head_text(path)
@@ -273,12 +273,12 @@ def _has_answers(path: Path) -> bool:
     lists = {keys.normalize_key(match["key"]) for match in _LIST.finditer(text)}
     cells = [(keys.normalize_key(match["key"]), match["first"]) for match in _CELL.finditer(text)]
     about = (_ABOUT & {key for key, _ in cells}) - lists
-    # Scores may come later: responses are long.
+    # Scores may come later, since responses are long.
     many = bool(about and lists & set(keys.SCORES)) or (
         len(about) >= _ENOUGH and bool(lists & set(keys.RESPONSES))
     )
     numbers = any(key in keys.PROBLEM and _DECIMAL.fullmatch(first) for key, first in cells)
-    # Or records are answers whose score has a name by which no table is taken for answers.
+    # Or records are answers with the name of a score that identifies them.
     every = {keys.normalize_key(key) for key in _ANY_KEY.findall(text)}
     parts = (keys.PROBLEM, (*keys.RESPONSES, *keys.ANSWERS), _NO_TABLE)
     single = all(not every.isdisjoint(names) for names in parts) and every.isdisjoint(_OF_TABLES)

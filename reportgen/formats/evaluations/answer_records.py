@@ -1,7 +1,7 @@
 """Records of evaluation scripts as answers: the names of their fields, their scores, their samples.
 
-A record is a problem with lists, or one answer; answers are samples of one problem by place, by name, or by a
-number behind a point.
+A record is a problem with lists, or one answer; answers are samples of one problem by position, by name, or
+by a number after a point.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
-# The first of them that a record has counts. Compared in small letters, with - and spaces as _.
+# Field names, of which the first in a record counts, compared in lower case with - and spaces as _.
 PROBLEM: Final = (
     *("problem_id", "question_id", "task_id", "example_id", "instance_id", "doc_id", "unique_id", "uid"),
     *("qid", "id", "idx", "index", "item_id", "problem_idx", "question_idx", "no", "number", "name"),
@@ -34,7 +34,7 @@ GOLD: Final = (
     *("expected_answer", "expected", "reference", "reference_answer", "correct_answer", "final_answer"),
     *("answer", "target", "label"),
 )
-# Lists with an entry a sample.
+# Lists with an entry per sample.
 RESPONSES: Final = (
     *("responses", "response", "generations", "generation", "generated_responses", "outputs", "output"),
     *("completions", "completion", "model_responses", "model_outputs", "model_output", "code", "codes"),
@@ -62,7 +62,7 @@ SAMPLE: Final = (
 )
 MODEL: Final = ("model", "model_name", "model_id", "model_name_or_path", "model_path")
 BENCHMARK: Final = ("benchmark", "dataset", "dataset_name", "task", "task_name", "data_name", "data_source")
-# Where a file is an object around its records.
+# Names of the records if the file is an object around them.
 RECORDS: Final = (
     *("results", "data", "problems", "questions", "examples", "records", "samples", "details", "outputs"),
     *("items", "entries", "instances"),
@@ -70,17 +70,17 @@ RECORDS: Final = (
 
 
 def normalize_key(key: str) -> str:
-    """A key as it is compared."""
+    """Normalise a key for comparison."""
     return key.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def pick_fields(record: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """What a record has of some names, in their order, by the name that it has itself."""
+    """Return the fields of a record that have these names, in the order of the names, by original key."""
     own = {normalize_key(key): key for key in record}
     return {own[name]: record[own[name]] for name in names if name in own}
 
 
-# What a record may have for each of its samples.
+# Fields that a record may have for each sample.
 _PARTS: Final = {"score": SCORES, "answer": ANSWERS, "tokens": TOKENS, "seconds": SECONDS}
 _LONGEST_TEXT: Final = 160
 _LETTER: Final = re.compile(r"\s*[A-Za-z]\s*")
@@ -88,16 +88,16 @@ _LETTER: Final = re.compile(r"\s*[A-Za-z]\s*")
 
 @dataclass(slots=True)
 class RecordCounts:
-    """What was irregular in the records of a file."""
+    """Counts of irregularities in the records of a file."""
 
-    ungraded: int = 0  # records that have no score
-    uneven: int = 0  # records that have another number of responses than of scores
-    strange: int = 0  # cells that are no scores
-    # Names of lists of scores, the one that is read first, where a record has several.
+    ungraded: int = 0  # records without a score
+    uneven: int = 0  # records with different numbers of responses and scores
+    strange: int = 0  # cells that are not scores
+    # Names of lists of scores, the one that is read first, if a record has several.
     several: dict[str, None] = field(default_factory=dict)
 
     def list_messages(self) -> Iterator[str]:
-        """Each of these as a message."""
+        """Yield a message for each kind of irregularity."""
         if self.several:
             names = [shorten_cell(name) for name in self.several]
             yield f"scores stand under {join_names(names)}: {names[0]} is read"
@@ -112,25 +112,25 @@ class RecordCounts:
 
 
 Graded: TypeAlias = "list[tuple[ScoredAnswer, ...]]"
-"""The answers of each record, before problems are separated."""
+"""Answers of each record, before problems are separated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a record says, under whatever names; ``responses`` is their number, where they are a list."""
+    """Parsed record; ``responses`` is their number if they are a list."""
 
     problem: str
     gold: str | None
     sample: str
     responses: int | None
-    lists: Mapping[str, list[Any]]  # for each part that has one, an entry a sample
+    lists: Mapping[str, list[Any]]  # by part, with an entry per sample
     cells: Mapping[str, Any]
     scored_by: Sequence[str]  # all lists of scores
     rest: Mapping[str, Any]
 
 
 def parse_record(record: Mapping[str, Any], index: int) -> Record:
-    """The parts of a record; its index names the problem where the record does not."""
+    """Parse a record; its index names the problem if the record does not."""
     gold_key, gold = next(_iterate_scalars(record, GOLD), ("", None))
     problem, sample = (next(_iterate_scalars(record, names), ("", None))[1] for names in (PROBLEM, SAMPLE))
     text = next((as_word(value) for _, value in _iterate_scalars(record, TEXT)), "")
@@ -162,7 +162,7 @@ def parse_record(record: Mapping[str, Any], index: int) -> Record:
 
 
 def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
-    """The lists of a record whose responses are objects that hold the score and the answer themselves."""
+    """Return the lists of a record whose responses are objects with the score and the answer."""
     parts = _PARTS | {"answer": (*ANSWERS, "answer")}
     for objects in responses:
         if isinstance(objects, list) and all(isinstance(one, dict) for one in objects):
@@ -174,12 +174,12 @@ def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
 
 
 def score_record(record: Record, counts: RecordCounts) -> Iterator[ScoredAnswer]:
-    """The answers of a record in its order; those of other records may have the same sample."""
+    """Yield the answers of a record in order; other records may have the same samples."""
     if "score" not in record.lists and "score" not in record.cells:
         counts.ungraded += 1
         return
     scores = record.lists.get("score", [record.cells.get("score")])
-    # A list of another length, such as all accepted answers, says nothing of a sample.
+    # A list of another length, such as all accepted answers, does not describe samples.
     columns = {part: cells for part, cells in record.lists.items() if len(cells) == len(scores)}
     if len(record.scored_by) > 1:
         counts.several |= dict.fromkeys(record.scored_by)
@@ -211,13 +211,13 @@ def _iterate_scalars(record: Mapping[str, Any], names: Sequence[str]) -> Iterato
 
 
 def _is_column(part: str, cells: list[Any]) -> bool:
-    """Whether a list can be a column of that part: scores are marks or numbers, not texts that answer."""
+    """Return whether a list can be a column of that part: scores are marks or numbers, not answers."""
     if not cells or any(isinstance(cell, dict | list) for cell in cells):
         return False
     filled = [cell for cell in cells if cell is not None]
     fitting = [_is_cell(part, cell) for cell in filled]
     if part == "score" and any(isinstance(cell, str) and _LETTER.fullmatch(cell) for cell in filled):
-        # The letters of choices, ["A", "B", "C"], have the mark of a right answer among them.
+        # The letters of choices, ["A", "B", "C"], include the mark of a right answer.
         return all(fitting)
     return any(fitting) or not filled
 
@@ -233,13 +233,13 @@ _SEVERAL: Final = 2
 
 
 def number_samples(records: Graded) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
-    """Answers each with a problem and sample of its own, and what had to be assumed for it.
+    """Return answers with distinct pairs of problem and sample, and the assumptions made.
 
-    A list's samples are numbered by place. Where a problem stands in several records, these are its samples,
-    in the order of writing unless they say which; where problems are numbered as 1, 1.1, 1.2, the number
-    behind the point is the sample's. That is so if every problem is a number with one answer, some have a
-    point, most numbers before it stand at least twice, and the gold answer is the same for all of one:
-    sections of a book are numbered so, too, and are different problems.
+    Samples in a list are numbered by position. If a problem has several records, these are its samples, in
+    the order of writing unless they state their number; if problems are numbered as 1, 1.1, 1.2, the number
+    after the point is the sample's. That is so if every problem is a number with one answer, some have a
+    point, most numbers before it occur at least twice, and each has a single gold answer: sections of a book
+    have such numbers, too, and are different problems.
     """
     decimal = _is_decimal(records)
     times: Counter[tuple[str, str]] = Counter()
@@ -254,7 +254,7 @@ def number_samples(records: Graded) -> tuple[tuple[ScoredAnswer, ...], list[str]
             sample = f"{sample}.{index}"
         times[problem, sample] += 1
         if times[problem, sample] > 1:
-            # 1.10 is written as 1.1 by a program that takes it for a number.
+            # 1.10 is written as 1.1 by a program that reads it as a number.
             sample = f"{sample} ({times[problem, sample]})"
         answers.append(replace(answer, problem=problem, sample=sample))
     repeated = sorted({problem for (problem, _), count in times.items() if count > 1})

@@ -1,11 +1,11 @@
-"""Runs of HELM: a folder a run.
+"""Runs of HELM, one folder per run.
 
-Schema: repository stanford-crfm/helm, ``src/helm/benchmark/runner.py`` writes ``run_spec.json``
-(RunSpec, ``run_spec.py``), ``stats.json`` (Stat, ``metrics/statistic.py``: a mean over trials) and
+Schema: repository stanford-crfm/helm, ``src/helm/benchmark/runner.py`` writes ``run_spec.json`` (RunSpec,
+``run_spec.py``), ``stats.json`` (Stat, ``metrics/statistic.py``: a mean over trials) and
 ``per_instance_stats.json`` (PerInstanceStats, ``metrics/metric.py``: an instance, a trial and its stats). A
-trial is the same instance behind other examples in the prompt. The splits ``test`` and ``valid`` are read;
+trial is the same instance after other examples in the prompt. The splits ``test`` and ``valid`` are read;
 perturbed instances, and worst cases over them, are other problems and are left out. A stat of count 0 has no
-mean. A folder is named after its run's specification, which names it where ``run_spec.json`` is not there.
+mean. A folder has the name of its run's specification, used if there is no ``run_spec.json``.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ NAME: Final = "helm"
 TITLE: Final = "runs of HELM"
 
 _SPEC, _STATS, _INSTANCES = "run_spec.json", "stats.json", "per_instance_stats.json"
-# What distinguishes a file from others of its name.
+# Patterns that distinguish these files from others with the same name.
 _MARKS: Final = {
     _SPEC: re.compile(r'"(?:scenario|adapter)_spec"'),
     _STATS: re.compile(r'\[\s*\{\s*"name"\s*:\s*\{\s*"name"\s*:'),
     _INSTANCES: re.compile(r'"train_trial_index"\s*:'),
 }
 _SPLITS: Final = ("test", "valid")
-# How a run went rather than how good it was; read where somebody names them.
+# Metrics of how a run went rather than how good it was; read only if selected.
 _BOOKKEEPING: Final = frozenset(
     (
         *("num_references", "num_train_trials", "num_prompt_tokens", "num_completion_tokens"),
@@ -63,7 +63,7 @@ _COUNT: Final = "num_instances"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each folder with the specification of a run or its stats."""
+    """Return one unit per folder with the specification of a run or its stats."""
     folders: dict[Path, dict[str, Path]] = defaultdict(dict)
     for path in files:
         if path.name in _MARKS:
@@ -71,7 +71,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     units = []
     for folder, parts in folders.items():
         known = [name for name, path in parts.items() if _MARKS[name].search(read_head_text(path))]
-        # With a specification even an empty file is what its name says.
+        # With a specification, even an empty file counts by its name.
         taken = parts if _SPEC in known else known
         if taken:
             units.append(Unit(NAME, folder, tuple(parts[name] for name in _MARKS if name in taken)))
@@ -79,7 +79,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
-    """The run, on each of its splits; metrics of how a run went are read only if named."""
+    """Yield the run on each of its splits; metrics of how a run went are read only if selected."""
     parts = {path.name: path for path in unit.files}
     if not parts.keys() & _MARKS.keys():
         message = f"a run of HELM has a {_SPEC}, {_STATS} or {_INSTANCES}, and none of them is there"
@@ -87,7 +87,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     if _SPEC in parts:
         spec, findings = read_json_object(parts[_SPEC])
     else:
-        # The folder's name says what there is no specification for.
+        # The folder's name replaces the missing specification.
         folder = (unit.path if unit.path.is_dir() else unit.path.absolute().parent).name
         arguments = dict(part.partition("=")[::2] for part in re.split("[:,]", folder))
         message = "there is no run_spec.json: model and benchmark are named after the folder"
@@ -108,7 +108,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 
 @dataclass(slots=True)
 class _RunStats:
-    """Stats and instances as they are taken in, by their split."""
+    """Stats and instances read so far, by split."""
 
     selected: Collection[str] | None
     totals: dict[str, list[tuple[str, float]]] = field(default_factory=lambda: defaultdict(list))
@@ -126,7 +126,7 @@ class _RunStats:
         named, mean = get_mapping(stat, "name"), parse_number(stat.get("mean"))
         metric, split = as_word(named.get("name")), as_word(named.get("split"))
         if named.get("perturbation") or named.get("sub_split"):
-            # The worst case stands there even where nothing was perturbed.
+            # The worst case is there even if nothing was perturbed.
             worst = get_inner(named, "perturbation", "computed_on") == "worst"
             self.perturbed += bool(named.get("perturbation")) and not worst
         elif split in _SPLITS:
@@ -161,7 +161,7 @@ class _RunStats:
             )
 
     def list_messages(self) -> Iterator[str]:
-        """What was left out."""
+        """Yield messages about values that were left out."""
         if not self.finished:
             yield "there is no stat of a test or validation split: the run is not finished"
         if self.perturbed:

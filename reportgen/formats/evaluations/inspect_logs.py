@@ -1,12 +1,12 @@
-"""Logs of Inspect: ``.eval`` archives and JSON files, and how the evaluation was made by their header.
+"""Logs of Inspect: ``.eval`` archives and JSON files, and the protocol in their header.
 
-Schema: repository UKGovernmentBEIS/inspect_ai, ``src/inspect_ai/log/_log.py`` (EvalLog and its parts).
-An archive has ``header.json`` (everything but the samples), ``summaries.json`` (the samples without their
-transcripts), ``reductions.json`` (a score a problem) and ``samples/ID_epoch_N.json``; a log whose program
-was killed has only ``_journal/start.json`` and ``_journal/summaries/N.json``. Members are packed with
-deflate, and since 2026 with Zstandard. A JSON file is one EvalLog with its samples. A task that is retried
-keeps its id and gets a new log, which begins with the samples that were finished
-(``src/inspect_ai/_eval/evalset.py``), and is named DATE_TASK_ID.
+Schema: repository UKGovernmentBEIS/inspect_ai, ``src/inspect_ai/log/_log.py`` (EvalLog and its parts). An
+archive has ``header.json`` (everything but the samples), ``summaries.json`` (the samples without their
+transcripts), ``reductions.json`` (a score per problem) and ``samples/ID_epoch_N.json``; the log of a program
+that was killed has only ``_journal/start.json`` and ``_journal/summaries/N.json``. Members are packed with
+deflate, and since 2026 with Zstandard. A JSON file is one EvalLog with its samples. A retried task has the
+same id and gets a new log, which starts with the finished samples (``src/inspect_ai/_eval/evalset.py``), and
+is named DATE_TASK_ID.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _STATUS: Final = re.compile(r'"status"\s*:\s*"(?:started|success|cancelled|error
 _EVAL: Final = re.compile(r'"eval"\s*:\s*\{')
 _SUMMARIES: Final = re.compile(r"_journal/summaries/\d{1,9}\.json")
 _SAMPLE: Final = re.compile(r"samples/[^/]+\.json")
-# What only a sample has.
+# Keys that only a sample has.
 _SAMPLE_HAS: Final = frozenset(("id", "epoch", "input", "messages"))
 _USED: Final = frozenset(
     (
@@ -58,13 +58,13 @@ _USED: Final = frozenset(
         *("total_time", "working_time"),
     )
 )
-# When, which task, and its id: a retry keeps the id.
+# Date, task, and its id, which is the same in a retry.
 _NAMED: Final = re.compile(r"\d{4}-\d\d-\d\dT.*_(?P<task>[0-9A-Za-z]{22})")
 _LONGEST_ERROR: Final = 120
-# Metrics that say how sure or how wide another is.
+# Metrics that are the uncertainty or the spread of another.
 _ERRORS: Final = ("stderr", "bootstrap_stderr")
 _SPREADS: Final = frozenset((*_ERRORS, "std", "var"))
-# Metrics that a standard error in the same entry is of.
+# Metrics that a standard error in the same entry refers to.
 _MEANS: Final = frozenset(("accuracy", "mean"))
 _OUTCOMES: Final = {
     "cancelled": "the evaluation was cancelled",
@@ -74,7 +74,7 @@ _OUTCOMES: Final = {
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each log, together with those that earlier attempts at the same task left there."""
+    """Return each log, together with those of earlier attempts at the same task."""
     tasks: dict[tuple[Path, str], list[Path]] = defaultdict(list)
     for path in files:
         text = read_head_text(path) if path.suffix in {".eval", ".json"} else ""
@@ -87,10 +87,10 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
-    """The evaluation of each task: of several attempts at it the newest that ended well, or else the newest.
+    """Yield the evaluation of each task: the newest successful attempt, or else the newest.
 
-    An attempt whose answers were graded counts before one whose answers were not. A damaged log is an error
-    only where there is no other. Scores are selected by the names that answers have, or by their metrics.
+    An attempt with graded answers takes precedence over one without. A damaged log is an error only if there
+    is no other. Totals are selected by the metric of the answers, or by their own name.
     """
     tasks: dict[str, list[tuple[_Rank, Path]]] = defaultdict(list)
     best: dict[str, _Log] = {}
@@ -114,15 +114,15 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 
 
 class _TaskScore(NamedTuple):
-    """A score of a whole task."""
+    """Score of a whole task."""
 
-    label: str  # what answers call the scorer: match, judge/style
+    label: str  # the scorer's name in answers: match, judge/style
     total: Total
     is_mean: bool  # whether it is the mean of the answers' scores
 
 
 class _Rank(NamedTuple):
-    """What makes one of several attempts count: that it has scores, then its end, then its beginning."""
+    """Order of several attempts: whether it has scores, whether it succeeded, and its start."""
 
     scored: bool
     ended: bool
@@ -131,7 +131,7 @@ class _Rank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """A log: everything but its samples, its samples, and its scores a problem."""
+    """Header, samples and scores per problem of a log."""
 
     path: Path
     header: Mapping[str, Any]
@@ -145,12 +145,12 @@ class _Log:
 
     @property
     def epochs(self) -> int:
-        """How often each sample was answered."""
+        """Number of answers to each sample."""
         return parse_count(get_inner(self.setup, "config", "epochs")) or 1
 
     @property
     def generation(self) -> dict[str, Any]:
-        """Settings of generation: the model's own, and over them those of the task and the command line."""
+        """Generation settings: the model's own, overridden by those of the task and the command line."""
         over = get_mapping(self.header, "plan", "config").items()
         return get_mapping(self.setup, "model_generate_config") | {k: v for k, v in over if v is not None}
 
@@ -164,7 +164,7 @@ class _Log:
         setup, generation = self.setup, self.generation
         config = get_mapping(setup, "config")
         given = get_mapping(setup, "task_args").items()
-        # Scorers, and the model of those that ask one: given to them, or to the role of the grader.
+        # Scorers, and the model of those that use one: their own, or that of the grader role.
         role = " and ".join(_list_words(get_inner(setup, "model_roles", "grader"), "model"))
         graders = []
         for scorer in as_list(setup.get("scorers")):
@@ -190,7 +190,7 @@ class _Log:
         )
 
     def report_outcome(self, answers: Sequence[ScoredAnswer]) -> Iterator[str]:
-        """How the evaluation ended, and whether all samples are there."""
+        """Yield messages on how the evaluation ended, and on missing samples."""
         results = get_mapping(self.header, "results")
         if ended := _OUTCOMES.get(as_word(self.header.get("status"))):
             error = shorten_cell(get_inner(self.header, "error", "message"), _LONGEST_ERROR)
@@ -211,7 +211,7 @@ class _Log:
             yield f"{completed:,} of {format_count(total, 'sample')} count in the scores"
 
     def report_retries(self, attempts: Sequence[tuple[_Rank, Path]]) -> Iterator[str]:
-        """A retry writes a new log with what was finished before; one that is not graded is no better."""
+        """Yield a message about other logs of the task: a retry's log includes what was finished before."""
         if others := [(rank, path) for rank, path in attempts if path != self.path]:
             which = "newest that ended well" if self.rank.ended else "newest"
             if any(self.rank[1:] < rank[1:] for rank, _ in others):
@@ -220,7 +220,7 @@ class _Log:
             yield f"the task has {len(attempts)} logs: the {which} is read, and left out are {names}"
 
     def build_scores(self, messages: list[str]) -> Iterator[_TaskScore]:
-        """Every metric of the results that is no spread, in the order of the log; adds what was irregular."""
+        """Yield every metric of the results that is not a spread, in the log's order; add irregularities."""
         results = get_mapping(self.header, "results")
         entries = results.get("scores")
         if not isinstance(entries, list):  # logs of 2024 have one scorer, and its metrics next to it
@@ -231,9 +231,9 @@ class _Log:
             yield from _build_entry(entry, problems, messages)
 
     def build_answers(self, messages: list[str]) -> Iterator[ScoredAnswer]:
-        """Every answer by every scorer; one that failed has no score. Adds what was irregular."""
+        """Yield every answer with every scorer; one that failed has no score. Add irregularities."""
         samples = [sample for sample in self.samples if isinstance(sample, dict)]
-        # An id is shared by the epochs of its own sample alone.
+        # Only the epochs of a sample share its id.
         fields = {as_word(sample.get("id")): get_mapping(sample, "metadata") for sample in samples}
         slices = scores.find_slices({problem: scores.name_groups(own) for problem, own in fields.items()})
         scored = [dict(_iterate_scores(sample)) for sample in samples]
@@ -241,9 +241,9 @@ class _Log:
         strange: Counter[str] = Counter()
         for sample, labelled in zip(samples, scored, strict=True):
             problem = as_word(sample.get("id"))
-            # Time without waiting for others, where it is known.
+            # Time without waiting for others, if known.
             times = (parse_number(sample.get(key)) for key in ("working_time", "total_time"))
-            # Graders have an entry of their own.
+            # Graders have a separate entry.
             usage = get_mapping(sample, "model_usage")
             own = usage.get(as_word(self.setup.get("model")))
             own = own or (next(iter(usage.values())) if len(usage) == 1 else None)
@@ -264,7 +264,7 @@ class _Log:
         messages += _list_messages(samples, strange, len(self.samples) - len(samples))
 
     def build_reduced_answers(self) -> Iterator[ScoredAnswer]:
-        """A score a problem, where the log has no samples: those of means, or of the only epoch."""
+        """Yield a score per problem if the log has no samples: those of means, or of the only epoch."""
         means = (
             one for one in map(as_mapping, self.reductions) if as_word(one.get("reducer")) in {"", "mean"}
         )
@@ -276,13 +276,13 @@ class _Log:
 
 
 def _list_words(cells: object, *keys: str) -> list[str]:
-    """The words of a cell or of a list of cells, or of what stands there at a path of keys."""
+    """Return the words in a cell or list of cells, or at a path of keys in each."""
     several = cells if isinstance(cells, list) else [cells]
     return [word for cell in several if (word := as_word(get_inner(cell, *keys)))]
 
 
 def _read_json_log(path: Path) -> _Log:
-    # A transcript is thousands of times as long as what is used of a sample.
+    # A transcript is thousands of times as long as the parts of a sample that are used.
     document, findings = read_json_object(
         path, lambda value: _strip_sample(value) if value.keys() >= _SAMPLE_HAS else value
     )
@@ -310,7 +310,7 @@ def _read_archive(path: Path) -> _Log:
             samples = as_list(_read_member(archive, "summaries.json"))
         elif members := sorted(summaries, key=lambda name: (len(name), name)):  # by their numbers
             parts = [as_mapping(part) for name in members for part in as_list(_read_member(archive, name))]
-            # A sample that was tried again stands there again, and counts as it was last.
+            # A sample that was retried occurs again, and its last entry counts.
             latest = {(as_word(part.get("id")), as_word(part.get("epoch"))): part for part in parts}
             samples = [*latest.values()]
         else:
@@ -349,7 +349,7 @@ def _build_evaluation(
         path=log.path,
         model=as_word(setup.get("model")),
         benchmark=as_word(setup.get("task")) or log.path.stem,
-        # Tasks that run side by side may begin in the same second.
+        # Tasks that run in parallel may start in the same second.
         run=f"{log.rank.began} {as_word(setup.get('task_id'))[:6]}".strip(),
         seed=find_seed(log.generation.get("seed")),
         protocol=log.protocol,
@@ -365,7 +365,7 @@ def _build_evaluation(
 
 
 def _label_score(name: str, scorer: str) -> str:
-    """A scorer, with the key of its value where that has several: ``match``, ``judge/style``."""
+    """Return a scorer, with the key of its value if that has several: ``match``, ``judge/style``."""
     return name if name == scorer or not scorer else f"{scorer}/{name}"
 
 
@@ -379,7 +379,7 @@ def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[
         (as_word(get_inner(metric, "name")).rpartition("/")[2] or key, key, metric)
         for key, metric in get_mapping(entry, "metrics").items()
     ]
-    errors: list[tuple[str, float]] = []  # how each standard error was made, and itself
+    errors: list[tuple[str, float]] = []  # description and value of each standard error
     for name, _, metric in metrics:
         value = parse_number(get_inner(metric, "value"))
         if name in _ERRORS and value is not None and value >= 0:
@@ -406,7 +406,7 @@ def _build_entry(entry: Mapping[str, Any], problems: int | None, messages: list[
 
 
 def _has_scores(samples: Sequence[Any]) -> bool:
-    """Whether any sample has a score."""
+    """Return whether any sample has a score."""
     return any(one.get("scores") or one.get("score") for one in map(as_mapping, samples))
 
 
@@ -429,7 +429,7 @@ def _list_messages(samples: Sequence[Mapping[str, Any]], strange: Counter[str], 
 
 
 def _iterate_scores(sample: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """The value and the answer of each score of a sample by its label."""
+    """Yield the label of each score of a sample, with its value and answer."""
     by_scorer = sample.get("scores")
     if not isinstance(by_scorer, dict):  # logs of 2024 have one scorer, without a name here
         by_scorer = {"": sample["score"]} if isinstance(sample.get("score"), dict) else {}

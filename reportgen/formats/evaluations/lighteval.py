@@ -1,14 +1,14 @@
-"""Results of lighteval, with the answers next to them: a Parquet file a task, a row a problem.
+"""Results of lighteval, with the answers next to them: a Parquet file per task, a row per problem.
 
 Schema: repository huggingface/lighteval, ``src/lighteval/logging/evaluation_tracker.py`` writes
 ``results/MODEL/results_DATE.json``; names of tasks are ``SUITE|TASK|SHOTS``, in newer files ``TASK|SHOTS``
 and in older ones ``SUITE|TASK|SHOTS|TRUNCATION``. ``info_loggers.py`` there adds ``all`` and
-``TASK:_average``: means over tasks, whose ``_stderr`` is a mean of standard errors, which is no standard
-error of the mean and is left out. The answers are in ``details/MODEL/DATE/details_TASK_DATE.parquet``
+``TASK:_average``: means over tasks, whose ``_stderr`` is a mean of standard errors, not a standard error of
+the mean, and is left out. The answers are in ``details/MODEL/DATE/details_TASK_DATE.parquet``
 (DetailsLogger): since 2025 a row has the columns ``doc`` (with ``id``, ``choices``, ``gold_index``),
-``metric`` and ``model_response``; before, ``metrics`` and ``gold``, and no id: the problem is its row then.
-Scores stand by metric; where a problem was answered several times, the score is what the metric made of all
-answers.
+``metric`` and ``model_response``; before, ``metrics`` and ``gold`` without an id, so that the row number
+names the problem. Scores are listed by metric; if a problem was answered several times, the score is the
+metric's value for all answers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ROWS_AT_ONCE: Final = 500
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each results file, with the details of its date."""
+    """Return each results file with the details of its date."""
     details = [path for path in files if path.suffix == ".parquet" and path.name.startswith("details_")]
     units = []
     for path in files:
@@ -69,13 +69,13 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
-    """Each task of a results file, and the means over tasks behind them."""
+    """Yield each task of a results file, followed by the means over tasks."""
     path = unit.files[0]
     document, findings = read_json_object(path)
     results = [key for key, value in get_mapping(document, "results").items() if isinstance(value, dict)]
     if not results:
         raise UnreadableError(path, 'there are no scores under "results"', "Check that lighteval wrote it")
-    # Details are called details_TASK_DATE.parquet.
+    # Details are named details_TASK_DATE.parquet.
     details = {scores.strip_date(other).removeprefix("details_"): other for other in unit.files[1:]}
     if strangers := [other.name for task, other in details.items() if task not in results]:
         count = format_count(len(strangers), "details file is", "details files are")
@@ -95,7 +95,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A task of a results file, or a mean over tasks, and what the file says of it."""
+    """Task of a results file, or a mean over tasks, with its entries in the file."""
 
     path: Path
     document: Mapping[str, Any]
@@ -103,13 +103,13 @@ class _Task:
 
     @property
     def name(self) -> str:
-        """``lighteval|gsm8k|5`` is gsm8k; newer files have no suite."""
+        """Name of the task: ``gsm8k`` for ``lighteval|gsm8k|5``; newer files have no suite."""
         parts = self.key.split("|")
         return parts[0] if len(parts) <= 2 else parts[1]  # noqa: PLR2004
 
     @property
     def shots(self) -> str:
-        """Examples in the prompt: ``lighteval|gsm8k|5`` has 5; empty where the key does not say it."""
+        """Number of examples in the prompt: 5 for ``lighteval|gsm8k|5``; empty if the key has none."""
         last = self.key.split("|")[1:3][-1:]
         return last[0] if last and last[0].isdecimal() else ""
 
@@ -119,7 +119,7 @@ class _Task:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What is said of it; its name there lacks the shots in files of 2024 and 2025."""
+        """Configuration of the task, which files of 2024 and 2025 list without the shots."""
         names = (self.key, self.key.rpartition("|")[0])
         return next(filter(None, (get_mapping(self.document, "config_tasks", name) for name in names)), {})
 
@@ -131,7 +131,7 @@ class _Task:
 
     @property
     def subtasks(self) -> str:
-        """The tasks that a mean is over."""
+        """Tasks that a mean covers."""
         group = self.name.removesuffix(_AVERAGE)
         others = (replace(self, key=key) for key in get_mapping(self.document, "results"))
         names = [other.name for other in others if not other.is_mean]
@@ -159,7 +159,7 @@ class _Task:
         )
 
     def build_totals(self, selected: Collection[str] | None, messages: list[str]) -> Iterator[Total]:
-        """Its scores; what is irregular about them is added to the messages."""
+        """Yield the task's scores; add irregularities to ``messages``."""
         entry, config = get_mapping(self.document, "results", self.key), self.config
         better: dict[str, bool] = {}
         for described in map(as_mapping, as_list(config.get("metrics") or config.get("metric"))):
@@ -186,7 +186,7 @@ class _Task:
 def _build_evaluation(
     task: _Task, selected: Collection[str] | None, details: Path | None, *, several: bool
 ) -> Evaluation:
-    """One task, whose shots are in its name where ``several`` tasks have that."""
+    """Return one task's evaluation, with the shots in its name if ``several`` tasks share that name."""
     messages: list[str] = []
     totals = tuple(task.build_totals(selected, messages))
     limited_to, all_ = (parse_count(task.config.get(f"{key}_num_docs")) for key in ("effective", "original"))
@@ -214,7 +214,7 @@ def _build_evaluation(
 
 
 def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[ScoredAnswer, ...], list[str]]:
-    """All answers of a file, by metric, and what was irregular; none where it cannot be read."""
+    """Return all answers of a file by metric, none if it cannot be read, and the irregularities."""
     answers: list[ScoredAnswer] = []
     strange: Counter[str] = Counter()
     rows: Counter[tuple[str, str]] = Counter()
@@ -233,7 +233,7 @@ def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[S
                 answers.append(ScoredAnswer(problem, score, sample, label, gold=as_answer(gold)))
     except (duckdb.Error, ValueError, RecursionError):
         return (), ["the answers cannot be read, since the file is damaged or of another shape: left out"]
-    # What has no score anywhere is made of the whole task, such as a perplexity.
+    # A metric without any scores is computed for the whole task, such as a perplexity.
     scored = {answer.metric for answer in answers if answer.score is not None}
     answers = [answer for answer in answers if answer.metric in scored]
     messages = [*scores.warn_no_scores(+strange)]
@@ -244,10 +244,10 @@ def _read_answers(path: Path, selected: Collection[str] | None) -> tuple[tuple[S
 
 
 def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """The scores of each row, and what is said of its problem.
+    """Yield the scores of each row, and the fields of its problem.
 
     Raises:
-        duckdb.Error: it is no such file.
+        duckdb.Error: the file is invalid.
         ValueError: it has no scores.
     """
     reader = f"read_parquet({sql.quote_paths([path])})"
@@ -261,7 +261,7 @@ def _read_rows(path: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
         for first, second in rows:
             cells, problem = json.loads(first or "null"), json.loads(second) if second else None
-            # Older files hold the scores as a text of JSON.
+            # Older files hold the scores as JSON text.
             yield (
                 as_mapping(json.loads(cells) if isinstance(cells, str) else cells),
                 problem if isinstance(problem, dict) else {"gold": problem},

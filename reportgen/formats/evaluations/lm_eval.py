@@ -1,13 +1,13 @@
 """Results of the Language Model Evaluation Harness, with the answers next to them.
 
 Schema: repository EleutherAI/lm-evaluation-harness, ``lm_eval/loggers/evaluation_tracker.py`` writes
-``results_DATE.json`` and ``samples_TASK_DATE.jsonl`` into a folder named after the model; the parts of the
-results are put together in ``lm_eval/evaluator.py``. Files before 0.4 have keys without a filter (``acc``,
+``results_DATE.json`` and ``samples_TASK_DATE.jsonl`` into a folder named after the model;
+``lm_eval/evaluator.py`` assembles the results. Files before 0.4 have keys without a filter (``acc``,
 ``acc_stderr``), any name, and no number of problems; it follows from a share p of right answers and its
 standard error s as n = p(1 - p)/s² + 1, since s² = p(1 - p)/(n - 1).
 
 A row of answers is a document and filter, with a column for each metric. In older files a row does not name
-its filter: all rows of the first stand before those of the second.
+its filter: all rows of the first filter precede those of the second.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 NAME: Final = "lm_eval"
 TITLE: Final = "results of the Language Model Evaluation Harness (lm-eval)"
 
-# In the order of GeneralConfigTracker._get_model_name: adapters stand with the model that they change.
+# In the order of GeneralConfigTracker._get_model_name: adapters precede the model that they change.
 _MODEL_KEYS: Final = ("peft", "delta", "pretrained", "model", "path", "engine")
 _MOST_TOKENS: Final = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_length")
 _ARGUMENT: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
@@ -73,16 +73,16 @@ _NO_METRIC: Final = frozenset(
         *("doc_hash", "prompt_hash", "target_hash"),
     )
 )
-# The right answer groups problems too, but says nothing about them.
+# The right answer groups problems too, but does not describe them.
 _HIDDEN: Final = frozenset(
     ("answer", "answerKey", "answer_key", "target", "label", "gold", "gold_label", "correct", "id", "idx")
 )
-# What a filter takes where its pattern fits nothing (lm_eval/filters/extraction.py).
+# A filter's result if its pattern does not match (lm_eval/filters/extraction.py).
 _NO_ANSWER: Final = "[invalid]"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each results file with the answers of its folder and date, and answers that have no results."""
+    """Return each results file with the answers of its folder and date, and answers without results."""
     results = []
     for path in files:
         text = read_head_text(path) if path.suffix == ".json" else _OTHERS
@@ -107,7 +107,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
-    """Each task and each group of tasks of a results file, in its order, or of answers alone.
+    """Yield each task and each group of tasks of a results file, in its order, or of answers alone.
 
     Metrics are selected by their names with or without the filter.
     """
@@ -147,7 +147,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A task, its scores, the file of its answers, and which metrics are selected."""
+    """Task with its scores, the file of its answers, and the selected metrics."""
 
     path: Path  # the results file, or the folder of answers without one
     document: Mapping[str, Any]
@@ -158,11 +158,11 @@ class _Task:
     selected: Collection[str] | None
 
     def get(self, *keys: str) -> Any:  # noqa: ANN401 - JSON can be anything
-        """What the configuration of the task says."""
+        """Return a value from the task's configuration."""
         return get_inner(self.document, "configs", self.name, *keys)
 
     def list_subtasks(self, task: str | None = None) -> list[str] | None:
-        """What it or another group is a score over, if that is said; None for a task with own problems."""
+        """Return the subtasks of a group, empty if unknown; None for a task with problems of its own."""
         task = self.name if task is None else task
         named = get_inner(self.document, "group_subtasks", task)
         if isinstance(named, list) and named:
@@ -170,7 +170,7 @@ class _Task:
         return [] if named or task in get_mapping(self.document, "groups") else None
 
     def count_problems(self) -> int | None:
-        """How many problems a score is over: a group's are those of its tasks, if all of these are known."""
+        """Return the number of problems of a task or of all tasks of a group; None if unknown."""
         waiting, counts, seen = [self.name], list[int | None](), {self.name}
         while waiting:
             name = waiting.pop()
@@ -187,9 +187,9 @@ class _Task:
 
     @property
     def model(self) -> str:
-        """What was evaluated, with its revision where it is not the usual one; empty where it is not said.
+        """Evaluated model, with its revision unless that is the default; empty if unknown.
 
-        ``HFLM.__init__`` joins a revision and a subfolder with a slash. Neither stands in ``model_name``.
+        ``HFLM.__init__`` joins a revision and a subfolder with a slash. ``model_name`` has neither.
         """
         arguments = self.arguments
         names = (self.document.get("model_name"), *map(arguments.get, _MODEL_KEYS))
@@ -202,7 +202,7 @@ class _Task:
 
     @property
     def generation(self) -> dict[str, Any]:
-        """Settings of generation: the task's own, and over them what the command line said."""
+        """Generation settings: the task's own, overridden by the command line."""
         over = _parse_arguments(get_inner(self.document, "config", "gen_kwargs"))
         return {**as_mapping(self.get("generation_kwargs")), **over}
 
@@ -224,7 +224,7 @@ class _Task:
             day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
         return scores.build_protocol(
             {
-                # A filter makes one score of all repeats, which are no samples with scores of their own.
+                # A filter makes one score from all repeats, so they are not samples with separate scores.
                 "samples": repeats if repeats == 1 and generated else None,
                 "repeats": None if repeats == 1 else repeats,
                 "temperature": 0 if greedy else generation.get("temperature"),
@@ -241,7 +241,7 @@ class _Task:
         )
 
     def build_totals(self, messages: list[str]) -> Iterator[Total]:
-        """Its scores; what is irregular about them is added to the messages."""
+        """Yield the task's scores; add irregularities to ``messages``."""
         entry = self.entry
         n = self.count_problems() or parse_count(entry.get("sample_len"))
         group = self.list_subtasks() is not None
@@ -258,7 +258,7 @@ class _Task:
             stderr = entry.get(f"{metric}{_STDERR}{comma}{chosen}")
             total, irregular = scores.parse_total(label, cell, stderr, n=n, higher_is_better=better)
             messages += irregular
-            # The error of a group is pooled, so that no number of problems follows from it.
+            # The error of a group is pooled, so it does not yield a number of problems.
             if total and n is None and not group and (own := _infer_problems(total)):
                 total = replace(total, n=own)
                 inferred.add(own)
@@ -269,8 +269,8 @@ class _Task:
             messages.append(f"the number of problems is not written; {count}")
 
     def read_samples(self, path: Path) -> tuple[tuple[ScoredAnswer, ...], tuple[Finding, ...]]:
-        """All answers of a file by metric and filter, and what was irregular."""
-        # In the order of the results, for rows that name none.
+        """Return all answers of a file by metric and filter, and the irregularities."""
+        # In the order of the results, for rows that do not name their filter.
         filters = tuple(dict.fromkeys(key.partition(",")[2] for key in self.entry if "," in key))
         lines, rows = JsonLines(path), _SampleRows(self.selected, filters)
         for row in lines.read_objects():
@@ -280,7 +280,7 @@ class _Task:
 
 
 def _build_evaluation(task: _Task) -> Evaluation | None:
-    """One task; None where it has neither scores nor answers, as the heading of a group."""
+    """Return one task's evaluation; None if it has neither scores nor answers, like a group's heading."""
     samples, messages = task.samples, list[str]()
     totals = list(task.build_totals(messages))
     if not totals and samples is None and not messages:
@@ -297,11 +297,11 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
         findings += make_findings(samples or task.path, left_out.values(), task.name)
         findings += _check_results(task, totals, answers)
     folder = (samples or task.path).absolute().parent.name
-    # The seed of sampling where it is given, otherwise the harness's own.
+    # The sampling seed if given, otherwise the harness's own.
     seeds = (task.generation.get("seed"), task.arguments.get("seed"))
     return Evaluation(
         path=samples if samples and not task.entry else task.path,
-        # org__base is how lm-eval writes org/base.
+        # lm-eval writes org/base as org__base.
         model=task.model or as_word(folder.replace("__", "/")),
         benchmark=as_word(task.name),
         run=task.date,
@@ -314,7 +314,7 @@ def _build_evaluation(task: _Task) -> Evaluation | None:
 
 
 def _infer_problems(total: Total) -> int | None:
-    """The number of problems from a share of right answers and its standard error."""
+    """Return the number of problems from a share of right answers and its standard error."""
     share, error = total.value, total.stderr
     if not scores.is_accuracy(total.metric) or not error or not 0 < share < 1:
         return None
@@ -327,17 +327,17 @@ def _infer_problems(total: Total) -> int | None:
 
 
 def _parse_arguments(arguments: object) -> dict[str, Any]:
-    """``a=1,b=2`` or an object."""
+    """Parse ``a=1,b=2`` or an object."""
     if isinstance(arguments, str):
         return {name: value.strip() for name, value in _ARGUMENT.findall(arguments)}
     return as_mapping(arguments)
 
 
 def _find_aggregates(task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]) -> dict[str, str]:
-    """Metrics whose values are no scores of the answers that they stand next to, and a message about each.
+    """Return metrics whose values are not scores of the answers next to them, with a message about each.
 
-    A perplexity or BLEU is not the mean of what stands next to each document, which is a likelihood or a
-    count: ``metric_list`` names another aggregation, and the mean is another number.
+    A perplexity or BLEU is not the mean of the values of each document, which are likelihoods or counts:
+    ``metric_list`` names another aggregation, and the mean is another number.
     """
     metrics = map(as_mapping, as_list(task.get("metric_list")))
     how = {as_word(metric.get("metric")): as_word(metric.get("aggregation")) for metric in metrics}
@@ -354,7 +354,7 @@ def _find_aggregates(task: _Task, totals: Sequence[Total], answers: Sequence[Sco
 def _check_results(
     task: _Task, totals: Sequence[Total], answers: Sequence[ScoredAnswer]
 ) -> Iterator[Finding]:
-    """What cannot be so, or does not fit together."""
+    """Yield impossible or inconsistent results."""
     path, counts = task.samples or task.path, get_mapping(task.document, "n-samples", task.name)
     limited_to, all_ = (parse_count(counts.get(key)) for key in ("effective", "original"))
     yield from make_findings(task.path, scores.warn_limit(limited_to, all_), task.name)
@@ -368,20 +368,20 @@ def _check_results(
         times = f"each problem was asked {repeats:,} times"
         messages.append(f"{times}, and each answer here is what a filter made of these")
     messages += scores.check_totals(answers, [(total.metric, total) for total in totals], repeats=repeats)
-    # Without answers only scores are checked, which stand in the results.
+    # Without answers only scores are checked, which are in the results.
     yield from make_findings(path if answers else task.path, messages, task.name)
     yield from make_findings(path, scores.warn_equal_answers(answers))
 
 
 @lru_cache(maxsize=1024)
 def _label_metric(metric: str, chosen: str) -> str:
-    """A metric with its filter: ``acc``, ``exact_match (strict-match)``."""
+    """Return a metric with its filter: ``acc``, ``exact_match (strict-match)``."""
     return as_word(f"{metric} ({chosen})" if chosen not in {"", "none"} else metric)
 
 
 @dataclass(slots=True)
 class _SampleRows:
-    """All rows of a file, and what was irregular in them."""
+    """Rows of a file, and their irregularities."""
 
     selected: Collection[str] | None
     filters: Sequence[str]
@@ -399,7 +399,7 @@ class _SampleRows:
         if "filter" in row or not self.filters:
             chosen = as_word(row.get("filter"))
         else:
-            # The last filter where a document has more rows than there are filters.
+            # The last filter if a document has more rows than there are filters.
             self.unnamed[problem] += 1
             chosen = self.filters[min(self.unnamed[problem], len(self.filters)) - 1]
         if not problem:
@@ -426,7 +426,7 @@ class _SampleRows:
         self.rows.append((answered, cells))
 
     def build_answers(self) -> Iterator[ScoredAnswer]:
-        """One a row and metric that has a score somewhere."""
+        """Yield an answer for each row and each metric that has a score in some row."""
         slices = scores.find_slices(self.fields, _HIDDEN)
         scored = {label for _, cells in self.rows for label, score in cells.items() if score is not None}
         for answered, cells in self.rows:

@@ -1,9 +1,9 @@
-"""Judgments of MT-Bench and its kin: JSON Lines with the rating of one turn of one answer a line.
+"""Judgments of MT-Bench and similar benchmarks: JSON Lines with the rating of one turn per line.
 
 Schema: repository lm-sys/FastChat, ``fastchat/llm_judge/common.py`` (play_a_match_single) writes
-``data/BENCH/model_judgment/JUDGE_single.jsonl``. Its ``show_result.py`` leaves out ratings of -1, which stand
-for a judgment without one, and averages over both turns. The turns of a question are answers to one problem
-here, so that an interval is over questions; a slice separates them.
+``data/BENCH/model_judgment/JUDGE_single.jsonl``. Its ``show_result.py`` leaves out ratings of -1, which mark
+a judgment without one, and averages over both turns. The turns of a question are answers to one problem here,
+so that an interval is over questions; a slice separates them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NAME: Final = "mt_bench"
 TITLE: Final = "judgments of MT-Bench"
 SCORE_RANGE: Final = (1.0, 10.0)
-"""The lowest and the highest rating that judges may give."""
+"""Lowest and highest rating that judges may give."""
 
 _JUDGMENT: Final = re.compile(r'\{\s*"question_id"\s*:[^,\n]+,\s*"model"\s*:[^\n]+?"judge"\s*:')
 _FOLDER: Final = "model_judgment"
@@ -38,19 +38,19 @@ _USED: Final = ("question_id", "turn", "score", "tstamp")
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each file of judgments by itself."""
+    """Return one unit per file of judgments."""
     lines = (path for path in files if path.suffix in {".jsonl", ".ndjson"})
     return tuple(Unit(NAME, path, (path,)) for path in lines if _JUDGMENT.match(read_head_text(path)))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:  # noqa: ARG001
-    """Each model under each judge; a judgment has one rating, so that there is nothing to select."""
+    """Yield an evaluation per model and judge; a judgment has one rating, so there is nothing to select."""
     for path in unit.files:
         lines = JsonLines(path)
         judged: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         strange = 0
         for line in lines.read_objects():
-            # The judge is a model and the name of its prompt, which the turn decides.
+            # The judge is a model and the name of its prompt, which depends on the turn.
             judge = line.get("judge")
             judge = as_word(judge[0] if isinstance(judge, list) and judge else judge)
             model = as_word(line.get("model"))

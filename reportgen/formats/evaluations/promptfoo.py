@@ -1,8 +1,8 @@
-"""Results of promptfoo: JSON, or JSON Lines with a result a line.
+"""Results of promptfoo: JSON, or JSON Lines with one result per line.
 
 Schema: repository promptfoo/promptfoo, ``src/types/index.ts`` (EvaluateSummaryV2, EvaluateSummaryV3,
 EvaluateResult), written by ``src/evaluator.ts``. A result is one test of one provider with one prompt. With
-``--repeat`` a test comes again under another ``testIdx``, so tests are known by what they ask. A result that
+``--repeat`` a test recurs with another ``testIdx``, so tests are identified by their content. A result that
 ended in an error (``failureReason`` 2) was never graded: it counts as neither passed nor failed.
 """
 
@@ -49,16 +49,16 @@ _METRICS: Final = (PASSED, "score")
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Each file of results by itself."""
+    """Return one unit per file of results."""
     patterns = {".json": _RESULTS.search, **dict.fromkeys(_LINES, _LINE.match)}
     own = (path for path in files if path.suffix in patterns)
     return tuple(Unit(NAME, path, (path,)) for path in own if patterns[path.suffix](read_head_text(path)))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evaluation]:
-    """Each provider or, where there are several prompts, each provider with each of them.
+    """Yield an evaluation per provider and, if there are several prompts, per prompt.
 
-    Scores are ``success``, and ``score`` where that is another number.
+    Scores are ``success``, and ``score`` if it differs.
     """
     for path in unit.files:
         document, findings = _read_document(path)
@@ -76,7 +76,7 @@ def _read_document(path: Path) -> tuple[dict[str, Any], tuple[Finding, ...]]:
         lines = JsonLines(path)
         rows = [row for row in lines.read_objects() if "testIdx" in row or "success" in row]
         return {"results": {"results": rows}}, tuple(lines.list_findings())
-    # A table and a grading say again what results say.
+    # Tables and grading results repeat other results.
     left_out = {"gradingResult", "body", "componentResults"}
     document, findings = read_json_object(
         path, lambda value: {key: part for key, part in value.items() if key not in left_out}
@@ -97,7 +97,7 @@ def _build_evaluations(
         names = (get_inner(row, "provider", key) for key in ("label", "id"))
         by_prompt[find_word(*names, row.get("provider")), prompt].append(row)
     prompts = list(dict.fromkeys(prompt for _, prompt in by_prompt))
-    # Whether a test passed, and its score where that says more.
+    # Whether a test passed, and its score if that is more specific.
     graded = [[scores.parse_score(row.get(key)) for key in _METRICS] for row in every if not _is_error(row)]
     there = _METRICS if any(score not in {None, passed} for passed, score in graded) else _METRICS[:1]
     metrics = [name for name in there if selected is None or name in selected]
@@ -127,7 +127,7 @@ def _build_evaluations(
 
 
 def _name_problems(rows: _Rows) -> dict[str, str]:
-    """What each test is called: its description where that is its own, otherwise its number."""
+    """Return a name for each test: its description if that is unique, otherwise its number."""
     tests: dict[str, str] = {}
     for row in sorted(rows, key=_get_index):
         tests.setdefault(_name_test(row), as_word(get_inner(row, "testCase", "description")))
@@ -139,7 +139,7 @@ def _name_problems(rows: _Rows) -> dict[str, str]:
 
 
 def _build_totals(document: Mapping[str, Any], provider: str, prompt: str) -> Iterator[Total]:
-    """The share of tests that passed, of those that were graded."""
+    """Yield the share of graded tests that passed."""
     results = get_mapping(document, "results")
     for part in as_list(results.get("prompts") or get_inner(results, "table", "head", "prompts")):
         counts = (get_inner(part, "metrics", f"test{end}Count") for end in ("Pass", "Fail"))
@@ -150,7 +150,7 @@ def _build_totals(document: Mapping[str, Any], provider: str, prompt: str) -> It
 
 
 def _name_prompt(prompt: object) -> str:
-    """What a prompt is called, which is its template where it has no name."""
+    """Return a prompt's label, or its template if it has none."""
     return find_word(get_inner(prompt, "label"), get_inner(prompt, "raw"))
 
 
@@ -159,7 +159,7 @@ def _get_index(row: Mapping[str, Any]) -> float:
 
 
 def _name_test(row: Mapping[str, Any]) -> str:
-    """What a test asks, by which it is known again."""
+    """Return the content of a test, which identifies it."""
     case = get_mapping(row, "testCase")
     parts = [case.get("description"), case.get("vars") or row.get("vars"), case.get("assert")]
     return json.dumps(parts, sort_keys=True)
@@ -168,7 +168,7 @@ def _name_test(row: Mapping[str, Any]) -> str:
 def _build_answers(
     rows: Sequence[Mapping[str, Any]], problems: Mapping[str, str], metrics: Sequence[str]
 ) -> Iterator[ScoredAnswer]:
-    """Every result by every score, a test that was repeated as several samples."""
+    """Yield every result with every score; a repeated test has several samples."""
     seen: Counter[str] = Counter()
     fields = (get_mapping(row, "vars") | get_mapping(row, "testCase", "metadata") for row in rows)
     slices = scores.find_slices(dict(enumerate(map(scores.name_groups, fields))))
@@ -191,7 +191,7 @@ def _build_answers(
 
 
 def _is_error(row: Mapping[str, Any]) -> bool:
-    """Whether nothing was graded, as where a provider did not answer."""
+    """Return whether nothing was graded, as when a provider did not answer."""
     if "failureReason" in row:
         return bool(row["failureReason"] == _ERROR)
     return bool(row.get("error")) and not get_inner(row, "response", "output")

@@ -1,10 +1,10 @@
-"""Scores, totals, protocols and slices as harnesses write them, and checks whether they can be true.
+"""Scores, totals, protocols and slices of harnesses, and checks of whether they are possible.
 
 Scores are numbers, truth values, marks such as C and I, and texts with a ±. A protocol has the keys of a
-source's ``protocol:`` where they fit, with the meaning of ``settings.source.Protocol``; other keys are the
-field's words as they are: ``task version``, ``few-shot``, ``limit``, ``dataset``, ``split``. ``SUBTASKS``
-stands only where scores are means over other benchmarks, which are its value: such a benchmark is a group,
-and has no problems of its own. Checks give messages; ``make_findings`` says where they stand.
+source's ``protocol:`` where they fit, with the meaning of ``settings.source.Protocol``; other keys are terms
+of the field: ``task version``, ``few-shot``, ``limit``, ``dataset``, ``split``. ``SUBTASKS`` is present only
+if scores are means over other benchmarks, which are its value: such a benchmark is a group without problems
+of its own. Checks yield messages; ``make_findings`` adds their location.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Evaluation, ScoredAnswer
 
 
-# The marks of Inspect's scorers (inspect_ai, scorer/_metric.py: value_to_float), and what others write.
+# The marks of Inspect's scorers (inspect_ai, scorer/_metric.py: value_to_float), and those of others.
 _MARKS: Final[Mapping[str, float]] = {
     **dict.fromkeys(("C", "c", "yes", "true", "correct", "right", "pass", "passed"), 1.0),
     **dict.fromkeys(("I", "i", "N", "n", "no", "false", "incorrect", "wrong", "fail", "failed"), 0.0),
@@ -44,7 +44,7 @@ _PLUS_MINUS: Final = re.compile(
 
 
 def parse_score(cell: object) -> float | None:
-    """A cell as the score of one answer; None where it is none or not finite."""
+    """Parse the score of one answer; return None if it is not a finite number or a mark."""
     value = parse_number(cell)
     if value is None and isinstance(cell, str):
         mark = cell.strip()
@@ -60,10 +60,10 @@ def parse_total(
     n: int | None = None,
     higher_is_better: bool | None = None,
 ) -> tuple[Total | None, list[str]]:
-    """A score of a whole benchmark, and what was irregular about it.
+    """Return a score of a whole benchmark, and its irregularities.
 
-    Texts such as ``28.7±4.8`` give their first number alone: nothing says whether the second is a standard
-    error or half an interval. A standard error such as ``N/A`` is none, which is no irregularity.
+    Texts such as ``28.7±4.8`` yield only their first number: the second may be a standard error or half an
+    interval. A standard error such as ``N/A`` is missing, which is not an irregularity.
     """
     value, messages = parse_number(cell), list[str]()
     name, shown = shorten_cell(metric), shorten_cell(cell, _LONGEST_CELL)
@@ -82,40 +82,40 @@ def parse_total(
 
 
 def parse_count(cell: object) -> int | None:
-    """A cell as a number of things; None where it is none, not even one, or beyond belief."""
+    """Parse a count; return None if it is not a whole number between 1 and 1e12."""
     value = None if isinstance(cell, bool) else parse_number(cell)
     return int(value) if value is not None and 1 <= value <= _MOST and value.is_integer() else None
 
 
 def get_inner(tree: object, *keys: str) -> Any:  # noqa: ANN401 - JSON can be anything
-    """What stands at a path of keys in a document; None where there is nothing, or no object on the way."""
+    """Return the value at a path of keys; None if there is none, or no object on the way."""
     for key in keys:
         tree = tree.get(key) if isinstance(tree, dict) else None
     return tree
 
 
 def get_mapping(tree: object, *keys: str) -> dict[str, Any]:
-    """The object at a path of keys; an empty one where there is none."""
+    """Return the object at a path of keys; an empty one if there is none."""
     return as_mapping(get_inner(tree, *keys))
 
 
 def find_word(*cells: object) -> str:
-    """The first of several cells that is a word; empty where none is."""
+    """Return the first cell that is a word; empty if none is."""
     return next(filter(None, map(as_word, cells)), "")
 
 
 def find_seed(*cells: object) -> str | None:
-    """The first of several cells that can be a seed, as written."""
+    """Return the first cell that can be a seed, as written."""
     return find_word(*(cell for cell in cells if not isinstance(cell, bool))) or None
 
 
 SUBTASKS: Final = "subtasks"
 FEW: Final = 3
-"""How many names a message shows."""
+"""Number of names that a message shows."""
 
 
 def build_protocol(entries: Mapping[str, object]) -> dict[str, str]:
-    """A protocol as texts, times as days; what is missing, or not what its key allows, is left out."""
+    """Return a protocol as texts, times as days, without missing or invalid values."""
     texts: dict[str, str] = {}
     for key, value in entries.items():
         if key in {"samples", "max_tokens"}:
@@ -134,18 +134,18 @@ _DATE: Final = re.compile(r"_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$
 
 
 def find_date(path: Path) -> str:
-    """The date at the end of a file's name, such as ``2026-01-31T12-00-00.5``; empty without one."""
+    """Return the date at the end of a file name, such as ``2026-01-31T12-00-00.5``; empty without one."""
     match = _DATE.search(path.stem)
     return match["date"] if match else ""
 
 
 def strip_date(path: Path) -> str:
-    """A file's name without its date and ending."""
+    """Return a file name without its date and suffix."""
     return _DATE.sub("", path.stem)
 
 
 def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterator[Finding]:
-    """Messages as findings in a file, each after the task that it is about."""
+    """Return messages as findings in a file, prefixed by their task."""
     prefix = f"{shorten_cell(task)}: " if task else ""
     return (Finding(path, prefix + message) for message in messages)
 
@@ -153,7 +153,7 @@ def make_findings(path: Path, messages: Iterable[str], task: str = "") -> Iterat
 def add_to_first(
     evaluations: Iterable[Evaluation], findings: Iterable[Finding], of_groups: Iterable[Finding] = ()
 ) -> Iterator[Evaluation]:
-    """Evaluations of a file, the first with the findings about all of it, the first group with its own."""
+    """Yield evaluations, adding ``findings`` to the first of all, ``of_groups`` to the first group."""
     for evaluation in evaluations:
         if SUBTASKS in evaluation.protocol:
             findings, of_groups = (*findings, *of_groups), ()
@@ -162,12 +162,12 @@ def add_to_first(
 
 
 def list_shortened(names: Iterable[str]) -> str:
-    """The first names of several in a message."""
+    """Return the first names of several for a message."""
     return join_names([shorten_cell(name) for name in names], most=FEW)
 
 
 def warn_group_scores(path: Path, groups: Sequence[str]) -> Iterator[Finding]:
-    """That some scores are means over others of the same file: together they count twice."""
+    """Warn that some scores are means over others of the same file, so that together they count twice."""
     if groups:
         each = "is a score" if len(groups) == 1 else "are scores"
         which = f"{each} over other benchmarks of this file, which count twice in a mean of all"
@@ -175,13 +175,13 @@ def warn_group_scores(path: Path, groups: Sequence[str]) -> Iterator[Finding]:
 
 
 def warn_limit(limit: int | None, all_: int | None, *, what: str = "problem") -> Iterator[str]:
-    """That a limit left problems out."""
+    """Warn that a limit left problems out."""
     if limit and all_ and limit < all_:
         yield f"the limit leaves {limit:,} of {format_count(all_, what)}"
 
 
 def warn_no_scores(counts: Mapping[str, int], where: str = "in") -> Iterator[str]:
-    """How many cells of each metric were no scores."""
+    """Warn of cells that are not scores, with their metrics."""
     if counts:
         cells = format_count(sum(counts.values()), "value that is no score", "values that are no scores")
         yield f"{cells} {where} {list_shortened(counts)}: left out"
@@ -195,7 +195,7 @@ _Problem = TypeVar("_Problem")
 
 
 def name_groups(fields: Mapping[str, Any]) -> dict[str, str | None]:
-    """Fields of a problem as names of groups: empty where missing, None where no group is called so."""
+    """Return a problem's fields as group names: empty if missing, None if unsuitable as a name."""
     names: dict[str, str | None] = {}
     for key, value in fields.items():
         whole = isinstance(value, str | int | None) or (isinstance(value, float) and value.is_integer())
@@ -207,11 +207,11 @@ def name_groups(fields: Mapping[str, Any]) -> dict[str, str | None]:
 def find_slices(
     problems: Mapping[_Problem, Mapping[str, str | None]], hidden: Collection[str] = ()
 ) -> dict[_Problem, dict[str, str]]:
-    """For each problem the keys that group it, such as ``subject`` and ``level``; see ``name_groups``.
+    """Return for each problem the keys that group it, such as ``subject`` and ``level``; see ``name_groups``.
 
     A key groups if its values are short words, whole numbers or truth values, if there are 2 to 50 of them,
-    and if at least half of the problems share theirs with another: ids and questions do not, and neither does
-    the right answer, which callers hide.
+    and if at least half of the problems share theirs with another: ids and questions do not, and callers hide
+    the right answer.
     """
     values: dict[str, Counter[str]] = defaultdict(Counter)
     excluded = set(hidden)
@@ -248,7 +248,7 @@ _ROUNDING: Final = 1e-6
 
 
 def is_accuracy(metric: str) -> bool:
-    """Whether a metric is known to count right answers: ``acc``, ``exact_match (strict)``."""
+    """Return whether a metric is known to count right answers: ``acc``, ``exact_match (strict)``."""
     return metric.partition(" (")[0].partition("@5")[0].lower() in _ACCURACY_METRICS
 
 
@@ -260,7 +260,7 @@ def check_totals(
     partial: bool = False,
     what: str = "answers",
 ) -> Iterator[str]:
-    """What ``compare_means`` says or, without answers, ``check_accuracy`` of each total."""
+    """Yield the messages of ``compare_means`` and, without answers, of ``check_accuracy`` for each total."""
     if not answers:
         for _, total in totals:
             yield from check_accuracy(total, repeats=repeats, partial=partial)
@@ -268,7 +268,7 @@ def check_totals(
 
 
 def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> Iterator[str]:
-    """A share of right answers, of 1 or in percent, that no whole number of right answers gives.
+    """Check that a share of right answers, as a fraction or in percent, is that of a whole number.
 
     Each problem has ``repeats`` answers, and with ``partial`` an answer may be half right. Metrics that do
     not count right answers pass.
@@ -284,10 +284,10 @@ def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> 
     unit = _HUNDRED if total.value > 1 else 1.0
     answers = total.n * repeats * (2 if partial else 1)
     right = total.value / unit * answers
-    # A value may have been rounded to the digits that it is written in.
+    # A value may be rounded to the digits that are written.
     exponent = Decimal(repr(total.value)).as_tuple().exponent
     rounding = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0) / unit * answers
-    # Answers are graded in between where the standard error is not that of right or wrong.
+    # Answers have scores between 0 and 1 if the standard error is not that of right or wrong.
     spread = total.stderr / unit if total.stderr is not None and total.n > 1 else None
     share = min(total.value / unit, 1.0)
     deviations = (math.sqrt(share * (1 - share) / n) for n in (total.n, total.n - 1))
@@ -305,9 +305,9 @@ def check_accuracy(total: Total, *, repeats: int = 1, partial: bool = False) -> 
 def compare_means(
     answers: Sequence[ScoredAnswer], totals: Mapping[str, Total], what: str = "answers"
 ) -> Iterator[str]:
-    """Totals that are not the mean of their answers, and answers that no total counts.
+    """Yield totals that are not the mean of their answers, and answers that no total counts.
 
-    The answers are of one benchmark, and called ``what``; totals have the metric of their answers as keys.
+    The answers are of one benchmark, and called ``what``; totals are keyed by the metric of their answers.
     """
     by_metric: dict[str, list[ScoredAnswer]] = defaultdict(list)
     for answer in answers:
@@ -328,9 +328,9 @@ def compare_means(
 
 
 def find_other_mean(answers: Iterable[ScoredAnswer], total: Total, metric: str) -> float | None:
-    """The mean of the answers by a metric, if a total is another number; None if there is none.
+    """Return the mean of the answers by a metric if it differs from a total, otherwise None.
 
-    Harnesses take the mean over answers or over problems, so that a total may be either.
+    Harnesses average over answers or over problems, so that a total may be either.
     """
     scores: list[float] = []
     by_problem: dict[str, list[float]] = defaultdict(list)
@@ -347,7 +347,7 @@ def find_other_mean(answers: Iterable[ScoredAnswer], total: Total, metric: str) 
 
 
 def warn_equal_answers(answers: Sequence[ScoredAnswer]) -> Iterator[str]:
-    """Answers that count as wrong though they are the gold answer as a number: ``16.00`` and ``16``."""
+    """Warn of answers graded wrong that equal the gold answer as numbers: ``16.00`` and ``16``."""
     equal = []
     for answer in answers:
         if answer.score == 0 and answer.answer and answer.gold:

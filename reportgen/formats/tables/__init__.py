@@ -1,4 +1,4 @@
-"""The formats of tables: CSV, JSON, Parquet. A new one is a module with three functions, and a line below."""
+"""Table formats: CSV, JSON, Parquet. A new one is a module with three functions, and an entry below."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 class TableFormat(Protocol):
-    """What a module knows about its format."""
+    """Interface of a table format's module."""
 
     def look(self, content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:
-        """Columns, types and a bounded sample of a file."""
+        """Return columns, types and a bounded sample of a file."""
 
     def scan(self, files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
-        """A SELECT of ``k0, k1, ...`` (the columns), ``file`` and ``row``; lazy."""
+        """Return a lazy SELECT of ``k0, k1, ...`` (the columns), ``file`` and ``row``."""
 
     def read_rows(
         self, content: Content, file: FileLayout, columns: Collection[str]
     ) -> Iterator[Row | Diagnostic]:
-        """Every row with its line, to find what is wrong."""
+        """Yield every row with its line, to locate problems."""
 
 
 FORMATS: Final[Mapping[str, TableFormat]] = {
@@ -39,4 +39,4 @@ FORMATS: Final[Mapping[str, TableFormat]] = {
     "parquet": parquet,
 }
 FREE_COLUMNS: Final = frozenset(("jsonl",))
-"""Formats whose files are read in one go though their columns differ: what a file lacks is NULL."""
+"""Formats whose files can be read together even if their columns differ: missing ones are NULL."""

@@ -1,11 +1,11 @@
-"""CSV and TSV: a header line, then a row a line; every cell is read as text.
+"""CSV and TSV: a header line, then one row per line; every cell is read as text.
 
-CSV that W&B exports ("Export CSV" of a panel and of the runs table in the W&B app) is known by its header: a
-chart, whose columns are runs, and the table of runs. A chart's first column is its x, mostly ``Step``; then
-come ``RUN - METRIC``, ``RUN - METRIC__MIN`` and ``…__MAX`` for each run, and the same of ``_step`` where x is
-something else. Runs of one name have columns of one name. Where runs are grouped (``Group: NAME`` or
-``SETTING: VALUE``), or steps are, a value stands for several. The table of runs has a row a run: settings,
-last values.
+CSV exports of W&B ("Export CSV" of a panel and of the runs table in the W&B app) are recognised by their
+header: a chart, whose columns are runs, or the runs table. A chart's first column is its x, mostly ``Step``;
+then come ``RUN - METRIC``, ``RUN - METRIC__MIN`` and ``…__MAX`` for each run, and the same for ``_step`` if x
+is something else. Runs with the same name have columns with the same name. If runs are grouped (``Group:
+NAME`` or ``SETTING: VALUE``) or steps are, a value summarises several. The runs table has one row per run:
+settings and last values.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _SEPARATOR: Final = " - "
 _EXTREMES: Final = ("__MIN", "__MAX")
 _STEP: Final = "Step"
 WANDB_STEP: Final = "_step"
-"""The metric that counts the calls of ``log``."""
-# A space that stands in no name marks the second of two runs of one name.
+"""Metric that counts the calls of ``log``."""
+# Marks the second of two runs with the same name; this character does not occur in names.
 _TWIN_SIGN: Final = "\u00a0"
 _OF_A_TABLE: Final = frozenset(("Name", "State", "Runtime"))
 _OTHERS_OF_A_TABLE: Final = frozenset(("Created", "Notes", "Sweep", "Tags", "User"))
@@ -51,7 +51,7 @@ _OF_A_SCRIPT: Final = frozenset(("config", "name", "summary"))
 
 
 class ChartColumn(NamedTuple):
-    """What a column of a chart holds: a metric of a run; of runs of one name the second has ``twin`` 2."""
+    """Content of a chart's column: a metric of a run; ``twin`` numbers runs with the same name from 1."""
 
     run: str
     twin: int
@@ -59,7 +59,7 @@ class ChartColumn(NamedTuple):
 
 
 def is_chart(columns: Sequence[str]) -> bool:
-    """Whether a header is that of a chart that W&B exported."""
+    """Return whether a header is that of a chart exported from W&B."""
     first, *others = columns or ("",)
     if not others or _SEPARATOR in first or not all(_SEPARATOR in column for column in others):
         return False
@@ -68,7 +68,7 @@ def is_chart(columns: Sequence[str]) -> bool:
 
 
 def parse_chart(columns: Sequence[str]) -> dict[str, ChartColumn]:
-    """What the columns of a chart hold, without smallest and largest values and what names no metric."""
+    """Parse a chart's columns, without the smallest and largest values and columns that name no metric."""
     parsed = {}
     for column in columns[1:]:
         run, separator, metric = column.rpartition(_SEPARATOR)
@@ -80,7 +80,7 @@ def parse_chart(columns: Sequence[str]) -> dict[str, ChartColumn]:
 
 
 def find_joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) -> dict[str, ChartColumn]:
-    """What columns hold of which some value stands for several: its smallest and largest differ in a row."""
+    """Return the columns with a value that summarises several: its smallest and largest differ."""
     indices = {column: index for index, column in enumerate(columns)}
 
     def is_joined(column: str) -> bool:
@@ -92,12 +92,12 @@ def find_joined(columns: Sequence[str], rows: Collection[Sequence[str | None]]) 
 
 
 def name_extremes(column: str) -> tuple[str, str]:
-    """The columns of the smallest and the largest of the values that one of a column stands for."""
+    """Return the columns of the smallest and the largest value that a column summarises."""
     return column + _EXTREMES[0], column + _EXTREMES[1]
 
 
 def number_twins(columns: Sequence[str]) -> tuple[str, ...]:
-    """The header of a chart with names that differ: a second ``a - loss`` is one of another run ``a``."""
+    """Make a chart's header unique: a second ``a - loss`` belongs to another run ``a``."""
     seen: Counter[str] = Counter()
     names = []
     for column in columns:
@@ -109,9 +109,9 @@ def number_twins(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def is_table_of_runs(columns: Sequence[str], cells: Collection[str | None] = ()) -> bool:
-    """Whether a file is W&B's table of runs, or what the script in its guide writes in its place.
+    """Return whether a file is W&B's runs table, or what the script in its guide writes instead.
 
-    That script writes settings as JSON objects, which show in some cells.
+    That script writes settings as JSON objects, which is visible in some cells.
     """
     there = set(columns)
     if there >= _OF_A_TABLE and len(there & _OTHERS_OF_A_TABLE) > 1:
@@ -123,15 +123,15 @@ _HEAD: Final = 64 << 10
 _ROWS_OF_A_HEAD: Final = 200
 _FEW_LONG_ROWS: Final = 5
 _QUOTE: Final = '"'
-# Each further word costs time where a reader makes millions of numbers.
+# Each further word costs time in readers that parse millions of numbers.
 _NOTHING: Final = ("", "null", "None", "NA")
 _LINE_END: Final = re.compile(r"[\r\n]")
-# A cell may hold a whole document; the limit of Python's reader is 128 kB otherwise.
+# A cell may hold a whole document; the default limit of Python's reader is 128 kB.
 csv.field_size_limit(16 << 20)
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Header and a bounded sample; a ``ReportError`` of all that is wrong if something shows in it."""
+    """Return header and a bounded sample; raise ``ReportError`` with the first problems found in it."""
     sample = content.read_sample(_HEAD)
     header, delimiter = _parse_header(content, sample.text, form)
     rows = islice(_parse(sample.text, delimiter), 1, None if sample.complete else _ROWS_OF_A_HEAD + 1)
@@ -142,7 +142,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         cells = cells[: -1 if sample.complete else None]
         file = replace(file, keep=torn.offset)
     if _QUOTE not in sample.text:
-        # A piece with a quote may begin in the middle of a cell.
+        # A piece with a quote may start inside a cell.
         pieces = (piece.decode(errors="replace") for piece in sample.pieces if _QUOTE.encode() not in piece)
         cells += [row for piece in pieces for row in _parse(piece, delimiter) if row]
     if any(len(row) != len(header) for row in cells):
@@ -160,7 +160,7 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
-    """A SELECT of some columns of files that all look like ``file``.
+    """Return a SELECT of some columns of files that all have the layout of ``file``.
 
     Its columns are ``k0, k1, ...``, in the order of ``columns``, ``file`` (index in ``files``) and ``row``.
     """
@@ -168,7 +168,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
         kind if name in columns else sql.TEXT for name, kind in zip(file.columns, file.types, strict=True)
     )
     safe = {f"c{index}": kind for index, kind in enumerate(types)}
-    # Where the reader makes numbers itself, it has to know the words for nothing.
+    # If the reader parses numbers itself, it needs the words for missing values.
     nulls = f"nullstr=[{sql.quote_all(_NOTHING)}], " if set(safe.values()) != {sql.TEXT} else ""
     picked = "".join(f"c{file.columns.index(name)} AS k{index}, " for index, name in enumerate(columns))
     return (
@@ -180,7 +180,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
 
 
 def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
-    """Every row with its line number, and a problem in place of each that cannot be read."""
+    """Yield every row with its line number, and a problem for each that cannot be read."""
     alien: list[int] = []
 
     def list_lines() -> Iterator[str]:
@@ -238,11 +238,11 @@ def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ..
 def _find_torn_line(
     content: Content, file: FileLayout, sample: Sample, cells: list[list[str]]
 ) -> LastLine | None:
-    """The last line if writing stopped in the middle of it."""
+    """Return the last line if it was written only in part."""
     last = sample.last
     line = last.data.decode(errors="replace") if last else ""
     if last and line.count(_QUOTE) % 2:
-        # Either a quote was open when writing stopped, or the line ends a cell begun on a line before.
+        # Either a quote was open when writing stopped, or the line ends a cell of several lines.
         reader = csv.reader(content.read_lines(), delimiter=file.variant)
         begin, following = 1, 1
         for _ in reader:

@@ -1,11 +1,11 @@
 """Documents of a JSON file, and paths into them: the part of JSONPath that a mapping needs.
 
-A document is a line of JSON Lines, or a JSON file as a whole. ``$`` is the row, ``^`` what holds the list
-that the row stands in, ``^^`` what holds the one around that, and so on to the whole file or line. Behind it
-come ``.name`` or ``["name"]``, ``[0]``, and in the path of the rows ``[*]``, which goes through a list or
-through the values of an object. ``@`` is the row's key in that object, or its number in that list from 0, and
-``^@`` that of what holds the row's list. ``[@]`` is the item at the row's own key: ``^.tokens[@]`` for lists
-of one length.
+A document is a line of JSON Lines, or a whole JSON file. ``$`` is the row, ``^`` the parent of the list that
+contains the row, ``^^`` the parent of the next outer list, and so on up to the whole file or line. Then
+follow ``.name`` or ``["name"]``, ``[0]``, and in the path of the rows ``[*]``, which iterates over a list or
+over the values of an object. ``@`` is the row's key in that object, or its 0-based index in that list, and
+``^@`` that of the parent of the row's list. ``[@]`` is the item at the row's own key: ``^.tokens[@]`` for
+lists of the same length.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _STEP: Final = re.compile(
 
 
 class PathError(ValueError):
-    """A text that is no path, or a path that leads nowhere; the message is the end of a sentence."""
+    """Error for an invalid path, or a path that leads nowhere; the message is the end of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """A path: its text as written, and how many lists it goes out of (``up``) before it goes in.
+    """Path as written, and how many lists it leaves (``up``) before it goes in.
 
-    ``steps`` are names, numbers, None for every item, and ``OWN_KEY`` for that at the row's own key;
-    ``is_key`` says whether the path is of the key.
+    ``steps`` are names, numbers, None for every item, and ``OWN_KEY`` for the item at the row's
+    own key; ``is_key`` is whether the path refers to the key.
     """
 
     text: str
@@ -53,11 +53,11 @@ class JsonPath:
 
     @property
     def inward(self) -> list[str | int]:
-        """The steps without those through every item, which only rows have."""
+        """Steps without those over every item, which only paths of rows have."""
         return [step for step in self.steps if step is not None]
 
     def start(self, row: PathRow) -> PathRow | None:
-        """Where the path begins to go in from a row; None where the row has no such thing around it."""
+        """Return where the path starts for a row; None if the row is not nested deeply enough."""
         if self.up > len(row.around):
             return None
         return row.around[self.up - 1] if self.up else row
@@ -65,7 +65,7 @@ class JsonPath:
 
 @dataclass(frozen=True, slots=True)
 class PathRow:
-    """A row, its key in its object or list, and what holds the lists around it, the nearest first."""
+    """Row, its key in its object or list, and the parents of the lists around it, innermost first."""
 
     value: Any
     key: str
@@ -73,7 +73,7 @@ class PathRow:
 
 
 def parse_path(text: str, *, rows: bool = False) -> JsonPath:
-    """A path as its steps, or a ``PathError``; that of ``rows`` may go through every item of a list."""
+    """Parse a path or raise ``PathError``; only that of ``rows`` may contain ``[*]``."""
     if _KEY.fullmatch(text) and not rows:
         return JsonPath(text, len(text) - 1, (), is_key=True)
     start = re.match(r"\$|\^+", text)
@@ -112,7 +112,7 @@ def _parse_step(step: re.Match[str]) -> str | int | None:
 
 
 def find_rows(root: Any, path: JsonPath) -> Iterator[PathRow]:  # noqa: ANN401 - whatever JSON holds
-    """The rows of a file or line; a ``PathError`` where the path leads nowhere."""
+    """Yield the rows of a file or line; raise ``PathError`` if the path leads nowhere."""
     candidates: Iterable[PathRow] = [PathRow(root, "0")]
     inward: list[str | int] = []
     for step in path.steps:
@@ -125,7 +125,7 @@ def find_rows(root: Any, path: JsonPath) -> Iterator[PathRow]:  # noqa: ANN401 -
 
 
 def get_value(row: PathRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """What a row has at a path; None where it has nothing there."""
+    """Return the value at a path of a row; None if there is none."""
     start = path.start(row)
     if start is None or path.is_key:
         return start and start.key
@@ -134,7 +134,7 @@ def get_value(row: PathRow, path: JsonPath) -> Any:  # noqa: ANN401 - whatever J
 
 
 def describe_dead_end(row: PathRow, path: JsonPath) -> str:
-    """What there is where a column's path leads nowhere, as a sentence; empty if that is the row itself."""
+    """Describe in a sentence where a column's path stops; empty if that is the row itself."""
     start = path.start(row)
     if start is None or path.is_key:
         return ""
@@ -146,7 +146,7 @@ def describe_dead_end(row: PathRow, path: JsonPath) -> str:
 
 
 def _iterate_items(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterator[PathRow]:
-    """Every item of the list or object that each row has at some steps."""
+    """Yield every item of the list or object that each row has at some steps."""
     for row, held in _follow_rows(rows, steps):
         if not isinstance(held, list | dict):
             where = f" at {_format_steps(steps).lstrip('.')}" if steps else ""
@@ -157,7 +157,7 @@ def _iterate_items(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Itera
 
 
 def _follow_rows(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterator[tuple[PathRow, Any]]:
-    """Each row with what it has at some steps; an item of a list may have nothing there."""
+    """Yield each row with its value at some steps; an item of a list may have none."""
     for row in rows:
         reached, held = _follow(row.value, steps)
         if reached == len(steps):
@@ -172,7 +172,7 @@ def _follow_rows(rows: Iterable[PathRow], steps: Sequence[str | int]) -> Iterato
 
 
 def _follow(value: Any, steps: Sequence[str | int], own: str = "") -> tuple[int, Any]:  # noqa: ANN401
-    """How many steps lead somewhere, and where the last of these leads; ``own`` is the row's key."""
+    """Return how many steps can be followed, and the value at the last; ``own`` is the row's key."""
     for index, given in enumerate(steps):
         own_step = int(own) if isinstance(value, list) and own.isdecimal() else own
         step = own_step if given == OWN_KEY else given
@@ -201,14 +201,14 @@ def _format_steps(steps: Sequence[str | int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON value and, in JSON Lines, the 1-based line that it stands on; None for a whole file."""
+    """JSON value and its 1-based line in JSON Lines; None for a whole file."""
 
     value: Any
     line: int | None
 
 
 def read_documents(content: Content) -> Iterator[Document | Diagnostic]:
-    """The documents of a file, or a ``ReportError`` of it; a last line that is torn off becomes a warning."""
+    """Yield the documents of a file or raise ``ReportError``; a torn last line becomes a warning."""
     content.check()
     if split_ending(content.path)[1] == "jsonl":
         yield from _read_lines(content)
@@ -223,7 +223,7 @@ def read_documents(content: Content) -> Iterator[Document | Diagnostic]:
 
 
 def make_json_error(content: Content, error: Exception, advice: str) -> ReportError:
-    """The problem of a file that ``json`` cannot parse, to be raised."""
+    """Return the exception for a file that ``json`` cannot parse."""
     if isinstance(error, RecursionError):
         return content.make_error("the JSON is nested too deeply", "Write it with fewer levels")
     reason = getattr(error, "msg", str(error))

@@ -1,6 +1,6 @@
-"""JSON Lines, an object a line, and JSON as a table: keys are the columns, and every value is read as text.
+"""JSON Lines, one object per line, and JSON as a table: keys are columns, and values are read as text.
 
-A JSON file holds a list of records, an object of columns or, in spite of its name, JSON Lines.
+A JSON file holds a list of records, an object of columns or, in spite of its suffix, JSON Lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reportgen.formats.files import Content
 
 
-# The variants of a layout: a list of records, an object of columns (and how many bytes it has), or lines.
+# Variants of a layout: a list of records, an object of columns (with its length in bytes), or lines.
 _RECORDS, _COLUMNS, _LINES = "records", "columns", ""
 _HEAD: Final = 256 << 10
 _ROWS_OF_A_HEAD: Final = 500
@@ -40,7 +40,7 @@ _ADVICE: Final = (
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Keys and a sample of lines, or of all of a JSON file; a ``ReportError`` of all that is wrong in it."""
+    """Return keys and a sample of lines, or a whole JSON file; raise ``ReportError`` if it is invalid."""
     if form != "json":
         return _look_at_lines(content, form, whole=whole)
     content.check()
@@ -66,17 +66,17 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:
-    """A SELECT of some keys of files; see ``delimited.scan``."""
+    """Return a SELECT of some keys of files; see ``delimited.scan``."""
     by_columns = file.variant.startswith(_COLUMNS)
-    # A reader without columns is refused, so one that nobody has stands in; of columns that run side by side
-    # any shows how many rows there are.
+    # A reader needs a column, so without any, one that does not exist is read; of parallel columns, any has
+    # the number of rows.
     names = columns or (file.columns[:1] if by_columns else ("\x01",))
     kind = f"{sql.TEXT}[]" if by_columns else sql.TEXT
     reader = "read_json"
     options = f", columns={sql.make_struct(dict.fromkeys(names, kind))}, records='true'"
     cells = [sql.quote_name(name) for name in names]
     if len({name.casefold() for name in names}) < len(names):
-        # Keys that differ in capital letters alone cannot be columns of DuckDB.
+        # DuckDB cannot have columns that differ only in case.
         reader, options = "read_json_objects", ""
         pointers = [sql.quote("/" + name.replace("~", "~0").replace("/", "~1")) for name in names]
         cells = [f"json ->> {pointer}" for pointer in pointers]
@@ -97,7 +97,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
 
 
 def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
-    """Every row with its line number, if it has one, and a problem in place of each that cannot be read."""
+    """Yield every row with its line number, if any, and a problem for each that cannot be read."""
     for number, (line, item) in enumerate(_read_objects(content, file), 1):
         if isinstance(item, Diagnostic):
             yield item
@@ -107,7 +107,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
 
 
 def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
-    """A JSON value as the text that DuckDB makes of it."""
+    """Return a JSON value as the text that DuckDB makes of it."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, float):
@@ -118,7 +118,7 @@ def as_text(value: Any) -> Text:  # noqa: ANN401 - whatever JSON holds
 def _read_objects(
     content: Content, file: FileLayout
 ) -> Iterator[tuple[int | None, dict[str, Any] | Diagnostic]]:
-    """Every row as an object, or the problem that it has, with the line it begins on."""
+    """Yield the first line of every row, if known, and the row as an object or a problem."""
     if file.variant == _LINES:
         for number, written in enumerate(content.read_lines(file.keep), 1):
             if written.strip():
@@ -139,11 +139,11 @@ def _read_objects(
 
 
 def _look_at_lines(content: Content, form: str, *, whole: bool) -> Look:
-    """Keys and values of the first rows and of a few from places all over the file, or of every row."""
+    """Read keys and values of the first rows and of some from all over the file, or of every row."""
     sample = content.read_sample(_HEAD)
     lines = sample.text.split("\n")
     file = FileLayout(content.name, form, content.compression, (), (), _LINES, sample.bom)
-    # A last line without an end that is no JSON is torn.
+    # A last line without a line end is torn if it is not valid JSON.
     torn = sample.last if sample.last and sample.last.data.strip() else None
     if torn and parse_object(torn.data.decode(errors="replace")) is not None:
         torn = None
@@ -173,7 +173,7 @@ def _look_at_lines(content: Content, form: str, *, whole: bool) -> Look:
 def _look_at_records(
     content: Content, file: FileLayout, objects: Iterable[dict[str, Any]], *, exhaustive: bool
 ) -> Look:
-    """A look at records: all their keys in order of first appearance, and a sample as text."""
+    """Read records: all keys in order of first appearance, and a sample as text."""
     names: dict[str, None] = {}
     sample: list[dict[str, Any]] = []
     count, apart = 0, 1
@@ -183,7 +183,7 @@ def _look_at_records(
             sample.append(item)
         if len(sample) > _ROWS_OF_A_SAMPLE:
             sample, apart = sample[::2], 2 * apart
-    # DuckDB knows no column without a name.
+    # DuckDB has no columns without a name.
     keys = tuple(key for key in names if key)
     if len(keys) > MOST_COLUMNS:
         raise content.make_columns_error(len(keys))
@@ -193,7 +193,7 @@ def _look_at_records(
 
 
 def _build_records(content: Content, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever JSON holds
-    """The rows of an object of columns."""
+    """Return the rows of an object of columns."""
     if not isinstance(table, dict) or not all(isinstance(column, list) for column in table.values()):
         raise content.make_error("the file is neither a list of objects nor an object of lists", _ADVICE)
     lengths = {name: len(column) for name, column in table.items()}

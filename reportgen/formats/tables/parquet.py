@@ -1,4 +1,4 @@
-"""Parquet: names and types stand in the file; only the columns and rows that are needed are read."""
+"""Parquet: the file has names and types; only the columns and rows that are needed are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPOTS: Final = 128
 
 
 def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -> Look:  # noqa: ARG001
-    """Names and types, a sample of columns that may name things, or a ``ReportError`` if it is no Parquet."""
+    """Return names, types and a sample of columns of names; raise ``ReportError`` if it is not Parquet."""
     content.check()
     try:
         relation = get_engine().open_cursor().sql(f"SELECT * FROM {_build_reader([content.path])}")  # noqa: S608 - quoted
@@ -35,14 +35,14 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
             raise content.make_columns_error(len(columns))
         counts = f"SELECT num_rows FROM parquet_file_metadata({sql.quote_paths([content.path])})"  # noqa: S608 - quoted
         (((count,)),) = get_engine().fetch_rows(counts)
-        # What it says of its columns is used later on, so it has to be readable, too.
+        # The column metadata is used later on, so it has to be readable, too.
         table = f"parquet_metadata({sql.quote_paths([content.path])})"
         get_engine().fetch_rows(f"SELECT count(COLUMNS(*)) FROM {table}")  # noqa: S608
         known = NAME_COLUMNS | {name.casefold() for name in mapped}
         names = [name for name in columns if file.type_of(name) == sql.TEXT or name.casefold() in known]
         sampled: list[tuple[Text, ...]] = []
         if names:
-            # First rows and a few from all over the file.
+            # The first rows, and a few from all over the file.
             select = _as_texts(content.path, file, names)
             sampled = get_engine().fetch_rows(f"{select} LIMIT {_HEAD}")
             spots = [_HEAD + (count - 1 - _HEAD) * spot // _SPOTS for spot in range(_SPOTS + 1)]
@@ -53,18 +53,18 @@ def look(content: Content, form: str, mapped: Collection[str], *, whole: bool) -
         message = "a row, or a page of a column, unpacks to more than fits in memory"
         raise content.make_error(message, "Write it with smaller values and row groups") from None
     except (duckdb.Error, RuntimeError):
-        # The latter of names that are not UTF-8.
+        # RuntimeError is for names that are not UTF-8.
         raise _describe_damage(content) from None
     if count == 0:
         raise content.make_error("the file has no rows", "Remove it or write it again")
-    # None in the columns that were not looked at.
+    # None in the columns that were not sampled.
     blank: dict[str, Text] = dict.fromkeys(columns)
     rows = [tuple({**blank, **dict(zip(names, cells, strict=True))}.values()) for cells in sampled]
     return Look(file, rows, exhaustive=count <= _HEAD)
 
 
 def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str:  # noqa: ARG001 - one shape
-    """A SELECT of some columns of files; see ``delimited.scan``."""
+    """Return a SELECT of some columns of files; see ``delimited.scan``."""
     picked = "".join(f"{sql.quote_name(name)} AS k{index}, " for index, name in enumerate(columns))
     return (
         f"SELECT {picked}CAST(file_index AS BIGINT) AS file, file_row_number AS row "  # noqa: S608 - quoted
@@ -73,7 +73,7 @@ def scan(files: Sequence[Path], file: FileLayout, columns: Sequence[str]) -> str
 
 
 def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> Iterator[Row | Diagnostic]:
-    """Every row with its number, and its cells as texts."""
+    """Yield every row with its number, and its cells as text."""
     names = [name for name in columns if name in file.columns]
     if names:
         number = 0
@@ -88,7 +88,7 @@ def read_rows(content: Content, file: FileLayout, columns: Collection[str]) -> I
 
 
 def find_gapless(files: Sequence[Path], names: Collection[str]) -> frozenset[str]:
-    """Those of the columns of which the files, which were looked at, say that no cell is empty."""
+    """Return the columns without empty cells, according to the files' metadata."""
     known = (
         f"SELECT path_in_schema FROM parquet_metadata({sql.quote_paths(files)}) "  # noqa: S608 - quoted
         f"WHERE path_in_schema IN ({sql.quote_all(names)}) GROUP BY ALL "
@@ -102,7 +102,7 @@ def _describe_damage(content: Content) -> ReportError:
 
 
 def _build_reader(files: Iterable[Path]) -> str:
-    # A folder called a=b says nothing about the rows unless source.yml does.
+    # A folder named a=b does not describe the rows unless source.yml says so.
     return f"read_parquet({sql.quote_paths(files)}, hive_partitioning=false)"
 
 

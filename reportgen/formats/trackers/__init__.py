@@ -1,1 +1,1 @@
-"""What experiment trackers and trainers log, a module a format."""
+"""Experiment trackers and trainers, one module per format."""

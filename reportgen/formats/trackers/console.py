@@ -1,20 +1,19 @@
 """Console logs of trainers: verl, rllm, OpenRLHF, transformers, Megatron and others that print similar lines.
 
-SCHEMA: volcengine/verl, verl/utils/logger/aggregate_logger.py (rllm prints the same):
-``step:12 - actor/kl_loss:0.01 - …``, values as Python writes them. Before training, verl prints its
-configuration as a Python dict over many lines (verl/trainer/main_ppo.py: ``pprint(OmegaConf.to_container(
-config, resolve=True))``); only literals of it are read, and nothing runs. OpenRLHF/OpenRLHF,
+SCHEMA: volcengine/verl, verl/utils/logger/aggregate_logger.py (rllm prints the same): ``step:12 -
+actor/kl_loss:0.01 - …``, values as Python writes them. Before training, verl prints its configuration as a
+Python dict over many lines (verl/trainer/main_ppo.py: ``pprint(OmegaConf.to_container(config,
+resolve=True))``); only its literals are read, and nothing is executed. OpenRLHF/OpenRLHF,
 openrlhf/trainer/ppo_trainer.py: ``Global step 12: {'policy_loss': 0.01, …}``; older versions and its other
-trainers put the numbers into a progress bar of tqdm: ``Episode [1/2]:  50%|…| 3/6 [01:02<01:02, …, kl=0.1]``.
+trainers put the numbers into a tqdm progress bar: ``Episode [1/2]:  50%|…| 3/6 [01:02<01:02, …, kl=0.1]``.
 NVIDIA/Megatron-LM, megatron/training/training.py, and nearly the same in nanotron: ``iteration 10/ 100 | lm
-loss: 1.0E+00 | …`` and ``validation loss at iteration 10 on test set | lm loss value: 1.0E+00 | …``, these
-called ``test/lm loss value`` here. pytorch/torchtune, torchtune/training/metric_logging.py: ``Step 1 |
+loss: 1.0E+00 | …`` and ``validation loss at iteration 10 on test set | lm loss value: 1.0E+00 | …``, which
+becomes ``test/lm loss value`` here. pytorch/torchtune, torchtune/training/metric_logging.py: ``Step 1 |
 loss:1.5 lr:2e-05``. huggingface/transformers, src/transformers/trainer_callback.py, ``PrinterCallback`` and
 ``ProgressCallback``, prints no step: ``{'loss': 0.5, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch':
 0.01}``, values since version 5 as texts of four digits: ``{'loss': '0.5', 'epoch': '0.01'}``.
 modelscope/ms-swift, swift/trainers/callback.py, adds ``'global_step/max_steps': '10/1000'``, in its Megatron
-trainers ``'iteration': '10/1000'``. All other lines of a log, and there are many, are none of our business
-and no fault.
+trainers ``'iteration': '10/1000'``. All other lines of a log are ignored without a finding.
 """
 
 from __future__ import annotations
@@ -38,19 +37,19 @@ if TYPE_CHECKING:
 
 _DICT_SIGN: Final = rb"'(?:epoch|global_step/max_steps|iteration)': "
 STEP_SIGN: Final = re.compile(
-    # Letters that any of it begins with: without them it takes half as long again.
+    # The first letters of all alternatives: without them matching takes 50% longer.
     rb"(?=[slETiS'])(?:step:\d+ - |lobal[_ ]step \d+|Episode \[\d|Train step of epoch \d|"
     rb"iteration:? +\d+[^|]{0,40}\||Step \d+ \| |" + _DICT_SIGN + rb")"
 )
-"""Stands in every line that has numbers, and in few others."""
+"""Pattern in every line that has numbers, and in few others."""
 
-# Colours and movements of a terminal (ECMA-48, sections 5.3 to 5.6), and titles of its window.
+# Colours and cursor movements of a terminal (ECMA-48, sections 5.3 to 5.6), and window titles.
 _ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _BY_KEY: Final = re.compile(r"(?:^|[\s)\]|>])step:(\d{1,15}) - (?=\S)")
 _BY_DICT: Final = re.compile(r"[Gg]lobal[_ ]step (\d{1,15})\b[^{]{0,80}\{(?=['\"])")
 _BY_BAR: Final = re.compile(
     r"(?P<bar>Episode \[(?P<episode>\d{1,15})/\d+\]|Train step of epoch (?P<epoch>\d{1,15})):\s*\d+%\|[^|]*\|"
-    # Brackets end them: many beginnings without an end would each be looked at up to the end of the line.
+    # Brackets end the groups: otherwise many unclosed starts would each be matched up to the end of the line.
     r"\s*(?P<done>\d{1,15})/(?P<all>\d{1,15}) \[[^\[\],]*,[^\[\],]*, (?P<shown>[^\[\]=]*=[^\[\]]*)\]"
 )
 _BY_PIPES: Final = re.compile(
@@ -59,7 +58,7 @@ _BY_PIPES: Final = re.compile(
 )
 _BY_SPACES: Final = re.compile(r"Step (\d{1,15}) \| (?=[^\s:]+:\S)")
 _PAIR: Final = re.compile(r"""['"]([^'"]+)['"]: ((?:[\w.]+\()?[-+\w.]+\)?)(?=[,}])""")
-# Behind a progress bar that was not wiped away, or the name of a process, but not within a logger's line.
+# After an unfinished progress bar or a process name, but not within a logger's line.
 _DICT: Final = re.compile(r"(?:^|[\])]:?)\s*(\{'.*\})$")
 _DICT_TAIL: Final = re.compile(r"[^{}]*\}")
 _DICT_HEAD: Final = re.compile(r"(?:^|[\])]:?)\s*\{'[^{}]*$")
@@ -68,13 +67,13 @@ _DICT_PAIR: Final = re.compile(
 )
 _STEPS: Final = ("global_step/max_steps", "iteration")
 _OF_ALL: Final = re.compile(r"(\d{1,15})/\d+")
-# The rest of a line that a terminal broke: the end of a name or number, and mostly more of them.
+# The rest of a line that a terminal wrapped: the end of a name or number, and mostly more of them.
 _REST: Final = re.compile(
     r"(?:[^\s:|]*:)?[-+\d.einfa]* ?[-|] [^:|]+: ?[-+\dni]|[-+]?[\d.]+(?:[eE][-+]?\d+)?$", re.ASCII
 )
-# Ray's mark of lines that it shows once.
+# Ray's mark for lines that it shows once.
 _REPEATED: Final = re.compile(r"\[repeated \d+x [^\]]*\]\s*")
-# How numpy and torch write a number: np.float64(0.5).
+# A number as numpy and torch write it: np.float64(0.5).
 _WRAPPED: Final = re.compile(r"[\w.]+\(([^(),]+)(?:,[^()]*)?\)")
 _WITH_COMMA: Final = re.compile(r"[-+]?\d[\d.]*(?:,\d[\d.]*)+(?:[eE][-+]?\d+)?")
 _WITH_THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+\.\d+")
@@ -82,26 +81,26 @@ _WITH_THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+\.\d+")
 
 @dataclass(frozen=True, slots=True)
 class LineValues:
-    """The values of a line."""
+    """Values of a line."""
 
-    step: float  # of all its values; NaN for a piece of a line that a progress bar tore apart
+    step: float  # of all its values; NaN for part of a line that a progress bar interrupted
     values: tuple[tuple[str, float], ...]
-    wrong: tuple[str, ...]  # names whose values are no numbers
-    commas: int = 0  # how many values have a comma as their decimal mark
+    wrong: tuple[str, ...]  # names whose values are not numbers
+    commas: int = 0  # number of values with a decimal comma
     # The progress bar that shows them, with its text; empty for a line that is printed once.
     progress_bar: str = ""
-    # Whether the line ends before the value of its last name: a terminal broke it in two.
+    # Whether the line ends before the value of its last name, since a terminal wrapped it.
     broken: bool = False
     by_epoch: bool = False  # whether the step is an epoch
 
 
 def strip_colours(text: str) -> str:
-    """A line as a reader sees it."""
+    """Remove terminal escape sequences from a line."""
     return _ANSI.sub("", text) if "\x1b" in text else text
 
 
 def parse_line(line: str) -> LineValues | None:
-    """The values of a line without colours; None where it is any other line."""
+    """Parse a line without colours; return None if it has no values."""
     if match := _BY_KEY.search(line):
         mark = line.rfind("[repeated ", match.end())
         end = mark if mark >= 0 and _REPEATED.fullmatch(line, mark) else len(line)
@@ -123,7 +122,7 @@ def parse_line(line: str) -> LineValues | None:
 
 
 def _split_at_dashes(rest: str) -> Iterator[tuple[str, str]]:
-    """Names and values: the value stands behind the last colon, and a name may hold a dash itself."""
+    """Yield names and values: the value follows the last colon, and a name may contain a dash."""
     name_parts: list[str] = []
     for part in rest.split(" - "):
         name, colon, value = part.rpartition(":")
@@ -142,8 +141,8 @@ def _split_at_colons(texts: Iterable[str], prefix: str = "") -> Iterator[tuple[s
 
 
 def _parse_dict_line(line: str) -> LineValues | None:
-    """The values of a dict by epoch or step; those of a piece of one that was torn apart are none."""
-    # Without its end, each of many beginnings would be looked at up to the end of the line.
+    """Parse a dict with an epoch or step; part of an interrupted one has no values."""
+    # Checking for the end avoids matching each of many starts up to the end of the line.
     match = _DICT.search(line) if line.endswith("}") else None
     if not match:
         torn = _DICT_TAIL.fullmatch(line) or _DICT_HEAD.search(line)
@@ -160,7 +159,7 @@ def _parse_dict_line(line: str) -> LineValues | None:
 def _parse_pairs(step: float, pairs: Iterable[tuple[str, str]]) -> LineValues:
     texts = [(name, value.strip()) for name, value in pairs]
     with_comma = [text for _, text in texts if "," in text and _WITH_COMMA.fullmatch(text)]
-    # A value with a decimal point shows that commas part thousands.
+    # A value with a decimal point shows that commas separate thousands.
     points = bool(with_comma) and any(
         ("." in text and parse_number_text(text) is not None) or _WITH_THOUSANDS.fullmatch(text)
         for _, text in texts
@@ -186,16 +185,16 @@ def _parse_pairs(step: float, pairs: Iterable[tuple[str, str]]) -> LineValues:
     return LineValues(step, tuple(values), tuple(wrong), commas, broken=broken)
 
 
-# Ray's prefix: who says it.
+# Ray's prefix, which names the process.
 _WHO: Final = re.compile(r"^(\([^()]*pid=\d+[^()]*\))\s")
 _LONGEST: Final = 1 << 20
 _MOST_LINES: Final = 5_000
-# The configuration nests its groups; a dict of numbers on one line is something else.
+# The configuration has nested groups; a dict of numbers on one line is something else.
 _FEWEST_GROUPS: Final = 2
 
 
 class PrintedConfig:
-    """Takes the lines of a log until a whole configuration was read; until then ``tree`` is empty."""
+    """Reader of a log's lines up to the end of its configuration; until then ``tree`` is empty."""
 
     def __init__(self) -> None:
         self.tree: Mapping[str, Any] = {}
@@ -205,11 +204,11 @@ class PrintedConfig:
 
     @property
     def is_open(self) -> bool:
-        """Whether the beginning was read, but not the end."""
+        """Whether the start was read, but not the end."""
         return bool(self._lines)
 
     def add_line(self, line: str) -> None:
-        """Take a line without colours; one that another process wrote in between is left out."""
+        """Read a line without colours, unless another process wrote it in between."""
         prefix = _WHO.match(line)
         who, text = (prefix[1], line[prefix.end() :]) if prefix else ("", line)
         if not self._lines:
@@ -237,14 +236,14 @@ NAME: Final = "console"
 TITLE: Final = "Console logs of trainers"
 
 _ENDINGS: Final = frozenset((".log", ".txt", ".out", ".err"))
-# Before the first step stand pages of configuration and warnings, and a line of a step has a few thousand
-# characters: windows all over the file, and the whole of a small one.
+# Pages of configuration and warnings precede the first step, and the line of a step has a few thousand
+# characters: read windows all over a large file, and all of a small one.
 _WINDOW: Final = 16 << 10
 _WINDOWS: Final = 16
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Every text file that shows steps at its beginning, at its end or at places between."""
+    """Return every text file that shows steps at its start, at its end or in between."""
     units = []
     for file in files:
         if file.suffix.lower() not in _ENDINGS:
@@ -262,7 +261,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a file."""
+    """Yield the run of a file."""
     (path,) = unit.files
     log = _Log(path, selected)
     for number, line in read_lines(path):
@@ -272,7 +271,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         log.add_line(last, number, whole=line.endswith(b"\n"))
     log.complete_step()
     log.complete_bar()
-    # Where lines have steps, bars only repeat some of their numbers.
+    # If lines have steps, bars only repeat some of their numbers.
     values, step_name = log.by_step, "step"
     if not log.by_step.lines:
         values, step_name = (log.by_epoch, "epoch") if log.by_epoch.lines else (log.by_bar, "step")
@@ -293,12 +292,12 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 class _Values:
     builder: MetricsBuilder
     lines: int = 0
-    commas: Count = field(default_factory=Count)  # values with a comma as their decimal mark
+    commas: Count = field(default_factory=Count)  # values with a decimal comma
     step: float = -math.inf
     names: frozenset[str] = frozenset()
     broken: Count = field(default_factory=Count)  # lines that end in the middle
-    back: Count = field(default_factory=Count)  # lines whose step is smaller than the one before
-    # Lines by epoch with a metric of the line before at the same epoch.
+    back: Count = field(default_factory=Count)  # lines whose step is smaller than the previous one
+    # Lines by epoch that repeat a metric of the previous line at the same epoch.
     again: Count = field(default_factory=Count)
 
     def add_line(self, values: LineValues, line: int) -> None:
@@ -340,21 +339,21 @@ class _Log:
         self.by_step, self.by_epoch, self.by_bar = (_Values(MetricsBuilder(path, selected)) for _ in range(3))
         self._path = path
         self._bar: LineValues | None = None
-        # The last line of a step and its number, until it is known whether the next one goes on with it.
+        # The last line of a step and its number, until it is known whether the next line continues it.
         self._last: tuple[LineValues, int] | None = None
-        self._pieces = Count()  # of lines by epoch
+        self._pieces = Count()  # parts of lines by epoch
         self._torn: int | None = None
         self._decoding = Decoder(path)
 
     def add_line(self, piece: bytes, line: int, *, whole: bool = True) -> None:
-        """Take a line, or one of the texts that were written over each other in it."""
+        """Read a line, or one of the texts in it that overwrite each other."""
         has_sign = STEP_SIGN.search(piece)
         values = parse_line(strip_colours(self._decoding.decode(piece, line))) if has_sign else None
         if self._last and piece.strip():
             is_rest = not values and _REST.match(piece.decode(errors="replace").strip())
             self.complete_step(half=bool(is_rest))
         if values and values.progress_bar:
-            # A bar is drawn again and again: the numbers belong to the last step that they are shown at.
+            # A bar is redrawn repeatedly: the numbers belong to the last step that they are shown with.
             if self._bar and self._bar.progress_bar != values.progress_bar:
                 self.complete_bar()
             self._bar = values
@@ -368,13 +367,13 @@ class _Log:
             self._last = values, line
             if piece.rstrip().endswith((b"}", b"|")):
                 self.complete_step()
-        # The configuration stands before the first step.
+        # The configuration precedes the first step.
         before_steps = (not values or math.isnan(values.step)) and not self.by_step.lines
         if before_steps and not self.config.tree and (self.config.is_open or b"{'" in piece):
             self.config.add_line(strip_colours(piece.decode(errors="replace")))
 
     def complete_step(self, *, half: bool = False) -> None:
-        """Take the values of the last line of a step, the last of them only if it is no half one."""
+        """Add the values of the last line of a step, except for the last value if it was cut in two."""
         if self._last:
             values, line = self._last
             if half and not values.broken:

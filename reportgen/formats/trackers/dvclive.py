@@ -1,9 +1,9 @@
-"""What DVCLive wrote: a table for each metric, the last values, and the parameters.
+"""DVCLive output: a table for each metric, the last values, and the parameters.
 
 SCHEMA: iterative/dvclive, src/dvclive/plots/metric.py (``plots/metrics/NAME.tsv``: columns ``step`` and the
-last part of the name, before them ``timestamp`` in milliseconds where it was asked for) and
-src/dvclive/live.py (``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Older
-versions wrote to ``metrics/``, to ``scalars/`` or straight into the folder, with a timestamp in each row.
+last part of the name, preceded by ``timestamp`` in milliseconds if configured) and src/dvclive/live.py
+(``metrics.json`` nests the last values, ``params.yaml`` holds the parameters). Older versions wrote to
+``metrics/``, to ``scalars/`` or directly into the folder, with a timestamp in each row.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _EVIDENCE: Final = frozenset((".json", ".yaml", ".html", ".md"))
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Runs: folders with tables of DVCLive's below them, or with its last values alone."""
+    """Return runs: folders with DVCLive tables below them, or with only its last values."""
     names = (_LAST_VALUES, _PARAMETERS)
     extra = {(file.parent, file.name): file for file in files if file.name in names}
     run_folders = {file.parent for file in files if file.suffix in _EVIDENCE}
@@ -48,9 +48,9 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         plots = next(
             (parent.parent for folder, parent in above if (folder.name, parent.name) == _PLOTS), None
         )
-        # Also a table where DVCLive has them that holds nothing yet.
+        # Include empty tables where DVCLive writes them.
         if file.suffix == _TABLE and (_read_header(file) is not None or (plots and is_unfilled(file))):
-            # A folder that is called as older versions call it further up may as well hold many runs.
+            # A folder further up with the name that older versions use may also hold many runs.
             old = (
                 parent
                 for folder, parent in above
@@ -69,7 +69,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def _read_header(file: Path) -> tuple[str, ...] | None:
-    """The columns before the value, by the first line; None where it is not one of DVCLive's."""
+    """Return the columns before the value, from the first line; None if it is not DVCLive's."""
     first, _, _ = read_head_text(file).partition("\n")
     *before, value = first.rstrip("\r").split("\t")
     known = (before in ([_STEP], [_TIME], [_TIME, _STEP])) and value == file.name.removesuffix(_TABLE)
@@ -77,13 +77,13 @@ def _read_header(file: Path) -> tuple[str, ...] | None:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a folder."""
+    """Yield the run of a folder."""
     builder = MetricsBuilder(unit.path, selected, timed=True)
     config: dict[str, Setting] = {}
     findings: list[Finding] = []
     logged: set[str] = set()
     refused: list[UnreadableError] = []
-    # A metric's name is the path of its table from the folder of tables on.
+    # A metric's name is the path of its table, relative to the folder of tables.
     folders = (unit.path / "plots" / "metrics", *(unit.path / name for name in _OLD_FOLDERS), unit.path)
     for file in unit.files:
         if file.suffix == _TABLE:
@@ -114,7 +114,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 def _read_table(file: Path, name: str, builder: MetricsBuilder) -> Iterator[Finding]:
     columns, decoding, strange = _read_header(file), Decoder(file), Count()
     lines = decoding.read_lines()
-    next(lines, None)  # a Git LFS pointer says so itself
+    next(lines, None)  # a Git LFS pointer raises its own error
     if columns is None:
         advice = "Check that DVCLive wrote this file"
         raise UnreadableError(file, "its first line does not name a step and a metric", advice, 1)

@@ -1,11 +1,10 @@
-"""CSV logs of Lightning and Keras: a row for each logging, with holes where it logged something else.
+"""CSV logs of Lightning and Keras: one row per logging call, with gaps for metrics not logged in it.
 
 SCHEMA: Lightning-AI/pytorch-lightning, src/lightning/pytorch/loggers/csv_logs.py, class ``CSVLogger``:
-``NAME/version_N/metrics.csv`` with a column ``step``, mostly ``epoch``, and ``hparams.yaml`` beside it;
-training and evaluation of one step are rows of their own. keras-team/keras,
-keras/src/callbacks/csv_logger.py, class ``CSVLogger``: first column ``epoch``, counted from 0, then the
-metrics by alphabet and the same with ``val_``; ``NA`` where there is none. Other CSV files are tables, which
-``tables/delimited`` reads.
+``NAME/version_N/metrics.csv`` with a column ``step``, mostly ``epoch``, and ``hparams.yaml`` next to it;
+training and evaluation at one step are separate rows. keras-team/keras, keras/src/callbacks/csv_logger.py,
+class ``CSVLogger``: first column ``epoch``, counted from 0, then the metrics in alphabetical order and the
+same with ``val_``; ``NA`` for missing values. Other CSV files are tables, which ``tables/delimited`` reads.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ _SETTINGS: Final = "hparams.yaml"
 _VERSION: Final = re.compile(r"version_\d+")
 _ENDINGS: Final = frozenset((".csv", ".tsv", ".log", ".txt"))
 _STEP, _EPOCH, _VALIDATION = "step", "epoch", "val_"
-# A table of several runs in one file is not what these loggers write.
+# These loggers do not write tables of several runs.
 _NAMES_A_RUN: Final = frozenset(("run", "run_id", "seed", "model", "series", "method", "name", "experiment"))
 _NONE: Final = frozenset(("", "NA"))
-# As a table that went through a spreadsheet in much of Europe.
+# From a table that went through a spreadsheet in much of Europe.
 _WITH_COMMA: Final = re.compile(r"[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?")
 _MANY: Final = 8192
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Runs: Lightning's by name and folder or header, Keras' by header."""
+    """Return runs: Lightning's by name and folder or header, Keras' by header."""
     settings = {file.parent: file for file in files if file.name == _SETTINGS}
     units: list[Unit] = []
     for file in files:
@@ -59,7 +58,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         columns, _ = _parse_header(read_head_text(file))
         one_run = _NAMES_A_RUN.isdisjoint(columns)
         with_settings = (file, settings[file.parent]) if file.parent in settings else (file,)
-        # Where Lightning puts it, whatever it holds.
+        # Lightning's own folder, whatever the file holds.
         in_folder = _is_versioned(file) or len(with_settings) > 1
         if file.name == _LIGHTNING and (
             (_STEP in columns and (in_folder or (_EPOCH in columns and one_run)))
@@ -67,7 +66,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
         ):
             units.append(Unit(NAME, file.parent if in_folder else file, with_settings))
             continue
-        # Keras: the epoch, then metrics by alphabet with a loss, then the same once more as val_.
+        # Keras: the epoch, then metrics in alphabetical order with a loss, then the same again with val_.
         trained = [name for name in columns[1:] if not name.startswith(_VALIDATION)]
         validated = {name.removeprefix(_VALIDATION) for name in columns[1:] if name.startswith(_VALIDATION)}
         in_order = validated <= set(trained) if validated else len(trained) > 1 and trained == sorted(trained)
@@ -82,7 +81,7 @@ def _is_versioned(file: Path) -> bool:
 
 
 def _parse_header(text: str) -> tuple[list[str], str]:
-    """The columns of a first line and their separator: whichever makes most columns."""
+    """Return the columns of a first line and their separator: the one that gives most columns."""
     line = text.partition("\n")[0].rstrip("\r")
     separator = max(",;\t", key=line.count)
     return _split_cells(line, separator), separator
@@ -98,7 +97,7 @@ def _split_cells(line: str, separator: str) -> list[str]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a file."""
+    """Yield the run of a file."""
     path = unit.files[0]
     builder = MetricsBuilder(path, selected)
     step_name, findings = _read_rows(path, builder)
@@ -114,7 +113,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]:
-    """The name of the step, and what was irregular; values are added to ``builder``."""
+    """Return the name of the step and the irregularities; values are added to ``builder``."""
     decoding = Decoder(path)
     lines = (line for number, line in decoding.read_lines() if line or number == 1)
     header, separator = _parse_header(next(lines, ""))
@@ -124,10 +123,10 @@ def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]
         advice = "Check that Lightning or Keras wrote this file"
         raise UnreadableError(path, "its first line names no step and no epoch", advice, 1)
     step_column, count, commas, strange, without = header.index(step_name), 0, Count(), 0, 0
-    # Of a stray quote only its own line suffers.
+    # A stray quote affects only its own line.
     rows = (_split_cells(line, separator) for line in lines)
     while many := list(islice(rows, _MANY)):
-        # Rows that do not fit are left out, and headers that are written again.
+        # Leave out rows of another length, and repeated headers.
         count += len(many)
         strange += sum(len(row) != len(header) for row in many)
         whole = [row for row in many if len(row) == len(header) and row != header]
@@ -157,10 +156,10 @@ def _read_rows(path: Path, builder: MetricsBuilder) -> tuple[str, list[Finding]]
 
 
 def _parse_numbers(cells: Sequence[str], commas: Count) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Cells as numbers, NaN where there is none, and whether there is one; decimal commas are counted."""
+    """Return numbers, NaN for others, and whether each cell is a number; count decimal commas."""
     with suppress(ValueError):
         return np.fromiter(map(float, cells), np.float64, len(cells)), np.ones(len(cells), np.bool_)
-    # Decimal commas become points, where no cell of the column has a point already.
+    # Decimal commas become points if no cell of the column has a point already.
     if not any("." in cell for cell in cells):
         decimal = [bool(_WITH_COMMA.fullmatch(cell)) for cell in cells]
         commas.number += sum(decimal)

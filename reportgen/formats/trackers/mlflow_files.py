@@ -1,14 +1,14 @@
-"""MLflow's file store: a folder a run, a text file a metric, parameter and tag.
+"""MLflow's file store: a folder per run, with a text file per metric, parameter and tag.
 
 Source: ``mlflow/store/tracking/file_store.py``, ``mlflow/entities/lifecycle_stage.py``, ``run_status.py`` and
 ``utils/mlflow_tags.py`` of the repository mlflow/mlflow. The layout is
-``EXPERIMENT/RUN/{meta.yaml,metrics/**,params/**,tags/**}`` beside ``EXPERIMENT/meta.yaml``; a name with a
-slash is a file in folders. A run's folder is called by its id, 32 hexadecimal digits, so it is known as one
-also where its ``meta.yaml`` is empty, cut off or gone. A deleted run stays, with ``lifecycle_stage:
-deleted``; a deleted experiment goes to ``.trash``. A metric is a file with ``timestamp value step`` a line
-(``_log_run_metric`` and ``_get_metric_from_line`` there), timestamps in milliseconds since 1970. Before
-version 1.0 a line was ``timestamp value``, with seconds and without a step; since 3.0 the name and digest of
-a dataset may follow.
+``EXPERIMENT/RUN/{meta.yaml,metrics/**,params/**,tags/**}`` next to ``EXPERIMENT/meta.yaml``; a name with a
+slash is a file in folders. A run's folder is named after its id, 32 hexadecimal digits, so it is recognised
+even if its ``meta.yaml`` is empty, cut off or missing. A deleted run stays, with ``lifecycle_stage:
+deleted``; a deleted experiment moves to ``.trash``. A metric is a file with ``timestamp value step`` on each
+line (``_log_run_metric`` and ``_get_metric_from_line`` there), timestamps in milliseconds since 1970. Before
+version 1.0 a line was ``timestamp value``, in seconds and without a step; since 3.0 the name and digest of a
+dataset may follow.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ RUN_NAME: Final = "mlflow.runName"
 
 _PARENT: Final = "mlflow.parentRunId"
 _FEW: Final = 3
-# A file store writes the number, a database the word.
+# A file store writes the number, a database the name.
 _RUNNING: Final = ("1", "RUNNING")
 _ENDED: Final = {"4": "failed", "FAILED": "failed", "5": "was killed", "KILLED": "was killed"}
 
 
 def parse_setting(text: str) -> Setting:
-    """A parameter, which MLflow keeps as text: the number or truth value of that text, otherwise the text."""
+    """Parse a parameter, which MLflow stores as text: a number, a truth value, or the text itself."""
     if text in {"True", "False"}:
         return text == "True"
     for kind in (int, float):
@@ -55,7 +55,7 @@ def parse_setting(text: str) -> Setting:
             value = kind(text)
         except ValueError:
             continue
-        # 007 and 1.50 stay what they are; nan and inf are no settings to reckon with.
+        # 007 and 1.50 stay texts; nan and inf are no use as settings.
         if str(value) == text and value - value == 0:
             return value
     return text
@@ -64,18 +64,18 @@ def parse_setting(text: str) -> Setting:
 def build_config(
     params: Mapping[str, str], tags: Mapping[str, str], runs: Mapping[str, str]
 ) -> dict[str, Setting]:
-    """The parent run, the user's tags as ``tags.NAME`` and the parameters; ``runs`` has all names by id."""
+    """Return the parent run, the user's tags as ``tags.NAME`` and parameters; ``runs`` has names by id."""
     config: dict[str, Setting] = {}
     if parent := tags.get(_PARENT):
         config["parent"] = runs.get(parent) or parent
-    # MLflow itself sets those that begin with its name.
+    # MLflow itself sets tags that start with its name.
     own = {name: text for name, text in tags.items() if not name.startswith("mlflow.")}
     config |= {f"tags.{name}": parse_setting(text) for name, text in own.items()}
     return config | {name: parse_setting(text) for name, text in params.items()}
 
 
 def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> Iterator[Finding]:
-    """At most one: metrics whose values all stand at the step that MLflow takes where it is given none."""
+    """Yield at most one finding: metrics with all values at step 0, MLflow's default."""
     names = [
         f'"{name}"'
         for name, points in metrics.items()
@@ -88,7 +88,7 @@ def warn_without_steps(path: Path, metrics: Mapping[str, Points]) -> Iterator[Fi
 
 
 def warn_unfinished(path: Path, status: str) -> Iterator[Finding]:
-    """At most one: that the run did not come to its end, or not yet."""
+    """Yield at most one finding: that the run failed, was killed or is still running."""
     if status in _RUNNING:
         message = "MLflow says that the run is still running, as also where it was killed"
         yield Finding(path, f"{message}: values may be missing")
@@ -97,7 +97,7 @@ def warn_unfinished(path: Path, status: str) -> Iterator[Finding]:
 
 
 def report_deleted(path: Path, deleted: int, total: int) -> tuple[Finding, ...]:
-    """At most one: runs that were deleted in MLflow; raises ``UnreadableError`` where there is no other."""
+    """Return at most one finding: deleted runs; raise ``UnreadableError`` if there are no others."""
     if not total:
         raise UnreadableError(path, "the store has no run")
     if deleted == total:
@@ -112,9 +112,9 @@ _LONGEST: Final = 1 << 20
 
 
 def _read_meta(path: Path, *ids: str) -> tuple[dict[str, str], list[Finding]]:
-    """The entries of a ``meta.yaml`` as texts (an experiment may be called 007), and why some are missing.
+    """Return the entries of a ``meta.yaml`` as texts, since a name may be 007, and why any are missing.
 
-    It has one of the ids of a run or an experiment.
+    The file must have one of ``ids``, the keys of a run's or an experiment's id.
     """
     what = "experiment (its name" if ids == ("experiment_id",) else "run (its end"
     unknown = f"what it says of the {what}, whether it was deleted) is unknown"
@@ -149,20 +149,20 @@ _OF_PART: Final = re.compile(rf"(.*?{_SEP}[0-9a-f]{{32}}){_PART.pattern}")
 
 
 def _find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Path]]:
-    """The folders of experiments and of runs: by what their ``meta.yaml`` says, otherwise by their names."""
+    """Return the folders of experiments and of runs, by their ``meta.yaml``, otherwise by their names."""
     experiments: dict[str, Path] = {}
     runs: dict[str, Path] = {}
     unclear: dict[str, Path] = {}
     for file in files:
         if file.name == _META and not _OTHER.search(beginning := read_head(file)):
-            # By alphabet: what a run's was cut to may say the experiment's id, and nothing of the run.
+            # Keys are sorted: a truncated file of a run may have the experiment's id but not the run's.
             cut = _RUN_FOLDER.fullmatch(file.parent.name)
             of_run = _OF_RUN.search(beginning) or (cut and is_pointer(beginning))
             of_experiment = _OF_EXPERIMENT.search(beginning) and not cut
             folders = runs if of_run else experiments if of_experiment else unclear
             folders[os.fspath(file.parent)] = file.parent
-    # Folders called by the id of a run that no meta.yaml makes one: with metrics, parameters or tags below
-    # them, or in an experiment; not those within other runs.
+    # Folders named after a run's id that no meta.yaml marks as one: with metrics, parameters or tags below
+    # them, or in an experiment, but not within other runs.
     known = {*experiments, *(os.fspath(run.parent) for run in runs.values())}
     matches = (_OF_PART.match(os.fspath(file)) for file in files)
     filled = dict.fromkeys(match[1] for match in matches if match)
@@ -179,7 +179,7 @@ def _find_folders(files: Sequence[Path]) -> tuple[dict[str, Path], dict[str, Pat
 
 
 def _group_files(files: Sequence[Path], runs: Collection[str]) -> dict[str, list[tuple[str, str, Path]]]:
-    """Of each run, its files: the part that each belongs to, and what it is called there."""
+    """Return the files of each run, with the part that each belongs to and its name there."""
     groups: dict[str, list[tuple[str, str, Path]]] = {run: [] for run in runs}
     for file in files:
         text = os.fspath(file)
@@ -197,13 +197,13 @@ _OLD, _NEW, _WITH_DATASET = 2, 3, 5
 
 
 def read_metric(path: Path) -> tuple[Points | None, list[Finding]]:
-    """The whole values of a metric file in the order of writing, if any, and what was left out."""
+    """Return the whole values of a metric file in the order of writing, if any, and what was left out."""
     faulty, datasets, torn, count = Count(), dict[str, None](), False, 0
     tables: list[FloatArray] = [np.empty((0, 3))]
     numbered = read_lines(path, _LONGEST_LINE)
     while batch := list(islice(numbered, _LINES_AT_ONCE)):
         if not batch[-1][1].endswith(b"\n"):
-            # A number may have been cut in its middle and still be one.
+            # A truncated number may still be a number.
             torn = True
             batch.pop()
         tables.append(_parse_lines(batch, faulty, datasets))
@@ -229,7 +229,7 @@ def read_metric(path: Path) -> tuple[Points | None, list[Finding]]:
 
 
 def _parse_lines(batch: Sequence[tuple[int, bytes]], faulty: Count, datasets: dict[str, None]) -> FloatArray:
-    """Times, values and steps of numbered lines, shape (n, 3): at once where each has three numbers."""
+    """Return times, values and steps of numbered lines, shape (n, 3), at once if each has three numbers."""
     if not batch:
         return np.empty((0, 3))
     lines = [line for _, line in batch]
@@ -259,7 +259,7 @@ _MOST_FINDINGS: Final = 20
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each store: the folder that experiments lie in, as far as it is below what was named."""
+    """Return one unit per store: the folder of experiments, or the part of it that the user named."""
     experiments, runs = _find_folders(files)
     groups = _group_files(files, runs)
     existing = set(files)
@@ -272,7 +272,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
             store_files.append(experiment / _META)
         store_files += [path / _META] if path / _META in existing else []
         store_files += [file for _, _, file in groups[run]]
-    # The store, unless only a folder within it was named: then the one that holds all files there are.
+    # The store, unless only a folder within it was named: then the deepest folder with all files.
     common = Path(os.path.commonpath([file.parent for file in files])) if stores else Path()
     return tuple(
         Unit(NAME, common if common.is_relative_to(store) else store, tuple(store_files))
@@ -282,7 +282,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A run's folder, its files as ``_group_files`` gives them, and what is said of it and its experiment."""
+    """Run's folder, its files as in ``_group_files``, and the entries for it and its experiment."""
 
     folder: Path
     files: Sequence[tuple[str, str, Path]]
@@ -292,7 +292,7 @@ class _Run:
 
     @property
     def name(self) -> str:
-        """What it is called; older versions keep that in a tag."""
+        """Name of the run, which older versions store in a tag."""
         return self.entries.get("run_name") or self.entries.get("name", "")
 
     @property
@@ -305,7 +305,7 @@ class _Run:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Every run of the store that is not deleted; of its metrics only the selected ones are opened."""
+    """Yield every run of the store that is not deleted; only selected metrics are opened."""
     experiment_folders, folders = _find_folders(unit.files)
     groups = _group_files(unit.files, folders)
     experiments = {
@@ -320,7 +320,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
         )
         for name, folder in folders.items()
     ]
-    # The names of folders are random.
+    # Folder names are random, so sort by start time.
     alive = sorted(
         (run for run in runs if not run.deleted),
         key=lambda run: parse_number_text(run.entries.get("start_time", "")) or math.inf,
@@ -346,7 +346,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 def _read_run(
     run: _Run, names: Mapping[str, str], selected: Collection[str] | None, findings: Sequence[Finding]
 ) -> tuple[LoggedRun, UnreadableError | None]:
-    """A run with findings about the store, and an error where none of its metrics can be read."""
+    """Return a run with findings about the store, and an error if none of its metrics can be read."""
     texts: dict[str, dict[str, str]] = {"tags": {}, "params": {}}
     of_files: list[Finding] = []
     for part, of_part in texts.items():

@@ -1,8 +1,8 @@
 """MLflow's SQLite store: tables of experiments, runs, metrics, parameters and tags.
 
 Source: ``mlflow/store/tracking/dbmodels/models.py`` and ``sqlalchemy_store.py`` of the repository
-mlflow/mlflow. NaN is the value 0 with ``is_nan`` set, and an infinity is the largest double. Before
-version 1.0 there was no ``step``, and before 1.1 no ``is_nan``.
+mlflow/mlflow. NaN is the value 0 with ``is_nan`` set, and an infinity is the largest double. Version 1.0
+added ``step``, and 1.1 added ``is_nan``.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _MOST_VARIABLES: Final = 30_000
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each database with MLflow's tables, and for one called ``mlflow.db`` that is damaged."""
+    """Return a unit for each database with MLflow's tables, and for a damaged ``mlflow.db``."""
     return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.stem == "mlflow")
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Every run that is not deleted; only the selected metrics leave the database."""
+    """Yield every run that is not deleted; only the selected metrics are fetched."""
     with open_store(unit.path) as store:
         store.check_columns("runs", {"run_uuid"}, TITLE)
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
@@ -52,7 +52,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             _RunRows(store, table, ("key", "value"), f"{store.name_column(table, 'value')} IS NOT NULL")
             for table in ("tags", "params")
         ]
-        # With the plus no index of names is taken instead of that of runs.
+        # The plus prevents an index of names from being used instead of that of runs.
         few = sorted(selected) if selected is not None and len(selected) < _MOST_VARIABLES else None
         condition = "TRUE" if few is None else f"+metrics.key IN ({', '.join('?' * len(few))})"
         metric_columns = ("key", "value", "step", "timestamp", "is_nan")
@@ -63,7 +63,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
             )
             builder = MetricsBuilder(unit.path, selected, timed=True)
             for key, value, step, time, is_nan in metric_rows.read_run(place):
-                # What is NULL is no number either, and counted; the largest double stands for an infinity.
+                # NULL is counted as not a number; the largest double represents infinity.
                 cell = math.nan if is_nan else "" if value is None else value
                 number = parse_number(cell)
                 if number is not None and abs(number) >= _INFINITY:
@@ -79,7 +79,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _build_run_query(store: SqliteStore) -> str:
-    """The query for place, id, name, status, experiment, and the two columns that say what is deleted."""
+    """Return the query for place, id, name, status, experiment, and the two columns that mark deletion."""
     join, experiment, stage = "", store.name_column("runs", "experiment_id"), "NULL"
     if {"experiment_id", "name"} <= store.columns.get("experiments", frozenset()):
         join = "LEFT JOIN experiments ON experiments.experiment_id = runs.experiment_id"
@@ -90,10 +90,10 @@ def _build_run_query(store: SqliteStore) -> str:
 
 
 class _RunRows:
-    """The rows of a table in the order of writing, run by run; none where the table lacks a column.
+    """Rows of a table in the order of writing, run by run; none if the table does not have a column.
 
-    One query for all runs: one for each takes minutes where the table has no index of runs, as that of
-    parameters has none in any version.
+    This is one query for all runs: a query per run takes minutes if the table has no index of runs, which is
+    the case for parameters in every version.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class _RunRows:
         self._next = next(self._groups, None)
 
     def read_run(self, place: int) -> Iterator[tuple[Any, ...]]:
-        """The rows of a run, without its place; the places of runs have to grow from call to call."""
+        """Yield the rows of a run, without its place; places must increase from call to call."""
         while self._next and self._next[0] < place:
             self._next = next(self._groups, None)
         if self._next and self._next[0] == place:

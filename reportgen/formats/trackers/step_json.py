@@ -1,12 +1,12 @@
 """JSON Lines of trainers: a step, and the metrics of that step nested or next to it.
 
-SCHEMA: volcengine/verl, verl/utils/tracking.py, class ``FileLogger``: a line is
-``{"step": n, "data": {"actor/lr": …}}``, newer ones with ``elapsed_seconds`` beside the step. Others group by
-phase: ``{"step": n, "train": {"loss": …}, "eval": {"acc": …}}``. Names within are joined by ``/``; ``data``
-and ``metrics`` only wrap and add no name. Lines of two trainers are flat. modelscope/ms-swift,
-swift/trainers/callback.py: ``{"loss": 2.1, "epoch": 0.3, "global_step/max_steps": "5/16"}``, with Megatron
-``"iteration": "5/16"``. hiyouga/LLaMA-Factory, src/llamafactory/train/callbacks.py: ``{"current_steps": 5,
-"total_steps": 16, "loss": 2.1}``. All other flat JSON Lines are a table, which ``tables/json_tables`` reads.
+SCHEMA: volcengine/verl, verl/utils/tracking.py, class ``FileLogger``: a line is ``{"step": n, "data":
+{"actor/lr": …}}``, newer ones with ``elapsed_seconds`` next to the step. Others group by phase: ``{"step": n,
+"train": {"loss": …}, "eval": {"acc": …}}``. Nested names are joined by ``/``; ``data`` and ``metrics`` only
+wrap and add no name. Lines of two trainers are flat. modelscope/ms-swift, swift/trainers/callback.py:
+``{"loss": 2.1, "epoch": 0.3, "global_step/max_steps": "5/16"}``, with Megatron ``"iteration": "5/16"``.
+hiyouga/LLaMA-Factory, src/llamafactory/train/callbacks.py: ``{"current_steps": 5, "total_steps": 16, "loss":
+2.1}``. All other flat JSON Lines are a table, which ``tables/json_tables`` reads.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ NAME: Final = "step_json"
 TITLE: Final = "JSON Lines of trainers (verl and others)"
 
 _ENDINGS: Final = frozenset((".jsonl", ".ndjson", ".json", ".log"))
-# How ms-swift and LLaMA-Factory call a step, which in the former is a text such as "10/500".
+# Step names of ms-swift and LLaMA-Factory; in the former a step is a text such as "10/500".
 _OF_ALL: Final = ("global_step/max_steps", "current_steps")
 _STEPS: Final = (*_OF_ALL, "step", "_step", "global_step", "iteration", "iter", "epoch")
 _TIMES: Final = ("timestamp", "_timestamp", "time", "ts")
 _WRAPPERS: Final = frozenset(("data", "metrics"))
-# Numbers that may stand next to the metrics; any other number there is a metric, as in a table.
+# Numbers next to the metrics that are not metrics; any other number there is one, as in a table.
 _NO_METRICS: Final = frozenset((*_STEPS, *_TIMES, "elapsed_seconds"))
-# Seconds since 1970 beyond the year 2001, and milliseconds beyond it: smaller numbers count something else.
+# Times since 1970 in seconds and milliseconds, from 2001 on: smaller numbers count something else.
 _SECONDS, _MILLISECONDS = 1e9, 1e12
 _PART: Final = re.compile(r"([0-9]{1,15})/[0-9]+")
-# Bytes of lines that are taken at once: no more objects than fit a processor's cache.
+# Bytes of lines that are read at once, so that the objects fit a processor's cache.
 _AT_ONCE: Final = 3 << 16
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Files that begin with a step and numbers in an object within; last, those that hold nothing yet."""
+    """Return files that start with a step and numbers in a nested object, then those that are still empty."""
     own = [
         file
         for file in files
@@ -56,14 +56,14 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def _is_nested_line(line: str) -> bool:
-    """Whether a line is or begins an object with a step and numbers in objects within, not next to them.
+    """Return whether a line starts an object with a step, and with numbers only in nested objects.
 
-    Or with a step that only certain trainers call so.
+    A step with a name that only certain trainers use is enough.
     """
     item = parse_beginning(line) if line.startswith("{") else None
     if not item or not any(_is_step(item.get(name)) for name in _STEPS):
         return False
-    # Two numbers as a step, "5/16", are no cell of a table.
+    # A step of two numbers, "5/16", does not occur in a table.
     if any(key in item for key in _OF_ALL) or "/" in str(item.get("iteration")):
         return True
     if any(key not in _NO_METRICS and parse_number(cell) is not None for key, cell in item.items()):
@@ -73,7 +73,7 @@ def _is_nested_line(line: str) -> bool:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a file."""
+    """Yield the run of a file."""
     (path,) = unit.files
     decoding, builder = Decoder(path), MetricsBuilder(path, selected, timed=True)
     strange, without, torn, step_name = Count(), Count(), None, ""
@@ -110,10 +110,10 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _split_row(item: Mapping[str, Any], step_name: str) -> Row:
-    """Step, time and metrics of an object; NaN for what it has not."""
+    """Return step, time and metrics of an object; NaN if it has no step or time."""
     time = math.nan
     for cell in map(item.get, _TIMES):
-        # Seconds, milliseconds, or a date and time of ISO 8601, as milliseconds since 1970 UTC.
+        # Seconds, milliseconds, or an ISO 8601 time, as milliseconds since 1970 UTC.
         number = parse_number(cell)
         if number is None:
             number = parse_time(cell)
@@ -131,7 +131,7 @@ def _split_row(item: Mapping[str, Any], step_name: str) -> Row:
 
 
 def _parse_step(cell: object) -> float | None:
-    """A cell as a step: a number, or the first of two such as ``"10/500"``."""
+    """Parse a step: a number, or the first of two such as ``"10/500"``."""
     of_all = _PART.fullmatch(cell) if isinstance(cell, str) else None
     return float(of_all[1]) if of_all else parse_number(cell)
 

@@ -1,11 +1,11 @@
-"""Runs that TensorBoard shows: the scalars and hyperparameters of the event files of one folder.
+"""Runs in TensorBoard: the scalars and hyperparameters of the event files of one folder.
 
 Source: TensorFlow, tensorflow/core/util/event.proto (see ``tensorboard_events``) in TFRecord files (see
-``tfrecord``). As in TensorBoard, all event files of a folder are one run, the older before the newer, and a
-restart that says its step (``purge_step``) leaves out what earlier files have from there on. Unlike there,
-nothing else is discarded when a run was resumed: all rows are read and the overlap is reported.
-What ``add_hparams`` writes into a folder of its own below the run's belongs to the run, if there is one such,
-and so do the curves of ``add_scalars``, as the metrics ``MAIN_TAG/TAG``: torch/utils/tensorboard/writer.py of
+``tfrecord``). As in TensorBoard, all event files of a folder are one run, older files first, and a restart
+that states its step (``purge_step``) discards the values of earlier files from there on. Unlike TensorBoard,
+nothing else is discarded when a run was resumed: all rows are read and the overlap is reported. The output of
+``add_hparams`` in a separate folder below the run's belongs to the run, if there is only one such folder, and
+so do the curves of ``add_scalars``, as the metrics ``MAIN_TAG/TAG``: torch/utils/tensorboard/writer.py of
 pytorch/pytorch and tensorboardX/writer.py of lanpa/tensorboardX, both ``add_scalars(main_tag, {tag:
 value})``, write values to ``MAIN_TAG_TAG`` (slashes of the main tag as ``_``) or ``MAIN_TAG/TAG`` below the
 run's folder, under the tag ``MAIN_TAG``. Settings in the folder belong to the run, too: ``hparams.yaml``
@@ -52,20 +52,20 @@ TITLE: Final = "TensorBoard event files"
 _WRITTEN: Final = re.compile(r"tfevents\.(\d+)")
 _HPARAMS: Final = b"_hparams_/"
 _HPARAMS_FOLDER: Final = re.compile(r"\d{9,}(\.\d+)?")
-# Of two that set the same, the later counts.
+# If two set the same, the later one counts.
 _SETTINGS: Final = ("params.yaml", "config.yaml", "args.yaml", "params.json", "hparams.yaml")
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each folder with event files; behind them stand files with settings."""
+    """Return one unit for each folder with event files, which come before files with settings."""
     folders: dict[Path, dict[Path, bytes]] = {}
     for file, data in ((file, read_head(file)) for file in files if "tfevents" in file.name):
-        # Also what was meant to be an event file: torn, damaged, or a pointer of Git LFS.
+        # Include what should be an event file: torn, damaged, or a Git LFS pointer.
         begun = len(data) >= HEADER and (is_record_header(data) or b"\0" in data or is_pointer(data))
         if begun or (len(data) < HEADER and _WRITTEN.search(file.name)):
             folders.setdefault(file.parent, {})[file] = data
-    # For folders with event files: the folders within that belong to their runs. First those of add_hparams.
+    # Map folders with event files to inner folders that belong to their runs, first those of add_hparams.
     named: dict[Path, list[Path]] = {}
     for folder, heads in folders.items():
         in_run = folder.parent in folders and not _HPARAMS_FOLDER.fullmatch(folder.parent.name)
@@ -91,9 +91,9 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def _find_curve_folders(beginnings: Mapping[Path, Collection[bytes]]) -> dict[Path, tuple[Path, str]]:
-    """For folders that ``add_scalars`` wrote, by the beginnings of files: the run's folder, and the curve."""
+    """Return the run's folder and the curve for folders of ``add_scalars``, by the starts of their files."""
     curves: dict[Path, tuple[Path, str]] = {}
-    # From the outside to the inside: no folder of a curve has curves.
+    # Outer folders first: no folder of a curve has curves.
     for folder, heads in sorted(beginnings.items(), key=lambda item: len(item[0].parts)):
         above = [parent for parent in folder.parents if parent in beginnings and parent not in curves]
         tags: set[bytes] = set()
@@ -115,19 +115,19 @@ def _find_curve_folders(beginnings: Mapping[Path, Collection[bytes]]) -> dict[Pa
 
 
 def _sort_by_time(files: Iterable[Path]) -> list[Path]:
-    """The older file first, by the time in its name."""
+    """Sort files by the time in their names, oldest first."""
     times = {file: int(match[1]) if (match := _WRITTEN.search(file.name)) else 0 for file in files}
     return sorted(times, key=lambda file: (times[file], natural_key(file)))
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a folder, nameless: TensorBoard calls it by its path.
+    """Yield the run of a folder, without a name: TensorBoard names it by its path.
 
-    A metric of the run itself goes before those of folders below.
+    A metric of the run itself takes precedence over those of folders below.
     """
     run, hparams_run = EventRun(selected), EventRun(selected)
     events = [file for file in unit.files if file.name not in _SETTINGS or file == unit.path]
-    # For each folder of add_scalars below the run's: the curve's name, and what reads its files.
+    # For each folder of add_scalars below the run's: the curve's name, and the reader of its files.
     beginnings: dict[Path, list[bytes]] = {}
     for file in events if any(file.parent != unit.path for file in events) else ():
         beginnings.setdefault(file.parent, []).append(read_head(file))
@@ -167,7 +167,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 class _Piece(NamedTuple):
-    """Values of one metric from one of the files of a run."""
+    """Values of one metric from one file of a run."""
 
     file: int
     steps: FloatArray
@@ -176,7 +176,7 @@ class _Piece(NamedTuple):
 
 
 class EventRun:
-    """Reads event files into metrics, hyperparameters (of a later file before an earlier) and findings."""
+    """Reader of event files into metrics, hyperparameters (those of later files win) and findings."""
 
     def __init__(self, selected: Collection[str] | None = None) -> None:
         self.config: dict[str, Setting] = {}
@@ -184,21 +184,21 @@ class EventRun:
         self._path = Path()
         self._selected = selected
         self._reader = EventReader(self._number_metric, self._add_event)
-        self._numbers: dict[bytes, int] = {}  # of tags, as they are written
+        self._numbers: dict[bytes, int] = {}  # by tag as written
         self._names: dict[str, int] = {}
         self._pieces: list[list[_Piece]] = []  # by metric, in the order of writing
         self._appeared: dict[int, None] = {}
         self._foreign: set[bytes] = set()
         self._of_tensors: set[bytes] = set()
         self._strange = self._replaced = 0
-        # The step from which on this file's writer has earlier ones forgotten, and when it began.
+        # The step from which this file's writer discards earlier values, and when it started.
         self._begins, self._began = math.inf, math.nan
-        self._last: list[float] = []  # the time of the last value of each file, NaN where it has none
+        self._last: list[float] = []  # the time of the last value of each file, NaN if it has none
 
     def read(self, path: Path) -> None:
         """Read a file that follows those read before.
 
-        Raises ``UnreadableError`` where it is no event file, cannot be read, or has too many metrics or
+        Raises ``UnreadableError`` if it is not an event file, cannot be read, or has too many metrics or
         values of one.
         """
         self._path, rounded = path, 0
@@ -233,7 +233,7 @@ class EventRun:
         self._report_overlap()
 
     def build_metrics(self) -> dict[str, Points]:
-        """Every metric in the order of first appearance, without those that belong to other plugins."""
+        """Return every metric in order of first appearance, except those that belong to other plugins."""
         foreign = {self._numbers[tag] for tag in self._foreign & self._of_tensors}
         names, metrics = list(self._names), {}
         for number in self._appeared:
@@ -244,7 +244,7 @@ class EventRun:
         return metrics
 
     def _number_metric(self, scalar: Scalar) -> int:
-        """Which metric a scalar belongs to; -1 for one that is not to be read."""
+        """Return the number of a scalar's metric; -1 if it is not read."""
         if scalar.of_tensor:
             self._of_tensors.add(scalar.tag)
         number = self._numbers.get(scalar.tag)
@@ -273,10 +273,10 @@ class EventRun:
                 self._reader.malformed += 1
 
     def _discard_restarted(self) -> None:
-        """Leave out what a restart gave up: values of ended files, of its step and later ones.
+        """Discard values that a restart replaces: those of ended files from its step on.
 
-        As ``_CheckForRestartAndMaybePurge`` of TensorBoard's event_accumulator.py. A file that was still
-        written to after the restart belongs to a process that ran at the same time, and stays.
+        This follows ``_CheckForRestartAndMaybePurge`` in TensorBoard's event_accumulator.py. A file that was
+        written to after the restart belongs to a concurrent process, and stays.
         """
         ended = {number for number, last in enumerate(self._last[:-1]) if not last > self._began}
         given_up = [np.empty(0)]
@@ -297,7 +297,7 @@ class EventRun:
             self.findings.append(Finding(self._path, message))
 
     def _report_overlap(self) -> None:
-        """Say how far earlier files had gone beyond the step with which a metric goes on in this one."""
+        """Report how far earlier files go beyond the step at which a metric continues in this one."""
         gone_over, at_once = [np.empty(0)], False
         for pieces in self._pieces:
             before = [piece for piece in pieces if piece.file < len(self._last) - 1 and len(piece.steps)]

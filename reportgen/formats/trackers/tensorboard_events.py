@@ -2,10 +2,10 @@
 
 Source: TensorBoard, tensorboard/compat/proto: event.proto, summary.proto, tensor.proto, tensor_shape.proto,
 types.proto; tensorboard/plugins/hparams/plugin_data.proto; google/protobuf/struct.proto. A number is a
-``simple_value``, or a tensor of one element that no plugin but ``scalars`` claims.
-Most events of a file differ in wall time, step and number only. What is left of a message without these, its
-pattern, is the same for all events of a tag, so each pattern is parsed once and looked up for the others. The
-rest is parsed event by event.
+``simple_value``, or a tensor of one element that no plugin other than ``scalars`` claims. Most events of a
+file differ only in wall time, step and number. The rest of the message, its pattern, is the same for all
+events of a tag, so each pattern is parsed once and looked up for the others. Other events are parsed one by
+one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 NumberPlace: TypeAlias = tuple[int, int, str]
-"""Where a number stands in its message, and its type, as ``decode_numbers`` takes it."""
+"""Start and end of a number in its message, and its type as in ``decode_numbers``."""
 
 BFLOAT16: Final = "bfloat16"
 
@@ -57,7 +57,7 @@ _WALL_END: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A number under its tag; ``place`` is None where it has no fixed width."""
+    """Number under its tag; ``place`` is None if it has no fixed width."""
 
     tag: bytes
     value: float
@@ -67,29 +67,29 @@ class Scalar:
 
 @dataclass(slots=True)
 class Event:
-    """What one record holds."""
+    """Contents of one record."""
 
     step: int = 0
     wall: float = math.nan  # seconds since 1970
     scalars: list[Scalar] = field(default_factory=list)
     foreign: list[bytes] = field(default_factory=list)  # tags that a plugin other than ``scalars`` claims
     sessions: list[memoryview] = field(default_factory=list)  # messages of the plugin ``hparams``
-    strange: int = 0  # values declared as scalars that are no number
-    # Whether a writer begins here, and TensorBoard forgets what there was from this step on.
+    strange: int = 0  # values declared as scalars that are not numbers
+    # Whether a writer starts here, and TensorBoard discards earlier values from this step on.
     begins: bool = False
-    # Length of the beginning that holds wall time and step and nothing else, the one in eight bytes behind
-    # its tag and the other, where it is not 0, as a varint; 0 where the message differs.
+    # Length of the prefix with only the wall time, in eight bytes after its tag, and the step, if it is not
+    # 0, as a varint; 0 if the message differs.
     prefix: int = 0
 
     def get_layout(self) -> tuple[NumberPlace, ...] | None:
-        """Where all numbers stand; None where there is none, or where other events may differ."""
+        """Return the positions of all numbers; None if there are none, or if other events may differ."""
         places = tuple(scalar.place for scalar in self.scalars if scalar.place)
         plain = self.prefix and places and len(places) == len(self.scalars)
         return places if plain and not (self.sessions or self.strange) else None
 
 
 def parse_event(message: memoryview) -> Event:
-    """Parse the message of a record; raises ``MalformedError`` where it is no event."""
+    """Parse the message of a record; raise ``MalformedError`` if it is not an event."""
     event = Event()
     for index, (number, wire, start, stop, value) in enumerate(iterate_spans(message, 0, len(message))):
         if number == _WALL_TIME and wire == FIXED64:
@@ -110,7 +110,7 @@ def parse_event(message: memoryview) -> Event:
 
 
 def decode_numbers(raw: Bytes, kind: str) -> FloatArray:
-    """Numbers as they stand in messages, shape (n, width), widened to doubles, shape (n,)."""
+    """Decode raw numbers, shape (n, width), as doubles, shape (n,)."""
     if kind == BFLOAT16:
         raw, kind = np.pad(raw, ((0, 0), (2, 0))), "<f4"
     with np.errstate(invalid="ignore"):  # a signalling NaN is NaN, too
@@ -145,7 +145,7 @@ def _add_value(event: Event, message: memoryview, start: int, stop: int) -> None
 def _read_scalar_tensor(
     message: memoryview, start: int, stop: int
 ) -> tuple[float, NumberPlace | None] | None:
-    """The number that a TensorProto of one element holds; None where it is no number or several."""
+    """Return the number in a TensorProto of one element; None if it is not a number or has several."""
     kind, elements = "", 1
     content: list[tuple[int, int, int, int]] = []
     for number, wire, first, last, value in iterate_spans(message, start, stop):
@@ -187,10 +187,10 @@ _DEEPEST: Final = 20
 
 
 def read_hyperparameters(plugin_data: memoryview) -> Iterator[tuple[str, Setting]]:
-    """Hyperparameters of a session's start, nested names joined by dots; other data have none.
+    """Yield the hyperparameters of a session's start, nested names joined by dots; other data have none.
 
-    Numbers are doubles there: one without a fraction comes back as an int. A list becomes JSON. Raises
-    ``MalformedError`` where it is no such message.
+    Numbers are doubles there: one without a fraction becomes an int. A list becomes JSON. Raises
+    ``MalformedError`` if the message is invalid.
     """
     for number, session in protobuf.iterate_delimited(plugin_data):
         entries = (entry for part, entry in protobuf.iterate_delimited(session) if part == _HPARAMS)
@@ -213,7 +213,7 @@ def _parse_entry(entry: memoryview, depth: int) -> tuple[str, object]:
 
 
 def _parse_value(message: memoryview, depth: int) -> object:
-    """A google.protobuf.Value: text, bool, int, float, dict or list; None for null and beyond any depth."""
+    """Parse a google.protobuf.Value; return None for null and for values nested too deeply."""
     value: object = None
     for field_number, wire, content in protobuf.iterate_fields(message):
         if isinstance(content, int):
@@ -242,18 +242,18 @@ _UNKNOWN: Final = -1
 
 
 class EventReader:
-    """Finds the numbers of blocks of records; ``malformed`` counts records that are no events."""
+    """Reader of the numbers in blocks of records; ``malformed`` counts records that are not events."""
 
     def __init__(self, tag_number: Callable[[Scalar], int], add_event: Callable[[Event], None]) -> None:
         """``tag_number`` numbers a tag, negative to leave it out; ``add_event`` takes the rest."""
         self._tag_number, self._add_event = tag_number, add_event
         self._patterns: dict[tuple[int, int, tuple[NumberPlace, ...]], _Patterns] = {}
-        # Numbers of a block, not yet in order: tag, order of writing, step, wall time, value.
+        # Numbers of a block, not yet sorted: tag, order of writing, step, wall time, value.
         self._pieces: list[tuple[Places, Places, FloatArray, FloatArray, FloatArray]] = []
         self.malformed = 0
 
     def read_block(self, block: Block) -> Iterator[tuple[int, FloatArray, FloatArray, FloatArray]]:
-        """Tag, steps, wall times and values in the order of writing; tags in that of their first number."""
+        """Yield tag, steps, wall times and values as written, tags in the order of their first number."""
         self._pieces = []
         left = [block.others]
         for records, messages in block.same_length:
@@ -275,7 +275,7 @@ class EventReader:
         self._pieces.append((tags, written, steps, walls, values))
         tags, written, *parts = (np.concatenate(pieces) for pieces in zip(*self._pieces, strict=True))
         order = np.lexsort((written, tags))
-        order = order[np.searchsorted(tags[order], 0) :]  # the rest is not to be read
+        order = order[np.searchsorted(tags[order], 0) :]  # the rest is not read
         if not len(order):
             return
         tags, written, (steps, walls, values) = tags[order], written[order], (part[order] for part in parts)
@@ -288,7 +288,7 @@ class EventReader:
     def match_layout(
         self, message: bytes, stop: int, layout: tuple[NumberPlace, ...]
     ) -> tuple[int, ...] | None:
-        """The tags of a message whose numbers stand where ``get_layout`` says; None where they do not."""
+        """Return the tags of a message whose numbers have this layout; None if they do not."""
         event = _parse_or_none(memoryview(message))
         if event is None or event.prefix != stop or event.get_layout() != layout:
             return None
@@ -296,11 +296,11 @@ class EventReader:
         return tuple(self._tag_number(scalar) for scalar in event.scalars)
 
     def _read_same_length(self, records: Places, messages: Bytes) -> Iterator[Places]:
-        """Take messages of one length, shape (n, length); yields which records are left."""
+        """Read messages of one length, shape (n, length); yield the indices of the records left."""
         if messages.shape[1] <= _WALL_END + 1:
             yield records
             return
-        # Where wall time and step end; 0 for messages that do not begin with them.
+        # Where wall time and step end; 0 for messages that do not start with them.
         more = messages[:, _WALL_END + 1 : _WALL_END + 11] >= _MORE
         ends = np.where(more.all(axis=1), 0, _WALL_END + 2 + np.argmin(more, axis=1))
         stops = np.where(messages[:, _WALL_END] == _STEP, ends, _WALL_END)
@@ -324,10 +324,10 @@ class EventReader:
     def _read_same_layout(
         self, records: Places, messages: Bytes, stop: int, layout: tuple[NumberPlace, ...]
     ) -> npt.NDArray[np.bool_]:
-        """Take the messages whose numbers stand where ``get_layout`` says; returns which these are."""
+        """Read the messages whose numbers have this layout; return a mask of them."""
         key = (messages.shape[1], stop, layout)
         patterns = self._patterns.setdefault(key, _Patterns(self, stop, layout))
-        # What is between wall time, step and numbers, of each message as one name.
+        # The bytes between wall time, step and numbers of each message, as a single name.
         edges = [stop, *(edge for first, last, _ in layout for edge in (first, last)), messages.shape[1]]
         parts = [messages[:, first:last] for first, last in zip(edges[::2], edges[1::2], strict=True)]
         names = np.concatenate(parts, axis=1)
@@ -350,7 +350,7 @@ class EventReader:
 
 
 class _Patterns(dict[bytes, int]):
-    """Patterns of one layout, numbered as they come, and their tags; ``_UNKNOWN`` for another layout."""
+    """Patterns of one layout, numbered in order, and their tags; ``_UNKNOWN`` for another layout."""
 
     def __init__(self, reader: EventReader, stop: int, layout: tuple[NumberPlace, ...]) -> None:
         super().__init__()
@@ -358,7 +358,7 @@ class _Patterns(dict[bytes, int]):
         self.tags: list[tuple[int, ...]] = []
 
     def __missing__(self, pattern: bytes) -> int:
-        # The message with zeros for what it leaves out: they have no say in where things stand.
+        # The message with zeros for the omitted numbers, which do not affect the layout.
         step = [_STEP, *[_MORE] * (self._stop - _WALL_END - 2), 0] if self._stop > _WALL_END else []
         message = bytearray([_WALL, *[0] * 8, *step])
         used = 0

@@ -1,8 +1,8 @@
-"""Trackio's SQLite store: a database a project, a row a call of ``log``, its values as JSON.
+"""Trackio's SQLite store: one database per project, one row per call of ``log``, with values as JSON.
 
 Source: ``trackio/sqlite_storage.py`` of the repository gradio-app/trackio. Before version 0.24 a run was
-known by its name only, without ``run_id``. JSON has no NaN and no infinities: they are the texts ``NaN``,
-``Infinity`` and ``-Infinity``. Measurements of the machine lie in ``system_metrics`` and have no step.
+identified only by its name, without ``run_id``. JSON has no NaN and no infinities: they are the texts
+``NaN``, ``Infinity`` and ``-Infinity``. System metrics are in ``system_metrics`` and have no step.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ NAME: Final = "trackio"
 TITLE: Final = "Trackio store"
 
 _METRIC_COLUMNS: Final = {"run_name", "step", "metrics", "timestamp"}
-# What Trackio adds to a configuration: who and when is no setting, and the group is called `group`.
+# Added by Trackio to a configuration: user and time are not settings, and the group becomes `group`.
 _ADDED: Final = {"_Username", "_Created", "_Group"}
-# Names that stand in JSON as they are, whatever wrote it.
+# Names that JSON writes unescaped, whatever the writer.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9 _/:@%+-]+")
 _MOST_CONDITIONS: Final = 50
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """One unit for each database with Trackio's tables, and for damaged ones in a folder ``trackio``."""
+    """Return a unit for each database with Trackio's tables, and for damaged ones in a folder ``trackio``."""
     return find_stores(NAME, files, _METRIC_COLUMNS, lambda file: file.parent.name == "trackio")
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """Every run of the project; rows without a selected metric stay in the database."""
+    """Yield every run of the project; rows without a selected metric are not fetched."""
     with open_store(unit.path) as store:
         store.check_columns("metrics", _METRIC_COLUMNS, TITLE)
-        # The name of every run by its id, in the order of their first rows; a run may only have settings.
+        # Names of runs by id, in the order of their first rows; a run may have only settings.
         names: dict[str, str] = {}
         for table in ("metrics", "configs", "system_metrics"):
             if "run_name" in store.columns.get(table, ()):
@@ -66,7 +66,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
                 of_run = f"{unreadable:,} of {format_count(rows.total(), 'row')} of this run"
                 holds = "holds" if unreadable == 1 else "hold"
                 findings.append(Finding(unit.path, f"{of_run} {holds} no whole JSON: left out"))
-            # A metric that was logged goes before one of the machine with its name.
+            # A logged metric takes precedence over a system metric with the same name.
             metrics, config = machine.build() | logged.build(), _read_config(store, run)
             run_id = run if _choose_key(store, "metrics") == "run_id" else ""
             every = (*findings, *store.list_findings())
@@ -74,7 +74,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
 
 
 def _read_config(store: SqliteStore, run: str) -> dict[str, Setting]:
-    """The settings of a run, nested names joined by dots, without what Trackio adds."""
+    """Return the settings of a run, nested names joined by dots, without what Trackio adds."""
     config: dict[str, Any] = {}
     if "config" in store.columns.get("configs", ()):
         key = _choose_key(store, "configs")
@@ -92,18 +92,18 @@ def _choose_key(store: SqliteStore, table: str) -> str:
 def _read_metrics(
     store: SqliteStore, table: str, run: str, selected: Collection[str] | None, rows: Counter[str]
 ) -> MetricsBuilder:
-    """The metrics in a table's JSON, in the order of writing; counts whole and unreadable rows."""
+    """Return the metrics in a table's JSON, in the order of writing; count whole and unreadable rows."""
     builder = MetricsBuilder(store.path, selected, timed=True)
     if "metrics" not in store.columns.get(table, ()):
         return builder
     columns = [store.name_column(table, name) for name in ("step", "timestamp", "metrics")]
-    # The selected metrics, where JSON has all their names as they are and not nested.
+    # The selected metrics, if JSON writes all their names unescaped and not nested.
     top = sorted(selected or ())
     if len(top) > _MOST_CONDITIONS or not all(map(_PLAIN.fullmatch, top)):
         top = []
     contains = f"AND ({' OR '.join(['instr(metrics, ?)'] * len(top))})" if top else ""
     query = (
-        # Numbers of rows are put in order, not the rows themselves, which are long.
+        # Sort row ids rather than rows, which are long.
         f"SELECT {', '.join(columns)} FROM {table} WHERE rowid IN "  # noqa: S608 - names of ours
         f"(SELECT rowid FROM {table} WHERE {_choose_key(store, table)} = ?) {contains} ORDER BY rowid"
     )

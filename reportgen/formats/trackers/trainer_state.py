@@ -1,9 +1,9 @@
-"""The state that the Hugging Face Trainer keeps of a run, with everything that it logged.
+"""State of a run saved by the Hugging Face Trainer, including everything that it logged.
 
 SCHEMA: huggingface/transformers, src/transformers/trainer_callback.py, class ``TrainerState``: a JSON object
-whose ``log_history`` is a list of objects, each with ``step``, mostly ``epoch``, and what was logged there.
+whose ``log_history`` is a list of objects, each with ``step``, mostly ``epoch``, and the values logged there.
 Python writes NaN and infinities bare. A checkpoint's file holds everything since the start of training, so
-of a folder of checkpoints the newest whole file is read. TRL (DPO, GRPO) logs through the same Trainer.
+the newest whole file in a folder of checkpoints is read. TRL (DPO, GRPO) logs through the same Trainer.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ NAME: Final = "trainer_state"
 TITLE: Final = "Hugging Face trainer_state.json"
 
 _STEP: Final = "step"
-# Few enough rows to stay in the processor's cache between their parsing and their counting.
+# Few enough rows to stay in the processor's cache between parsing and counting.
 _MANY: Final = 1024
 _FILE: Final = "trainer_state.json"
-# People give some of them other names: checkpoint-500-epoch-2, checkpoint-best.
+# Some users rename them: checkpoint-500-epoch-2, checkpoint-best.
 _CHECKPOINT: Final = re.compile(r"(?:tmp-)?checkpoint[-_](?:(\d+)|best|last|latest|final)(?:[-_].*)?")
 _HISTORY: Final = re.compile(r'"log_history"\s*:\s*\[')
-# The model's config.json is no setting of the run.
+# The model's config.json has no settings of the run.
 _SETTINGS: Final = re.compile(
     r"((train(ing|er)?_)?arg(ument)?s|train(ing|er)?_config|run_config|h?params)\.json"
 )
@@ -53,7 +53,7 @@ _TRAINER_SETTINGS: Final = (
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Runs: each folder of checkpoints, and every other file with a ``log_history``."""
+    """Return runs: each folder of checkpoints, and every other file with a ``log_history``."""
     runs: dict[Path, list[Path]] = {}
     settings: dict[Path, list[Path]] = {}
     for file in files:
@@ -68,7 +68,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     units = []
     for path, states in runs.items():
         states.sort(key=_measure_progress, reverse=True)
-        # Settings lie next to the newest state, or next to the folder of checkpoints.
+        # Settings are next to the newest state, or next to the folder of checkpoints.
         newest = states[0]
         folders = dict.fromkeys((newest.parent, path if newest.name == _FILE else newest.parent))
         settings_files = [file for folder in folders for file in settings.get(folder, ())]
@@ -77,13 +77,13 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def _measure_progress(file: Path) -> float:
-    """How far training was: the state next to the checkpoints is written at the end."""
+    """Return how far training was: the state next to the checkpoints is written at the end."""
     match = _CHECKPOINT.fullmatch(file.parent.name)
     return int(match[1]) if match and match[1] else math.inf
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a unit."""
+    """Yield the run of a unit."""
     states = [file for file in unit.files if not _SETTINGS.fullmatch(file.name)] or list(unit.files)
     state, findings = _choose_state(states, selected)
     config: dict[str, Setting] = {}
@@ -103,8 +103,8 @@ class _State:
     path: Path
     metrics: Mapping[str, Points]
     rows: int  # whole rows of its history
-    rest: Mapping[str, Any]  # the state without its history; empty where the file is torn
-    tear: str  # what is wrong where its JSON breaks off; empty where it is whole
+    rest: Mapping[str, Any]  # the state without its history; empty if the file is torn
+    tear: str  # message if its JSON breaks off; empty if it is whole
     findings: tuple[Finding, ...]
 
     @property
@@ -113,9 +113,9 @@ class _State:
         return step if isinstance(step, int) else -1
 
     def is_different(self, later: _State) -> bool:
-        """Whether values differ from a later state's before the steps do.
+        """Return whether values differ from those of a later state before the steps do.
 
-        The end of a training adds a row that a later state lacks.
+        A run that ended has a final row that a later state does not have.
         """
         for name in self.metrics.keys() & later.metrics.keys():
             points, others = self.metrics[name], later.metrics[name]
@@ -138,7 +138,7 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
             refused.append(error)
             continue
         (torn if state.tear else states).append(state)
-        # A state next to checkpoints may be older than they are, where training went on after it.
+        # A state next to checkpoints may be older than they are if training was continued after it.
         if states and _measure_progress(file) <= max(state.last_step for state in states):
             break
     if states:
@@ -162,7 +162,7 @@ def _choose_state(files: Sequence[Path], selected: Collection[str] | None) -> tu
 
 
 def _read_state(path: Path, selected: Collection[str] | None) -> _State:
-    """The state in a file; its history is parsed row by row, since all of it at once takes gigabytes."""
+    """Read the state in a file; parse its history row by row, since all of it at once takes gigabytes."""
     decoding = Decoder(path)
     text = decoding.read_whole()
     begin = _HISTORY.search(text)

@@ -1,15 +1,15 @@
 """Runs of Weights & Biases on disk: ``run-DATE_TIME-ID/run-ID.wandb``, written offline or online.
 
-Source: ``Record`` and the messages within it in wandb/proto/wandb_internal.proto of wandb/wandb, in a record
-log: "leveldb Log format" (doc/log_format.md of google/leveldb), as core/pkg/leveldb of wandb/wandb has it.
-The log begins with ``:W&B``, 0xBEE1 (little-endian) and a version byte. It goes on in blocks of 32 KiB,
-counted from its first byte; a block holds chunks of CRC-32 (4 bytes), length (2), kind (1) and data. A record
-is one chunk (full) or several (first, middle, last). Unlike LevelDB's own, the CRC is plain CRC-32 (IEEE,
-not Castagnoli, not masked) of kind and data. What is shorter than a chunk's head at a block's end is padding.
-The log is complete in itself: ``files/config.yaml`` is only read where the log says nothing of the
-configuration, as where the run was killed at once. Steps are ``_step``, which counts calls of ``log``; a
-metric that the run draws over, such as an epoch, is a metric here, too. What is not needed is passed over by
-its tag: summary, console, files, system metrics, telemetry and requests.
+Source: ``Record`` and its nested messages in wandb/proto/wandb_internal.proto of wandb/wandb, in a record
+log: "leveldb Log format" (doc/log_format.md of google/leveldb), as implemented in core/pkg/leveldb of
+wandb/wandb. The log starts with ``:W&B``, 0xBEE1 (little-endian) and a version byte. Blocks of 32 KiB,
+counted from the first byte of the file, hold chunks of CRC-32 (4 bytes), length (2), kind (1) and data. A
+record is one chunk (full) or several (first, middle, last). Unlike LevelDB's own, the CRC is plain CRC-32
+(IEEE, not Castagnoli, not masked) of kind and data. Fewer bytes than a chunk's header at the end of a block
+are padding. The log is complete in itself: ``files/config.yaml`` is read only if the log has no
+configuration, as when the run was killed at once. Steps are ``_step``, which counts calls of ``log``; a
+metric used as the run's x axis, such as an epoch, is a metric here, too. Other records are skipped by their
+tag: summary, console, files, system metrics, telemetry and requests.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 
 _CHUNK: Final = Struct("<IHB")
 _SEEDS: Final = {kind: zlib.crc32(bytes([kind])) for kind in (FULL, FIRST, MIDDLE, LAST)}
-# So much is read at once; a multiple of a block.
+# Bytes that are read at once; a multiple of a block.
 _PIECE: Final = 128 * BLOCK
-# Where a chunk may say its kind; in so many damaged places the next whole chunk is looked for byte by byte.
+# Possible kinds of a chunk, to search for the next whole one, in at most this many damaged places.
 _ANY_KIND: Final = re.compile(rb"[\x01-\x04]")
 _MOST_SEARCHES: Final = 100
 
 
 def _read_chunk(block: bytes, at: int) -> tuple[int, int, bytes, bool]:
-    """Kind, length and data of the chunk that begins at a place of a block, and whether it is whole."""
+    """Return kind, length and data of the chunk at a position of a block, and whether it is whole."""
     crc, length, kind = _CHUNK.unpack_from(block, at)
     data = block[at + _CHUNK.size : at + _CHUNK.size + length]
     whole = kind in _SEEDS and len(data) == length and zlib.crc32(data, _SEEDS[kind]) == crc
@@ -57,22 +57,22 @@ def _read_chunk(block: bytes, at: int) -> tuple[int, int, bytes, bool]:
 
 
 class RecordLog:
-    """The whole records of a file in the order of writing; ``records`` counts those read so far."""
+    """Whole records of a file in the order of writing; ``records`` counts those read so far."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.records = 0
         self._gaps: list[range] = []
         self._searches = 0
-        # Where reading lost its way, until the next record begins, and whether something only ends too early.
+        # Start of the bytes lost since the last whole record, and whether data only ends too early.
         self._lost_from: int | None = None
         self._cut = False
-        # The record that is being put together, and where it begins.
+        # The record that is being assembled, and where it starts.
         self._record: bytearray | None = None
         self._begun = self._read = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """Every whole record; raises ``UnreadableError`` for what is no log, and for a record too large."""
+        """Yield whole records; raise ``UnreadableError`` if it is not a log or a record is too large."""
         base = 0
         with text_files.explain_os_errors(self._path), self._path.open("rb") as file:
             piece = file.read(_PIECE)
@@ -90,17 +90,17 @@ class RecordLog:
                     yield from self._read_block(piece[start : start + BLOCK], at, base + start)
                     at = 0
                 base += len(piece)
-                # A short piece is the end, also of a file that grows meanwhile.
+                # A short piece is the end, even if the file grows meanwhile.
                 piece = file.read(_PIECE) if len(piece) == _PIECE else b""
         self._read = base
 
     @property
     def torn(self) -> bool:
-        """Whether the end of the file is torn or damaged; known after the last record."""
+        """Whether the end of the file is torn or damaged; valid after the last record."""
         return self._lost_from is not None or self._record is not None or 0 < self._read < len(HEADER)
 
     def list_findings(self) -> Iterator[Finding]:
-        """What is torn or damaged; complete after the last record."""
+        """Yield findings about torn or damaged parts; complete after the last record."""
         if self._gaps:
             lost = format_count(sum(map(len, self._gaps)), "byte")
             where = f"at byte {self._gaps[0].start + 1:,}"
@@ -119,7 +119,7 @@ class RecordLog:
             yield Finding(self._path, f"{message}; {before}")
 
     def _read_block(self, block: bytes, at: int, base: int) -> list[bytes]:
-        """The records that end in a block, from ``at``; after a damaged chunk from the next whole one on."""
+        """Return the records that end in a block, from ``at``; after damage, from the next whole chunk on."""
         records: list[bytes] = []
         head = _CHUNK.size
         while at + head <= len(block):
@@ -127,7 +127,7 @@ class RecordLog:
             if not whole:
                 ends_early = kind in _SEEDS and len(data) < length and len(block) < BLOCK
                 self._start_gap(base + at, cut=ends_early or not any(block[at:]))
-                # On with the next whole chunk, or without one at the block's end.
+                # Continue with the next whole chunk, or at the end of the block if there is none.
                 self._searches += 1
                 matches = _ANY_KIND.finditer(block, at + head) if self._searches <= _MOST_SEARCHES else ()
                 starts = (match.end() - head for match in matches)
@@ -141,11 +141,11 @@ class RecordLog:
                     self._lost_from = None
                 self._begun, self._record = base + at, bytearray()
             if self._record is None:
-                # The rest of a record whose beginning is lost.
+                # The rest of a record whose start is lost.
                 self._start_gap(base + at)
             else:
                 self._record += data
-                # Some three times as much is held while a record is taken apart.
+                # About three times as much memory is used while a record is parsed.
                 if len(self._record) > LARGEST_PART:
                     message = f"a record is larger than {text_files.format_mebibytes(LARGEST_PART)}"
                     raise UnreadableError(self._path, message, "Copy the file again, or leave it out")
@@ -159,7 +159,7 @@ class RecordLog:
         return records
 
     def _start_gap(self, at: int, *, cut: bool = False) -> None:
-        """From here on nothing is known until a record begins."""
+        """Note that bytes are lost from here until a record starts."""
         if self._lost_from is None:
             self._lost_from = at if self._record is None else self._begun
             self._cut = cut
@@ -170,9 +170,9 @@ _NUMBERED: Final = 0x08
 _MORE: Final = 0x80
 _HISTORY, _CONFIG, _METRIC, _RUN, _EXIT = 2, 5, 12, 17, 18
 _HISTORY_TAG: Final = _HISTORY << 3 | protobuf.DELIMITED
-# Summary, console (both ways), files, system metrics, telemetry: most of a log that is no history.
+# Summary, console (both ways), files, system metrics, telemetry: most of a log apart from the history.
 _PASSED: Final = frozenset(field << 3 | protobuf.DELIMITED for field in (3, 4, 6, 7, 11, 13))
-# Of a run: id, project, configuration, group, display name.
+# Fields of a run: id, project, configuration, group, display name.
 _ID, _PROJECT, _RUN_CONFIG, _GROUP, _DISPLAY_NAME = 1, 3, 4, 6, 8
 _UPDATE = 1
 _KEY, _NESTED_KEY, _VALUE_JSON = 1, 2, 16
@@ -180,19 +180,19 @@ _NAME, _GLOB, _STEP_METRIC, _FROM_GLOB = 1, 2, 4, 10
 
 
 class RunRecords:
-    """A run as its log describes it, record by record; a later value replaces an earlier one."""
+    """Run as its log describes it, record by record; a later value replaces an earlier one."""
 
     def __init__(self, path: Path, selected: Collection[str] | None) -> None:
         self.names: dict[int, str] = {}  # texts of the run record by field
         self.config: dict[str, Any] = {}
         self.history = History(path, selected)
-        self.exit_code: int | None = None  # None where the run did not end
+        self.exit_code: int | None = None  # None if the run did not end
         self._path = path
         self._axes: dict[str, str] = {}
         self._malformed = 0
 
     def add(self, record: bytes) -> None:
-        """Take a whole record; raises ``UnreadableError`` where a metric has too many values."""
+        """Add a whole record; raise ``UnreadableError`` if a metric has too many values."""
         try:
             at = 0
             if record[0] == _NUMBERED:
@@ -209,9 +209,9 @@ class RunRecords:
             self._malformed += 1
 
     def list_findings(self) -> Iterator[Finding]:
-        """What was irregular or should be known."""
+        """Yield irregularities and notes on the x axis."""
         yield from self.history.list_findings()
-        # In the order of names, so that runs of one script say the same in the same words.
+        # Sorted by name, so that runs of one script have the same messages.
         for axis in sorted(set(self._axes.values())) if self.history.rows else ():
             names = [quote_metric(name) for name in sorted(self._axes) if self._axes[name] == axis]
             drawn = join_names(names, most=FEW_NAMES)
@@ -253,7 +253,7 @@ class RunRecords:
                     keys.append(protobuf.decode_text(content))
                 elif part == _VALUE_JSON:
                     value = parse_or_none(bytes(content))
-            # What wandb notes for itself is no setting of the user's.
+            # wandb's own notes are not settings of the user.
             if not keys or keys[0] == "_wandb":
                 continue
             tree = self.config
@@ -286,9 +286,9 @@ _SETTING: Final = re.compile(r"(?P<name>.+?)\.value(?P<within>\..+)?", re.DOTALL
 
 
 def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
-    """Every ``.wandb`` file, known by the run's folder where that has its usual name and no other."""
-    # W&B called a file so, even if its beginning is damaged, or it begins as a log does or was meant to: it
-    # is empty, cut, or a pointer of Git LFS.
+    """Return every ``.wandb`` file, named by the run's folder if that has its usual name and no other log."""
+    # Files that W&B named, even if their start is damaged, and files that start as a log does or should:
+    # empty, cut off, or a Git LFS pointer.
     logs = [
         file
         for file in files
@@ -299,7 +299,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
             or text_files.is_pointer(beginning)
         )
     ]
-    # A copied folder often has a copy of a run for the link to the latest one.
+    # A copied folder often has a copy of a run in place of the link to the latest one.
     logs = [
         log
         for log in logs
@@ -325,7 +325,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
 
 
 def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[LoggedRun]:
-    """The run of a unit."""
+    """Yield the run of a unit."""
     path, *config_files = unit.files
     log, records = RecordLog(path), RunRecords(path, selected)
     for record in log:
@@ -356,7 +356,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     if rows and not metrics and selected is None:
         rest = " no numbers, but images, tables, texts or the like"
         findings += Count(rows).describe(path, "row holds", "rows hold", rest)
-    # An offline run may have no name yet; an id is shared by a resumed run and its beginning.
+    # An offline run may have no name yet; a resumed run has the same id as its first part.
     name = records.names.get(_DISPLAY_NAME, "")
     run_id = records.names.get(_ID) or (match[1] if (match := _FILE.fullmatch(path.name)) else "")
     group = records.names.get(_GROUP) or records.names.get(_PROJECT, "")

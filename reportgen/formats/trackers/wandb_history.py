@@ -1,9 +1,9 @@
-"""The history of a W&B run: items of key and JSON value become metrics, most of them without a JSON parser.
+"""History of a W&B run: items of key and JSON value become metrics, mostly without a JSON parser.
 
 Source: ``HistoryRecord`` and ``HistoryItem`` in wandb/proto/wandb_internal.proto of wandb/wandb. A key is one
 name (``key``) or the parts of a nested one (``nested_key``); older writers leave nested values as JSON
 objects. A value is JSON with bare NaN and Infinity (``value_json``) or, as newer schemas also allow, a typed
-field. Images, histograms and other media are objects with ``_type``; the numbers in them are no metrics.
+field. Images, histograms and other media are objects with ``_type``, and numbers in them are not metrics.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 
 _BOOLEAN, _INTEGER, _NUMBER, _TEXT, _JSON, _VALUE_JSON = 4, 5, 6, 7, 8, 16
-# A text or list that is longer is no number, and a column of them would cost time.
+# A longer text or list is not a number, and parsing a column of them would cost time.
 _LONGEST_TEXT: Final = 64
 
 
 class Column:
-    """The values of one metric, and the rows they stand in; ``put_value`` and ``put_row`` belong together."""
+    """Values of one metric and their rows; call ``put_value`` and ``put_row`` together."""
 
     __slots__ = ("dropped", "name", "put_row", "put_value", "rows", "values")
 
@@ -52,19 +52,19 @@ class Column:
         self.dropped = 0
 
     def pick_rows(self, of_rows: FloatArray) -> FloatArray:
-        """A value for each of this column's rows, out of one for every row."""
+        """Return this column's elements of an array with an element for every row."""
         rows = np.frombuffer(self.rows, np.uint32)
         return of_rows if len(rows) == len(of_rows) and (np.diff(rows) == 1).all() else of_rows[rows]
 
     def expand(self, count: int) -> FloatArray:
-        """A value for each of so many rows; NaN where this column has none, the last where it has several."""
+        """Return one value per row: NaN for a row without any, the last one for a row with several."""
         values = np.full(count, math.nan)
         values[np.frombuffer(self.rows, np.uint32)] = np.frombuffer(self.values, np.float64)
         return values
 
 
 def decode_value(field: int, content: int | memoryview) -> object:
-    """What a field of an item says; None where it says nothing."""
+    """Return the value of an item's field; None if it has none."""
     if isinstance(content, int):
         if field == _INTEGER:
             # Zigzag: 0, -1, 1, -2 and so on.
@@ -78,12 +78,12 @@ def decode_value(field: int, content: int | memoryview) -> object:
 
 
 def parse_json_value(text: bytes) -> object:
-    """JSON as a value; as it stands where it is no JSON, or a list or text too long for a number."""
+    """Parse a JSON value; return the text if it is invalid, or a list or text too long for a number."""
     start = text[:1]
     if start in {b'"', b"["} and len(text) > _LONGEST_TEXT:
         return text
     try:
-        # JSON's -0 is an integer to Python's parser, and would lose its sign.
+        # Python's parser reads -0 as an integer, which would lose its sign.
         return float(text) if start.isdigit() or start == b"-" else json.loads(text)
     except (ValueError, RecursionError):
         return text
@@ -92,7 +92,7 @@ def parse_json_value(text: bytes) -> object:
 STEP: Final = "_step"
 TIME: Final = "_timestamp"
 _ITEM: Final = 0x0A
-# The tag of ``value_json`` (field 16), which ends what names an item.
+# The tag of ``value_json`` (field 16), which ends the bytes that name an item.
 _VALUE: Final = b"\x82\x01"
 _KEY, _NESTED_KEY = 1, 2
 _ROW_STEP: Final = 0x12
@@ -103,7 +103,7 @@ _NO_COLUMN: Final = Column("")
 
 
 class History:
-    """The metrics of one run, which grow row by row."""
+    """Metrics of one run, which grow row by row."""
 
     def __init__(self, path: Path, selected: Collection[str] | None = None) -> None:
         self.rows = 0
@@ -111,7 +111,7 @@ class History:
         self._selected = selected
         self._step = Column(STEP)
         self._columns: dict[str, Column | None] = {STEP: self._step}
-        # The same by the bytes that name an item, so that most items are looked up as they stand.
+        # The same by the bytes that name an item, so that most items need no parsing.
         self._known: dict[bytes, Column | None] = {}
         self._given_steps = Column("")
         self._media: set[str] = set()
@@ -119,14 +119,14 @@ class History:
         self._malformed = self._selected_count = 0
 
     def add(self, record: bytes, at: int, end: int) -> None:
-        """Take a row: the ``HistoryRecord`` in ``record[at:end]``; errors as those of ``MetricsBuilder``."""
+        """Add a row: the ``HistoryRecord`` in ``record[at:end]``; raise the errors of ``MetricsBuilder``."""
         row, known, stepped = self.rows, self._known, self._step.rows
         self.rows += 1
         try:
             while at < end:
                 size = record[at + 1]
                 if record[at] != _ITEM or size >= _TWO_BYTES:
-                    # The row's own step, which comes last, mostly repeats that of the item.
+                    # The row's own step comes last and mostly repeats that of the item.
                     repeated = record[at] == _ROW_STEP and stepped and stepped[-1] == row
                     is_last = repeated and at + 2 + size == end
                     at = end if is_last else self._read_field(record, at, end, row)
@@ -153,7 +153,7 @@ class History:
             check_value_count(len(column.values), self._path, column.name)
 
     def build(self) -> dict[str, Points]:
-        """Every metric that has a value, by the row of its first: newer writers shuffle a row's items."""
+        """Return every metric with a value, by the row of its first: newer writers shuffle a row's items."""
         steps, time = self._build_steps(), self._columns.get(TIME)
         times = time.expand(self.rows) * _MILLISECONDS if time else np.full(self.rows, math.nan)
         times[np.isinf(times)] = math.nan
@@ -166,16 +166,16 @@ class History:
         return metrics
 
     def is_selected(self, name: str) -> bool:
-        """Whether this metric is to be read."""
+        """Return whether this metric is read."""
         return self._selected is None or name in self._selected
 
     def is_empty(self, name: str) -> bool:
-        """Whether a metric has no value that is read."""
+        """Return whether no value of a metric was read."""
         column = self._columns.get(name)
         return column is None or not column.values
 
     def list_findings(self) -> Iterator[Finding]:
-        """What was irregular in the rows."""
+        """Yield the irregularities in the rows."""
         dropped = {column.name: column.dropped for column in self._list_metrics() if column.dropped}
         yield from describe_dropped(self._path, dropped)
         if stepless := int(np.isnan(self._build_steps()).sum()):
@@ -188,12 +188,12 @@ class History:
             yield Finding(self._path, f"{rows} malformed: what could be read is read")
 
     def _build_steps(self) -> FloatArray:
-        """The step of every row: its item ``_step`` if finite, otherwise the row's own field."""
+        """Return the step of every row: its item ``_step`` if finite, otherwise the row's own field."""
         own = self._step.expand(self.rows)
         return np.where(np.isfinite(own), own, self._given_steps.expand(self.rows))
 
     def _list_metrics(self) -> Iterator[Column]:
-        """The columns with values, without those that are parts of an image, a histogram or the like."""
+        """Yield the columns with values that are not part of an image, a histogram or other media."""
         for name, column in self._columns.items():
             if column and column.values and name not in {STEP, TIME}:
                 ends = (end for end, sign in enumerate(name) if sign == ".") if self._media else ()
@@ -201,13 +201,13 @@ class History:
                     yield column
 
     def _read_field(self, record: bytes, at: int, end: int, row: int) -> int:
-        """Take a field of a row that is no short item; where the next one begins."""
+        """Read a field of a row that is not a short item; return where the next one starts."""
         number, wire, start, stop, _ = next(protobuf.iterate_spans(memoryview(record), at, end))
         if wire == protobuf.DELIMITED and number == _ITEM >> 3:
             self._read_item(record[start:stop], row)
         elif wire == protobuf.DELIMITED and number == _ROW_STEP >> 3:
             fields = protobuf.iterate_fields(memoryview(record)[start:stop])
-            # A number that is left out is 0.
+            # An omitted number is 0.
             step = next((value for _, _, value in fields if isinstance(value, int)), 0)
             self._given_steps.put_value(float(protobuf.as_signed(step)))
             self._given_steps.put_row(row)
@@ -235,7 +235,7 @@ class History:
             self._add_value(column, values[-1], row)
 
     def _add_value(self, column: Column, value: object, row: int) -> None:
-        """Take a value; the numbers in an object belong to metrics of their own."""
+        """Add a value; the numbers in an object are metrics of their own."""
         waiting: list[tuple[str, object]] = [(column.name, value)]
         while waiting:
             name, value = waiting.pop()
@@ -256,10 +256,10 @@ class History:
                 metric.put_row(row)
 
     def _get_column(self, name: str) -> Column | None:
-        """The column of a metric; None where it is not to be read."""
+        """Return the column of a metric; None if it is not read."""
         if name not in self._columns:
             selected = name in {STEP, TIME} or self.is_selected(name)
-            # Old logs have nested metrics in one object.
+            # Old logs have nested metrics in a single object.
             selected = selected or any(metric.startswith(f"{name}.") for metric in self._selected or ())
             self._columns[name] = Column(name) if selected and name else None
             self._selected_count += bool(selected)
