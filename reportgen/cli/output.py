@@ -84,7 +84,7 @@ def report_problems(outcome: str = "the site was left as it was") -> Iterator[No
         problems = list(error.problems)
     except BrokenPipeError:
         raise
-    except OSError as error:  # a full disk, a folder that may not be written
+    except OSError as error:  # a full disk, or a folder without write permission
         problems = [diagnose_disk_error(error, ".", "the command cannot go on")]
     else:
         return
@@ -127,9 +127,9 @@ class Column:
     """A column of a table."""
 
     title: str
-    longest: int | None = None  # characters after which a text is cut
+    longest: int | None = None  # number of characters after which a text is cut
     wraps: bool = False  # whether texts are wrapped on a narrow terminal
-    styles: Mapping[str, str] = field(default_factory=dict)  # colours by the text
+    styles: Mapping[str, str] = field(default_factory=dict)  # colour of each text
 
     def cut(self, text: str) -> str:
         """A text as the column has room for it."""

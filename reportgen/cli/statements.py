@@ -84,7 +84,7 @@ def check(config_file: Path, form: str) -> None:
     elif form == "json":
         click.echo(checking.format_json(result), nl=False)
     else:
-        # Paths as the repository sees the report's folder, or else as the shell does.
+        # Paths relative to the repository, or else to the working folder.
         root, prefix = config_file.resolve().parent, ""
         for base in (os.environ.get("GITHUB_WORKSPACE"), Path.cwd()):
             if base and root.is_relative_to(base):
@@ -158,7 +158,7 @@ def fix(config_file: Path, *, write: bool) -> None:
         for line in page.difference.split("\n")[:-1]:
             heading = line.startswith(("---", "+++"))
             colour = None if heading else _COLOURS.get(line[:1])
-            # What is piped is a patch, byte for byte; what is looked at gives the terminal no orders.
+            # Piped output is an exact patch; on a terminal, control characters are made harmless.
             click.secho(clean_text(line) if shown else line, fg=colour, bold=heading)
     unrepaired = find_unrepaired(statements, pages)
     if write:
@@ -166,7 +166,7 @@ def fix(config_file: Path, *, write: bool) -> None:
             for page in pages:
                 page.write()
                 print_line(f"{page.file}: written", err=True)
-    # What was done, and what is left for a person, on stderr: stdout holds the diff.
+    # The summary and what is left to do are on stderr: stdout has the diff.
     values = format_count(sum(page.values for page in pages), "value")
     where = format_count(len(pages), "page")
     if not pages:
@@ -268,7 +268,7 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
         for call, meaning in rows.items():
             click.echo(f"  {clean_text(call).ljust(width)}  {clean_text(meaning)}")
     if calls and (call := calls[0]):
-        # As an author writes it; the other kind of quotes goes around a name that has some.
+        # As an author writes it; a name with double quotes is put in single ones.
         quote = "'" if '"' in call else '"'
         click.echo()
         print_line(
@@ -307,14 +307,14 @@ def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -
         "x": find_value("widest_gap_step" if needed > 1 else "peak_step"),
         "from": known["start"][0].step if "start" in known else None,
         "to": known["final"][0].step if "final" in known else None,
-        # Between the first series' worst and best value, in two digits.
+        # The middle of the first series' worst and best value, in two digits.
         "level": None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}"),
-        # A fiftieth of the range that values may have.
+        # A fiftieth of the range of possible values.
         "margin": (bounds[1] - bounds[0]) / 50 if bounds else None,
     }
     chosen = [numbers[one.name] for one in kind.parameters if one.kind is not ParameterKind.SERIES]
     given = [number for number in chosen if number is not None]
-    # A curve without such a step: the signature alone says how the fact is written.
+    # On a curve without such a step, the signature alone shows how the fact is written.
     if len(subject.series) >= needed and len(given) == len(chosen):
         with suppress(FactError):
             yield subject.fact(kind.name, (*subject.series[:needed], *given))

@@ -1,1 +1,1 @@
-"""Markdown to pages of blocks."""
+"""Markdown pages and their blocks, bound values and claims."""

@@ -1,6 +1,6 @@
-"""The syntax of bound values and claims, ``[0.84]{value="peak(MEL)" of="scores"}``, and its mistakes.
+"""Syntax of bound values and claims, ``[0.84]{value="peak(MEL)" of="scores"}``, and its errors.
 
-Whether Markdown shows a binding, or takes it for code or a comment, is decided in ``markup``.
+``markup`` decides whether Markdown shows a binding, or reads it as code or a comment.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CONTROL: Final = re.compile("[\x02\x03]")
 
 
 class Fault(NamedTuple):
-    """What is wrong with how a binding is written: an offset, the message, and the next step."""
+    """A syntax error in a binding: an offset, the message, and the next step."""
 
     offset: int
     message: str
@@ -43,9 +43,9 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A binding as it is written, and in ``faults`` why it is badly written.
+    """A binding as written, with its syntax errors in ``faults``.
 
-    All offsets are those of the text that was searched; the first fields are those of ``Binding``.
+    All offsets are in the text that was searched; the first fields are those of ``Binding``.
     """
 
     kind: Literal["value", "claim"]
@@ -54,26 +54,26 @@ class Candidate:
     of: str | None
     name: str
     fails: str
-    start: int  # the opening bracket, or of a binding without one the closing bracket
-    words_start: int  # the words without the space around them
+    start: int  # the opening bracket, or the closing one if it is missing
+    words_start: int  # the words without surrounding spaces
     words_end: int
     expression_start: int
     # From the closing bracket to the closing brace, start and end of each line's part, without indentation
-    # and quote marks; for a binding that is badly written, the opening brace alone.
+    # and quote marks; for a faulty binding, the opening brace alone.
     closing: tuple[tuple[int, int], ...]
     faults: tuple[Fault, ...] = ()
 
 
 def has_binding_marks(text: str) -> bool:
-    """Whether a text may hold a binding at all; quick."""
+    """Return quickly whether a text may contain a binding."""
     return "]" in text and "{" in text and _MENTIONED.search(text) is not None
 
 
-@lru_cache(maxsize=256)  # needed for the draft, and later for the page itself
+@lru_cache(maxsize=256)  # used for the draft, and later for the page itself
 def find_candidates(text: str) -> tuple[Candidate, ...]:
-    """Everything that is written as a binding, or was plainly meant as one, in order.
+    """Find everything that is written as a binding, or was clearly meant as one, in order.
 
-    ``text`` is Markdown after superfences, its lines ended by a line feed, without tabs.
+    ``text`` is Markdown after superfences, with lines ended by a line feed and without tabs.
     """
     found: list[Candidate] = []
     offset = 0
@@ -86,7 +86,7 @@ def find_candidates(text: str) -> tuple[Candidate, ...]:
 
 
 def _read_candidate(text: str, closing: int, brace: int) -> Candidate | None:
-    """The binding with these closing bracket and opening brace; None where nothing like it was meant."""
+    """Return the binding with this closing bracket and opening brace, or None if none was meant."""
     opening = text.rfind("[", text.rfind("]", 0, closing) + 1, closing)
     if _is_escaped(text, closing) or (opening >= 0 and _is_escaped(text, opening)):
         return None
@@ -132,7 +132,7 @@ def _is_escaped(text: str, offset: int) -> bool:
 
 
 class _Attribute(NamedTuple):
-    """``name="text"`` at offsets in the braces' text; the text is None without ``=``."""
+    """``name="text"`` with offsets in the braces' text; the text is None without ``=``."""
 
     name: str
     text: str | None
@@ -145,24 +145,24 @@ class _Braces(NamedTuple):
     """The text from an opening brace to the end of its paragraph, each line break as one space."""
 
     text: str
-    starts: tuple[tuple[int, int], ...]  # where each line begins, in this text and in the whole one
+    starts: tuple[tuple[int, int], ...]  # start of each line, in this text and in the whole one
     attributes: list[_Attribute]
-    end: int  # behind the closing brace; -1 where there is none
+    end: int  # after the closing brace; -1 if there is none
 
     def find_offset(self, index: int) -> int:
-        """Where a character of the one line stands in the whole text."""
+        """Return the offset in the whole text of a character of this text."""
         inside, start = self.starts[bisect_right(self.starts, index, key=lambda pair: pair[0]) - 1]
         return start + index - inside
 
     def split_lines(self, text: str, closing: int) -> tuple[tuple[int, int], ...]:
-        """Each line's part from the closing bracket to the closing brace."""
+        """Return each line's part from the closing bracket to the closing brace."""
         starts = [closing, *(start for inside, start in self.starts[1:] if inside < self.end)]
         last = self.find_offset(self.end - 1) + 1
         ends = (text.find("\n", start) for start in starts)
         return tuple((start, last if e < 0 else min(last, e)) for start, e in zip(starts, ends, strict=True))
 
     def explain_unclosed(self, text: str, brace: int) -> Fault:
-        """Why no closing brace was found behind the brace at an offset."""
+        """Return why there is no closing brace after the brace at an offset."""
         last = self.attributes[-1] if self.attributes else None
         if len(self.text) == LONGEST:
             return Fault(brace, f"these braces are longer than {LONGEST} characters", "Shorten them")
@@ -175,7 +175,7 @@ class _Braces(NamedTuple):
         return Fault(brace, "this { is not closed", "Write a } before the next empty line")
 
     def check_attributes(self) -> Iterator[Fault]:
-        """What is wrong with attributes that could be read."""
+        """Yield the errors in attributes that could be parsed."""
         seen: list[str] = []
         kinds = {attribute.name for attribute in self.attributes if attribute.name in KINDS}
         for name, text, quoted, start, _ in self.attributes:
@@ -199,7 +199,7 @@ class _Braces(NamedTuple):
 
 
 def _read_braces(text: str, start: int, depth: int) -> _Braces:
-    """The rest of a paragraph, in quotes of a depth."""
+    """Read the rest of a paragraph, in quotes of a depth."""
     continues = re.compile(rf" *(?:> *){{0,{depth}}}")
     pieces: list[str] = []
     starts: list[tuple[int, int]] = []
@@ -210,7 +210,7 @@ def _read_braces(text: str, start: int, depth: int) -> _Braces:
         starts.append((length, start))
         pieces.append(text[start : min(line_end, start + LONGEST)].rstrip(" "))
         length += len(pieces[-1]) + 1
-        # Most braces end on their line; the rest of a long paragraph need not be joined for each of them.
+        # Most braces end on their line, so the rest of a long paragraph is not joined for each of them.
         is_closed = "}" in pieces[-1] and _parse_attributes(" ".join(pieces))[1] >= 0
         match = None if is_closed else continues.match(text, line_end + 1)
         if match is None or text[match.end() : match.end() + 1] in {"", "\n"} or length > LONGEST:
@@ -220,7 +220,7 @@ def _read_braces(text: str, start: int, depth: int) -> _Braces:
 
 
 def _parse_attributes(text: str) -> tuple[list[_Attribute], int]:
-    """The attributes, and the offset behind the closing brace: -1 where there is none to be found."""
+    """Return the attributes, and the offset after the closing brace, or -1 if there is none."""
     attributes: list[_Attribute] = []
     offset = 0
     while match := _ATTRIBUTE.match(text, offset):
@@ -234,7 +234,7 @@ def _parse_attributes(text: str) -> tuple[list[_Attribute], int]:
 
 
 def _find_faults(text: str, marks: tuple[int, int, int], words: str, braces: _Braces) -> Iterator[Fault]:
-    """What is wrong with a binding with these opening bracket (or -1), closing bracket and opening brace."""
+    """Yield the errors in a binding with these opening bracket (or -1), closing bracket and brace."""
     opening, closing, brace = marks
     if opening < 0:
         if "]" in text[text.rfind("\n", 0, closing) + 1 : closing]:

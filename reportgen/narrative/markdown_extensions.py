@@ -1,9 +1,9 @@
-"""Markdown extensions: one records fences, one marks the words of bindings, one refuses raw HTML.
+"""Markdown extensions that record fences, mark the words of bindings, and refuse raw HTML.
 
-The draft, which needs to know what is shown, and the site use the same extension for bindings. A
-preprocessor after superfences replaces the opening bracket and the braces by signs that no other extension
-reads as markup, so that quotes, ``<`` and ``|`` in an expression do no harm. Markdown then turns the signs
-into ``<rg-bound n="SALT-N">words</rg-bound>``, unless they are in code, a comment or raw HTML.
+The draft, which needs to know what is shown, and the site use the same extension for bindings. After
+superfences, a preprocessor replaces the opening bracket and the braces by placeholders that no other
+extension reads as markup, so that quotes, ``<`` and ``|`` in an expression do no harm. Markdown then turns
+them into ``<rg-bound n="SALT-N">words</rg-bound>``, unless they are in code, a comment or raw HTML.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def _make_salt(text: str) -> str:
-    """A word that no author can have written into the text by chance or on purpose."""
+    """Return a word that the text cannot contain by chance or intent."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -52,18 +52,18 @@ def _make_step(run: Callable[[list[str]], list[str]]) -> Preprocessor:
 
 
 class Call(NamedTuple):
-    """A fence that superfences handed to a formatter; lines are counted from 0."""
+    """A fence that superfences passed to a formatter; lines are counted from 0."""
 
     language: str
     source: str
     start: int
     end: int
-    ours: bool  # whether it came as one of our languages, and not as code to be highlighted
-    bare: bool  # whether nothing but the language stands at the opening fence
+    ours: bool  # whether its language is one of ours, not code to be highlighted
+    bare: bool  # whether the opening fence has nothing but the language
 
 
 class _Lines(list[str]):
-    """Lines that know which of them is being looked at."""
+    """Lines that record the current one during iteration."""
 
     current = 0
 
@@ -73,12 +73,12 @@ class _Lines(list[str]):
 
 
 class _FenceRecorder(Extension):
-    """Stands where superfences calls validators and formatters, and records what they are given."""
+    """Recorder of the calls of validators and formatters by superfences."""
 
     def __init__(self, salt: str = "", probes: dict[int, int] | None = None) -> None:
         super().__init__()
         self.salt = salt
-        # Where lines to be found again stand behind superfences, and where they stand in the text.
+        # Line numbers of probes after superfences, and in the text.
         self.probes = probes or {}
         self.clear()
 
@@ -96,7 +96,7 @@ class _FenceRecorder(Extension):
         return Markdown(extensions=[*extensions, superfences, self])
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
-        # superfences works at priority 25; HTML is taken out at 20.
+        # superfences runs at priority 25; HTML is removed at 20.
         md.preprocessors.register(_make_step(self.count_lines), "reportgen_lines", 25.5)
         md.preprocessors.register(_make_step(self.put_probes), "reportgen_probes", 24.5)
 
@@ -105,7 +105,7 @@ class _FenceRecorder(Extension):
         return self.lines
 
     def put_probes(self, lines: list[str]) -> list[str]:
-        """Put a word that can be found again where superfences left a line as it was."""
+        """Put a recognisable word in place of lines that superfences left unchanged."""
         for index, line in self.probes.items():
             text = lines[index]
             lines[index] = f"{text[: len(text) - len(text.lstrip('> '))]}{self.salt}-{line}-"
@@ -114,14 +114,14 @@ class _FenceRecorder(Extension):
     def open(
         self, _language: str, inputs: dict[str, str], _options: object, attrs: dict[str, str], _md: object
     ) -> bool:
-        """An opening fence of ours; superfences refuses it itself where ``attrs`` are not in braces."""
+        """Record an opening fence of ours; superfences refuses it itself if ``attrs`` are not in braces."""
         attrs.update(inputs)
         self.bare = not inputs
         self.opened.append(self.lines.current)
         return True
 
     def open_code(self, *arguments: Any) -> bool:  # noqa: ANN401
-        """An opening fence of code, which superfences itself would take or not."""
+        """Record an opening fence of code, and return whether superfences would accept it."""
         self.opened.append(self.lines.current)
         return bool(highlight_validator(*arguments))
 
@@ -132,15 +132,15 @@ class _FenceRecorder(Extension):
         return f'<div id="{self.salt}-{start}"></div>' if ours else "<pre></pre>"
 
 
-# What may hold an indented fence. Where a site leaves one of these out, its indented text is code, and
+# Extensions whose containers may hold an indented fence. If a site omits one, its indented text is code, and
 # superfences restores it.
 _CONTAINERS: Final = (
     *("abbr", "admonition", "attr_list", "def_list", "footnotes", "md_in_html", "tables"),
     *("pymdownx.details", "pymdownx.tabbed"),
 )
-# Lines that may make code, a comment or a link's target of what follows; elsewhere every fence is shown.
+# Lines that may turn the following text into code, a comment or a link's target; otherwise all is shown.
 _HARD: Final = re.compile(r"^[> ]*    |<[A-Za-z!?/]|\]:")
-# Browsers let an unclosed comment or script run to the end of the page.
+# In browsers an unclosed comment or script runs to the end of the page.
 _NEVER_SHOWN: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
 )
@@ -150,37 +150,37 @@ _CODE: Final = re.compile(r"<pre\b.*?</pre>", re.DOTALL | re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What superfences made of a text; lines are counted from 0."""
+    """The result of superfences for a text; lines are counted from 0."""
 
     text: str
-    lines: list[str]  # of the text, with white space as Python-Markdown sees it
+    lines: list[str]  # of the text, with white space as in Python-Markdown
     calls: list[Call]
-    opened: list[int]  # the lines that it took for an opening fence, closed or not
-    left: list[str]  # what every later step of Markdown sees: a line stands for each fence
+    opened: list[int]  # lines that it read as an opening fence, closed or not
+    left: list[str]  # text for the later steps of Markdown, with a line for each fence
 
     def find_column(self, line: int) -> int:
-        """The 1-based column at which the text of a line begins."""
+        """Return the 1-based column at which the text of a line begins."""
         return len(self.lines[line]) - len(self.lines[line].lstrip("> ")) + 1
 
     def get_original_lines(self) -> list[int]:
-        """The line of the text for each line that is left; for a fence that of its opening."""
+        """Return the line of the text for each line that is left; for a fence, its opening line."""
         gone = {line for call in self.calls for line in range(call.start + 1, call.end + 1)}
         return [line for line in range(len(self.lines)) if line not in gone]
 
     def render(self, extension: Extension) -> str:
-        """The page with one more extension, as a site with all containers shows it."""
+        """Render the page with one more extension, as on a site with all containers."""
         return _FenceRecorder().make_converter(*_CONTAINERS, extension).convert(self.text)
 
     def find_shown(self, probes: Collection[int]) -> frozenset[int]:
-        """The lines of our fences that reach the page outside comments and code.
+        """Return the lines of our fences that reach the page outside comments and code.
 
-        Those of ``probes``, lines that superfences left as they are, are looked for too.
+        Those of ``probes``, lines that superfences leaves unchanged, are included.
         """
         ours = [call.start for call in self.calls if call.ours]
         if not probes and not any(_HARD.search(line) for line in self.left):
             return frozenset(ours)
         salt = _make_salt(self.text)
-        # superfences puts one line in place of each fence.
+        # superfences replaces each fence by one line.
         lost = {
             line: sum(call.end - call.start for call in self.calls if call.start < line) for line in probes
         }
@@ -191,7 +191,7 @@ class Walk:
         return frozenset(shown | {line for line in probes if f"{salt}-{line}-" in prose})
 
     def find_swallowed(self, shown: Collection[int]) -> tuple[int, ...]:
-        """Lines of our fences that stand at the margin and yet do not reach the page, for no other reason."""
+        """Return lines of our fences at the margin that do not reach the page, if nothing hides them."""
         if _HIDES.search(self.text):
             return ()
         ours = (call.start for call in self.calls if call.ours)
@@ -199,7 +199,7 @@ class Walk:
 
 
 def walk(text: str) -> Walk:
-    """Let superfences look for fences in Markdown, with nothing else of Markdown's work done."""
+    """Let superfences find the fences in Markdown, without any other step of Markdown."""
     recorder, markdown = _make_scanner()
     recorder.clear()
     markdown.reset()
@@ -209,7 +209,7 @@ def walk(text: str) -> Walk:
     return Walk(text, list(recorder.lines), recorder.calls, recorder.opened, lines)
 
 
-@cache  # to make a converter takes as long as to scan a page
+@cache  # making a converter takes as long as scanning a page
 def _make_scanner() -> tuple[_FenceRecorder, Markdown]:
     recorder = _FenceRecorder()
     return recorder, recorder.make_converter()
@@ -220,7 +220,7 @@ def _make_scanner() -> tuple[_FenceRecorder, Markdown]:
 ELEMENT: Final = "rg-bound"
 _SIGN: Final = re.compile(r"rgb[0-9a-f]{16}(?:o\d+|c\d+p\d+)z")
 _MARKED_WORDS: Final = r"rgb([0-9a-f]{16})o(\d+)z(.*?)rgb\1c\2p0z((?:\s*rgb\1c\2p\d+z)*)"
-# What browsers read as one piece: comments, scripts, tags with their quoted attributes.
+# Pieces of HTML as in browsers: comments, scripts, tags with their quoted attributes.
 _PIECE: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<(?:script|style)\b.*?(?:</(?:script|style)\s*>|\Z)"
     r"""|<(?P<end>/?)(?P<tag>[a-zA-Z][^\s/>]*+)(?P<rest>(?:[^"'>]|"[^"]*"|'[^']*')*+)>""",
@@ -230,7 +230,7 @@ _NUMBER: Final = re.compile(r'\bn="([0-9a-f]{16})-(\d+)"')
 
 
 class Placeholders(NamedTuple):
-    """A text with signs for its candidates, and what each sign stands for."""
+    """A text with placeholders for its candidates, and the text that each replaces."""
 
     text: str
     salt: str
@@ -238,7 +238,7 @@ class Placeholders(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Marked words on a page: offsets of the mark's begin tag, who it is, and whether it is within a link."""
+    """Marked words on a page: offsets of the opening tag, salt and number, and whether it is in a link."""
 
     start: int
     end: int
@@ -248,7 +248,7 @@ class Mark(NamedTuple):
 
 
 def put_placeholders(text: str, found: tuple[Candidate, ...]) -> Placeholders:
-    """Put signs into a text; lines stay lines."""
+    """Put placeholders into a text without changing the number of lines."""
     salt = _make_salt(text)
     stand_for: dict[str, str] = {}
     parts: list[str] = []
@@ -266,7 +266,7 @@ def put_placeholders(text: str, found: tuple[Candidate, ...]) -> Placeholders:
 
 
 def find_marks(html: str) -> Iterator[Mark]:
-    """The marks that a reader sees: not those in comments, scripts and attributes."""
+    """Yield the marks that a reader sees, not those in comments, scripts and attributes."""
     links = 0
     for match in _PIECE.finditer(html):
         tag = (match["tag"] or "").lower()
@@ -277,7 +277,7 @@ def find_marks(html: str) -> Iterator[Mark]:
 
 
 def find_left_placeholders(html: str) -> frozenset[int]:
-    """The candidates whose braces a reader would see, since they are not code either."""
+    """Return the candidates whose braces a reader would see, since they are not in code either."""
     return frozenset(int(n) for n in re.findall(r"rgb[0-9a-f]{16}c(\d+)p0z", _strip_code_and_tags(html)))
 
 
@@ -287,32 +287,32 @@ def _strip_code_and_tags(html: str) -> str:
 
 
 class BindingsExtension(Extension):
-    """Marks the words of bindings; ``seen`` has the candidates of each converted text by its salt."""
+    """Extension that marks the words of bindings; ``seen`` has the candidates of each text by its salt."""
 
     def __init__(self, *, restoring: bool = True) -> None:
-        """Set whether signs that nobody took become text again; the draft looks for them instead."""
+        """Set whether unused placeholders become text again; the draft looks for them instead."""
         super().__init__()
         self.restoring = restoring
         self.seen: dict[str, tuple[Candidate, ...]] = {}
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
-        """Register every step, at its place among those of Markdown (superfences 25, raw HTML 20)."""
+        """Register every step, with its priority among those of Markdown (superfences 25, raw HTML 20)."""
         signs = _Signs(md, self.seen)
         md.preprocessors.register(_make_step(signs.put), "reportgen_signs", 24)
-        # Behind escapes (180) and code spans (190), before footnotes (175) and links (170).
+        # After escapes (180) and code spans (190), before footnotes (175) and links (170).
         md.inlinePatterns.register(_MarkWords(md, self.seen), "reportgen_bound", 175.5)
         if self.restoring:
             code, rest, stash = Treeprocessor(md), Treeprocessor(md), Postprocessor(md)
             code.run, rest.run, stash.run = signs.restore_code, signs.restore_rest, signs.restore_stash  # type: ignore[method-assign]
             md.preprocessors.register(_make_step(signs.restore_html), "reportgen_raw", 19)
-            # Code is highlighted at 30; what else is left is known once inline markup is done, at 20.
+            # Code is highlighted at 30; the rest is known once inline markup is done, at 20.
             md.treeprocessors.register(code, "reportgen_code", 100)
             md.treeprocessors.register(rest, "reportgen_rest", 19.5)
             md.postprocessors.register(stash, "reportgen_stash", -10)
 
 
 class _Signs:
-    """The signs of the text that is being converted, and the steps that put and restore them."""
+    """Placeholders in the text being converted, and the steps that put and restore them."""
 
     def __init__(self, md: Markdown, seen: dict[str, tuple[Candidate, ...]]) -> None:
         self.md, self.seen = md, seen
@@ -329,7 +329,7 @@ class _Signs:
         return text.split("\n")
 
     def restore(self, text: str, convert: Callable[[str], str] = str) -> str:
-        """The text with what its signs stand for, converted."""
+        """Replace the placeholders in a text by the text that they replaced, converted."""
         if not self.stand_for or "rgb" not in text:
             return text
         return _SIGN.sub(lambda sign: convert(self.stand_for.get(sign[0], sign[0])), text)
@@ -345,7 +345,7 @@ class _Signs:
                 code.text = AtomicString(self.restore(code.text, code_escape))
 
     def restore_rest(self, root: Element) -> None:
-        """Spans of code, and what is no binding to Markdown, as they were."""
+        """Restore spans of code, and what Markdown does not read as a binding."""
         for element in root.iter() if self.stand_for else ():
             if element.text:
                 restored = self.restore(element.text, code_escape if element.tag == "code" else str)
@@ -356,7 +356,7 @@ class _Signs:
                 element.set(name, self.restore(value))
 
     def restore_stash(self, text: str) -> str:
-        """What other extensions put aside inside a line, such as highlighted code, as it was."""
+        """Restore what other extensions put aside inside a line, such as highlighted code."""
         return self.restore(text, escape)
 
 
@@ -366,7 +366,7 @@ class _MarkWords(InlineProcessor):
         self.seen = seen
 
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[Element | None, int | None, int | None]:  # type: ignore[override]  # noqa: ARG002, N802
-        """Words between whole signs become an element; Markdown goes on inside it."""
+        """Turn words between complete placeholders into an element, inside which Markdown goes on."""
         found, number = self.seen.get(m[1], ()), int(m[2])
         if number >= len(found) or _SIGN.search(m[3]) or m[4].count("rgb") + 1 != len(found[number].closing):
             return None, None, None
@@ -377,7 +377,7 @@ class _MarkWords(InlineProcessor):
 
 # ---- raw HTML
 
-# What Markdown takes for a tag, a comment or a declaration; addresses in <> are links. No blank line in it.
+# Tags, comments and declarations in Markdown; addresses in <> are links. They contain no blank line.
 _TAG: Final = re.compile(
     r"(?<!\]\()<(?!(?:https?|ftp)://)"
     r"(?:/?[a-z][^<>@ \n]*+(?:[ \n](?:[^<>\n]|\n(?![ \t]*\n))*+)?>|!--|\?|!\[|![a-z])",
@@ -387,7 +387,7 @@ _MOST_REPORTED_LINES: Final = 50
 
 
 def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Diagnostic]:
-    """What Markdown without front matter would pass on as HTML, once for each line of a page; code is none.
+    """Yield a problem for the HTML in each line of Markdown without front matter, except in code.
 
     ``first_line`` is the line of the file at which ``text`` begins.
     """
@@ -411,21 +411,21 @@ def find_raw_html(text: str, file: str, first_line: int) -> Iterator[Diagnostic]
 
 
 class NoRawHtml(Extension):
-    """Markdown to which every ``<`` is a letter."""
+    """Markdown extension that reads every ``<`` as a letter."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name
-        """Take away both steps that let HTML through."""
+        """Remove both steps that let HTML through."""
         md.preprocessors.deregister("html_block", strict=False)
         md.inlinePatterns.deregister("html", strict=False)
 
 
 class _TagPlaceholders(Extension):
-    """Puts words that mean nothing in place of tags, behind superfences: what is left of code is prose."""
+    """Extension that replaces tags by placeholders after superfences; those not in code are prose."""
 
     def __init__(self, salt: str) -> None:
         super().__init__()
         self.salt = salt
-        # The tags, each with its 0-based line in what superfences left.
+        # Tags with their 0-based lines in what superfences left.
         self.found: list[tuple[int, str]] = []
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  # Python-Markdown's name

@@ -1,8 +1,8 @@
-"""Finds reportgen's fences, bound values and claims in Markdown, exactly those that the site will show.
+"""Search for reportgen's fences, bound values and claims in Markdown, as the site will show them.
 
-superfences (pymdownx) renders the page later and hands each fence's text to us, so its own scanner walks the
-lines here too, and Python-Markdown decides what ends up in a comment, in raw HTML or in a block of indented
-code. What it does not take for a fence or a binding although the author plainly meant one is a problem.
+superfences (pymdownx) later renders the page and passes each fence's text to reportgen, so its scanner is
+used here too, and Python-Markdown decides what is in a comment, raw HTML or indented code. A fence or binding
+that they do not recognise although the author clearly meant one is a problem.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 _KINDS: Final = "|".join(map(re.escape, BLOCKS))
 _MENTIONED: Final = re.compile(rf"(?:`{{3}}|~{{3}}).*(?:{_KINDS})")
-# A line that an author can only have meant as the opening fence of one of our blocks.
+# A line that can only be meant as the opening fence of one of our blocks.
 _MEANT: Final = re.compile(
     rf"[> ]*(?P<marks>`{{3,}}|~{{3,}}) *(?:\{{[^}}]*?)?\.?(?P<kind>{_KINDS})(?=[ }}]|$)[^`]*"
 )
-# The word that begins the opening fence of any block, and a line that is nothing but such a fence.
+# The first word of the opening fence of any block, and a line with nothing but such a fence.
 _WORD: Final = re.compile(
     r"^[> ]*(?:[-+*] +|\d+[.)] +)?(?:`{2,}|~{3,}) *(?:\{ *\.?|\.)?([A-Za-z][\w-]*)", re.MULTILINE
 )
 _NAMED: Final = re.compile(
     r"[> ]*(?P<marks>`{3,}|~{3,}) *(?:\{ *\.?|\.)?(?P<word>[A-Za-z][\w-]*)(?=[ }]|$)[^`]*"
 )
-# What looks like a fence to its author and to nobody else.
+# Lines that look like a fence to their author, but not to Markdown.
 _TWO_MARKS: Final = re.compile(r"[> ]*``(?P<word>[A-Za-z-]+) *")
 _IN_ITEM: Final = re.compile(r"[> ]*(?:[-+*]|\d+[.)]) +(?P<marks>`{3,}|~{3,}) *(?P<word>[A-Za-z-]+) *")
 _CONFLICT: Final = re.compile(r"(?:<{7}|>{7}) \S.*")
 _LEAST_SIMILARITY: Final = 0.8
-# What mkdocs-charts-plugin draws, and a program whose name is near to one of our kinds.
+# Languages of others close to our kinds: mkdocs-charts-plugin's, a program, plain text.
 _OF_OTHERS: Final = frozenset({"vegalite", "tableau", "plain"})
 _BARE: Final = re.compile(rf"[> ]*(?:`{{3,}}|~{{3,}}) *(?:\.?(?:{_KINDS})|\{{ *\.(?:{_KINDS}) *\}}) *")
 _SWALLOWED: Final = (
@@ -56,11 +56,11 @@ _SWALLOWED: Final = (
 
 
 def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
-    """The marks that a merge left in the text of a whole file, but for those in its code."""
+    """Return a problem for each merge conflict mark in a whole file, except in its code."""
     marked = [line for line, content in enumerate(text.split("\n")) if _CONFLICT.fullmatch(content)]
     if not marked:
         return ()
-    from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # nearly no page holds one
+    from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # hardly any page has one
 
     code = [call for call in walk(text).calls if not call.ours]
     message, step = "a merge left its mark here", "Keep one of the two versions, without the marks"
@@ -73,24 +73,24 @@ def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A fence whose language is one of ours."""
+    """A fence whose language is one of reportgen's kinds."""
 
     kind: str
-    body: str  # as superfences hands it to its formatter: without the fence's indentation, tabs expanded
+    body: str  # as superfences passes it to its formatter: without the fence's indentation, tabs expanded
     line: int
     column: int
-    # Whether it reaches the page. superfences also hands over fences inside comments, and inside blocks of
-    # indented code, where it restores the text afterwards.
+    # Whether it reaches the page. superfences also passes on fences in comments and in indented code, where
+    # it restores the text afterwards.
     shown: bool
 
 
 def find_fences(text: str, file: str, first_line: int = 1) -> tuple[Fence, ...]:
-    """Every fence of ours, in the order in which superfences hands them to its formatter.
+    """Return every fence of ours, in the order in which superfences passes them to its formatter.
 
-    ``text`` is Markdown without front matter, and ``first_line`` the line of the file at which it begins.
+    ``text`` is Markdown without front matter, and ``first_line`` its first line in the file.
 
     Raises:
-        ReportError: a fence that is not closed, or that carries more than its language.
+        ReportError: a fence is not closed, or has more than its language.
     """
     if not _MENTIONED.search(text) and not any(map(_guess_kind, set(_WORD.findall(text)))):
         return ()
@@ -110,9 +110,9 @@ _Refused: TypeAlias = tuple[int, int, str, str]
 """A line, the line of the fence around it, the reason with a place for that one's number, and advice."""
 
 
-@lru_cache(maxsize=1024)  # the draft needs a page's fences, and later its formatter
+@lru_cache(maxsize=1024)  # used for the draft, and later by the formatter
 def _scan_fences(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
-    """Fences with their 1-based lines in the text; what is refused."""
+    """Return fences with their 1-based lines in the text, and refused lines."""
     from reportgen.narrative.markdown_extensions import walk  # noqa: PLC0415  # most pages of a site hold no fence
 
     walked = walk(text)
@@ -131,7 +131,7 @@ def _scan_fences(text: str) -> tuple[tuple[Fence, ...], tuple[_Refused, ...]]:
 
 
 def _find_suspects(walked: Walk) -> Iterator[_Refused]:
-    """Lines meant as our opening fences that superfences takes for something else; lines from 0."""
+    """Yield lines meant as our opening fences that superfences reads differently; lines from 0."""
     covered = {line for call in walked.calls for line in range(call.start + 1, call.end + 1)}
     bare = {call.start for call in walked.calls if call.ours and call.bare}
     taken = {call.start for call in walked.calls}
@@ -158,7 +158,7 @@ def _find_suspects(walked: Walk) -> Iterator[_Refused]:
 
 
 def _check_line(text: str) -> tuple[str, str] | None:
-    """What is wrong with a line that nearly opens a block of ours, and the next step."""
+    """Return the error in a line that almost opens a block of ours, and the next step."""
     if match := _NAMED.fullmatch(text):
         word, kind = match["word"], _guess_kind(match["word"])
         step = f'Did you mean "{kind}"? There are {", ".join(BLOCKS)}'
@@ -173,11 +173,11 @@ def _check_line(text: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=1024)
 def _guess_kind(word: str) -> str:
-    """The kind of block that the first word of a fence means; empty where it means none of ours."""
+    """Return the kind of block that the first word of a fence means, or an empty text."""
     if word.lower() in BLOCKS:
         return word.lower()
     near = find_nearest(word, BLOCKS, _LEAST_SIMILARITY)
-    # Nobody mistypes the first letter, but a stable is no table.
+    # The first letter is hardly ever mistyped: "stable" does not mean a table.
     meant = near[:1] == word[0].lower() and word.lower() not in _OF_OTHERS
     return near if meant and word.lower() not in _list_languages() else ""
 
@@ -193,7 +193,7 @@ def _list_languages() -> frozenset[str]:
 
 _OPENING: Final = re.compile(r"rgb[0-9a-f]{16}o(\d+)z")
 _CLOSING: Final = re.compile(r"rgb[0-9a-f]{16}c(\d+)p\d+z")
-# A definition makes terms of the lines of the block in front of it.
+# A definition turns the lines of the previous block into terms.
 _BLOCKS: Final = re.compile(r"\n(?:[> ]*\n)++(?![> ]*:)")
 # Comments and raw HTML may hide whatever follows them.
 _HTML: Final = re.compile(r"<[A-Za-z!?/]")
@@ -203,7 +203,7 @@ _CODE: Final = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
 _LINK: Final = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)| ?\[[^\[\]]*\])?")
 _BRACKETS: Final = re.compile(r"[\[\]]|\x00 ?\(")
 _HEADING: Final = re.compile(r"(?:[-+*> ]|\d+[.)])*#")
-# What begins another block, so that words do not go on there.
+# Beginnings of another block, at which words end.
 _BEGINS: Final = re.compile(r"[> ]*(?:[-+*#=_:~{\[]|\d+[.)] )")
 _SHIFTING: Final = re.compile("[\t\x02\x03]")
 _NOT_READ: Final = "Markdown does not read this as a bound {kind}, so its braces would stand on the page"
@@ -213,10 +213,10 @@ _MEND: Final = "Keep its words and braces in one paragraph, cell or item, outsid
 def find_bindings(
     text: str, file: str, first_line: int, offset: int, problems: Diagnostics
 ) -> tuple[Binding, ...]:
-    """The bindings of a page, in the order in which they are written.
+    """Return the bindings of a page, in order.
 
     ``text`` is Markdown without front matter, which begins at ``first_line`` of the file and at ``offset`` of
-    ``Page.text``. ``problems`` gets what is badly written, each at its place.
+    ``Page.text``. Syntax errors are added to ``problems``, each with its location.
     """
     if not has_binding_marks(text):
         return ()
@@ -249,12 +249,12 @@ def find_bindings(
 
 
 def strip_bindings(text: str) -> str:
-    """The text with the words alone in place of each binding, on as many lines: for headings and titles."""
+    """Replace each binding by its words, preserving the number of lines, for headings and titles."""
     if not has_binding_marks(text) or len(text) > MAX_CHARACTERS:
         return text
     try:
         found = _scan_bindings(text)
-    except RecursionError:  # which find_bindings has reported
+    except RecursionError:  # already reported by find_bindings
         return text
     parts, end = [], 0
     for number, candidate in enumerate(found.candidates):
@@ -269,25 +269,25 @@ def strip_bindings(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _FoundBindings:
-    """Candidates in what superfences left of a text."""
+    """Candidates in the text that superfences left."""
 
     text: str
-    lines: tuple[int, ...]  # for each line that is left its line of the text
-    left_starts: tuple[int, ...]  # the offset of each line that is left
-    starts: tuple[int, ...]  # the offset of each line of the text
+    lines: tuple[int, ...]  # line of the text for each line that is left
+    left_starts: tuple[int, ...]  # offset of each line that is left
+    starts: tuple[int, ...]  # offset of each line of the text
     candidates: tuple[Candidate, ...]
     shown: frozenset[int]
     broken: frozenset[int]
 
     def find_offset(self, left_offset: int) -> int:
-        """The offset in the text of a character of what is left, whose tabs are spaces."""
+        """Return the offset in the text of a character of what is left, in which tabs are spaces."""
         row = bisect_right(self.left_starts, left_offset) - 1
         start, target = self.starts[self.lines[row]], left_offset - self.left_starts[row]
         end = self.text.find("\n", start)
         line = self.text[start : end if end >= 0 else None]
         if not _SHIFTING.search(line):
             return start + min(target, len(line))
-        # Before tabs became spaces and marks were removed the character stood elsewhere in its line.
+        # Tabs that became spaces, and removed marks, shifted the characters of the line.
         column = 0
         for index, character in enumerate(line):
             width = 4 - column % 4 if character == "\t" else 0 if character in "\x02\x03" else 1
@@ -297,15 +297,15 @@ class _FoundBindings:
         return start + len(line)
 
     def locate(self, left_offset: int, file: str, first_line: int) -> SourceLocation:
-        """The line and column of a character of what is left."""
+        """Return the line and column of a character of what is left."""
         offset = self.find_offset(left_offset)
         row = bisect_right(self.starts, offset) - 1
         return SourceLocation(file, first_line + row, offset - self.starts[row] + 1)
 
 
-@lru_cache(maxsize=1024)  # needed for the bindings and then for the headings of a page
+@lru_cache(maxsize=1024)  # used for the bindings, then for the headings of a page
 def _scan_bindings(text: str) -> _FoundBindings:
-    from reportgen.narrative.markdown_extensions import (  # noqa: PLC0415 - most pages bind nothing
+    from reportgen.narrative.markdown_extensions import (  # noqa: PLC0415 - most pages have no bindings
         BindingsExtension,
         find_left_placeholders,
         find_marks,
@@ -331,9 +331,9 @@ def _scan_bindings(text: str) -> _FoundBindings:
 
 
 def find_surely_shown(signed: str) -> frozenset[int]:
-    """The numbers of the candidates that stand in plain prose.
+    """Return the numbers of the candidates in plain prose.
 
-    ``signed`` is the page after superfences, with signs for its candidates (see ``put_placeholders``).
+    ``signed`` is the page after superfences, with placeholders for its candidates (see ``put_placeholders``).
     """
     shown: set[int] = set()
     for block in [] if _HTML.search(signed) else _BLOCKS.split(signed):
@@ -347,7 +347,7 @@ def find_surely_shown(signed: str) -> frozenset[int]:
 
 
 def _find_broken(lines: list[str]) -> set[str]:
-    """Candidates on several lines of which one may begin another block, or a quote of another depth."""
+    """Return candidates with a line that may begin another block, or a quote of another depth."""
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for index, line in enumerate(lines):

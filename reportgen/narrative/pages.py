@@ -1,6 +1,6 @@
-"""Markdown files to pages: front matter, title, headings, and blocks with ids, settings and locations.
+"""Parsing of Markdown files into pages: front matter, title, headings and blocks with ids and settings.
 
-A page is generated for each benchmark that nobody has written about: a figure, a table and few words.
+A page is generated for each benchmark without one: a figure, a table and little text.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ESCAPE: Final = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!|])")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading outside fences: its level from 1 to 6, its words without markup, its id, its 0-based line."""
+    """A heading outside fences: level from 1 to 6, words without markup, id and 0-based line."""
 
     level: int
     words: str
@@ -55,7 +55,7 @@ class Heading:
 
 
 def find_headings(text: str) -> tuple[Heading, ...]:
-    """The headings of a page in order. Ids are those that Python-Markdown's table of contents gives."""
+    """Return the headings of a page in order, with ids as from Python-Markdown's table of contents."""
     lines: list[tuple[int, str]] = []  # outside fences and comments, with their 0-based numbers
     closing: re.Pattern[str] | None = None
     for number, line in enumerate(text.split("\n")):
@@ -79,7 +79,7 @@ def find_headings(text: str) -> tuple[Heading, ...]:
 
 
 def make_slug(words: str) -> str:
-    """Words as an id: small ASCII letters, digits and hyphens; empty where nothing of that is in them."""
+    """Return words as an id of small ASCII letters, digits and hyphens; empty if they have none."""
     joined = re.sub(r"[^a-z0-9]+", "-", _fold_to_ascii(words).lower()).strip("-")
     if len(joined) <= _LONGEST_ID:
         return joined
@@ -92,13 +92,13 @@ def _parse_heading(level: int, marked_up: str, line: int) -> Heading:
     if not (brace and attributes.endswith("}")):
         before, attributes = marked_up, ""
     given, words = _GIVEN_ID.search(attributes), strip_markup(before)
-    # What markdown.extensions.toc.slugify makes of a heading, without importing all of Markdown.
+    # Same as markdown.extensions.toc.slugify, without importing all of Markdown.
     slug = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", _fold_to_ascii(words)).strip().lower())
     return Heading(level, words, given[1] if given else slug, line)
 
 
 def strip_markup(marked_up: str) -> str:
-    """Words of one line without links, emphasis, code marks, tags and escapes."""
+    """Remove links, emphasis, code marks, tags and escapes from words on one line."""
     plain = _EMPHASIS.sub("", _TAG.sub("", _LINK.sub(r"\1", marked_up)))
     return " ".join(html.unescape(_ESCAPE.sub(r"\1", plain)).split())
 
@@ -107,21 +107,21 @@ def _fold_to_ascii(words: str) -> str:
     return unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode("ascii")
 
 
-# As MkDocs finds front matter (mkdocs/utils/meta.py), which strips it before it renders the page.
+# The pattern of MkDocs (mkdocs/utils/meta.py), which strips front matter before it renders the page.
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)(?:\.{3}|---)[ \t]*\n", re.DOTALL)
-# A rule may begin a page as well, so the line below it has to be a key as people write them.
+# A page may also begin with a rule, so the next line must be a key as people write them.
 _OPENED: Final = re.compile(r"---[ \t]*\n\s*[a-z][\w-]*:(?:\s|\Z)")
 _KEY: Final = re.compile(r"""^(?:[^\s#'"-][^\n]*|"[^\n]*"|'[^\n]*')?:(?:\s|$)""", re.MULTILINE)
 
 
-# The theme's landmarks; a figure of such an id would take their links.
+# Landmarks of the theme, whose links a figure with the same id would take.
 _RESERVED: Final = frozenset({"content", "navigation", "search-results", "toc", "toc-title"})
 
 
 def read_pages(
     root: Path, content_dir: str, paths: Sequence[str], problems: Diagnostics, *, untrusted: bool = False
 ) -> tuple[Page, ...]:
-    """Read a report's Markdown files; ``problems`` gets those of every page.
+    """Read a report's Markdown files, adding the problems of every page to ``problems``.
 
     ``paths`` are relative to ``content_dir``, which is relative to ``root``; in an ``untrusted`` report raw
     HTML is a problem too. Blocks that have a problem and files that cannot be read are left out.
@@ -143,8 +143,8 @@ def read_pages(
 def read_page(path: str, text: str, file: str) -> Page:
     """Read one page from the text of the whole file, front matter included.
 
-    ``path`` is relative to the content folder and ``file`` to the project. Fences inside comments, or shown
-    as indented code, are no blocks of the page.
+    ``path`` is relative to the content folder and ``file`` to the project. Fences inside comments or indented
+    code are not blocks of the page.
 
     Raises:
         ReportError: every problem of the page.
@@ -179,9 +179,9 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
             for name, (fence, settings) in zip(_make_ids(loaded, file, lines), loaded, strict=True)
         )
     if front_matter is None:
-        # What its blocks left to the page's benchmark is not known: nobody shall miss it.
+        # Without valid front matter, settings that blocks omit are unknown, so none is reported as missing.
         front_matter, blocks, bindings = FrontMatter(), (), ()
-    # As MkDocs makes a title from the file name; an index page is called by its folder.
+    # The title that MkDocs makes from the file name, but an index page is named after its folder.
     page = PurePosixPath(path)
     name = (page.parent.name or "Home") if page.stem.lower() in {"index", "readme"} else page.stem
     words = re.sub("[-_]", " ", name)
@@ -191,7 +191,7 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
 
 
 def _split(text: str, file: str) -> tuple[str, str, int]:
-    """Front matter, the Markdown after it, and the line at which that begins.
+    """Return the front matter, the Markdown after it, and the line at which that begins.
 
     Raises:
         ReportError: the front matter has no end.
@@ -202,7 +202,7 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
         step = "End it with a line of three dashes, and begin the text on the next line"
         raise ReportError(Diagnostic(SourceLocation(file, 1), message, step))
     if match is None or not _KEY.search(match[1]):
-        # Two rules with words between them are no front matter to MkDocs either.
+        # MkDocs does not read two rules with words between them as front matter either.
         return "", text, 1
     body = text[match.end() :].lstrip("\n")
     return match[1], body, text.count("\n", 0, len(text) - len(body)) + 1
@@ -211,12 +211,12 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
 def _make_ids(
     blocks: Sequence[tuple[Fence, BlockSettings]], file: str, headings: Mapping[str, int]
 ) -> list[str]:
-    """The id of each block of a page: ``id:`` where it is given, otherwise the slug of its title or the like.
+    """Return the id of each block of a page: ``id:`` if given, otherwise the slug of its title or similar.
 
-    A slug that is taken gets ``-2``, ``-3``. Letters' case is no difference: the ids become file names.
+    A slug that is taken gets ``-2``, ``-3``. Case is ignored, since the ids become file names.
 
     Raises:
-        ReportError: a given id stands twice on the page, or is that of a heading (each with its line in the
+        ReportError: a given id is used twice on the page, or is that of a heading (each with its line in the
             file) or of the theme.
     """
     problems = Diagnostics()
@@ -239,7 +239,7 @@ def _make_ids(
     for fence, settings in blocks:
         slugs = filter(None, map(make_slug, settings.list_names()))
         slug = next(slugs, fence.kind)
-        # An id begins with a letter.
+        # An id must begin with a letter.
         base = slug if slug[0].isalpha() else f"{fence.kind}-{slug}"
         names = (base if number == 1 else f"{base}-{number}" for number in count(1))
         ids.append(settings.id or next(name for name in names if name not in taken))
@@ -249,7 +249,7 @@ def _make_ids(
 
 # ---- generated pages
 
-# What Markdown and its extensions read as markup inside a line, and at its beginning.
+# Markup of Markdown and its extensions inside a line, and at its beginning.
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]#|~^$<>&]")
 _LINE_MARKUP: Final = re.compile(r"^(?:[-+=:!?/]|\d+[.)])")
 
@@ -257,12 +257,12 @@ _LINE_MARKUP: Final = re.compile(r"^(?:[-+=:!?/]|\d+[.)])")
 def generate_pages(
     benchmarks: Sequence[Benchmark], pages: Sequence[Page], project_file: str = "mkdocs.yml"
 ) -> tuple[Page, ...]:
-    """A page for each declared benchmark that no page has as its own.
+    """Generate a page for each declared benchmark without its own page.
 
     Its ``file`` is where the benchmark is declared, which is also the location of its blocks.
 
     Raises:
-        ReportError: two benchmarks of one name, two pages at one address, or no address within the report.
+        ReportError: two benchmarks of one name, two pages at one address, or an address outside the report.
     """
     declared = [(benchmark, project_file) for benchmark in benchmarks]
     declared += [(benchmark, page.file) for page in pages for benchmark in page.front_matter.benchmarks]
@@ -277,7 +277,7 @@ def generate_pages(
 
 
 def generate_for_scores(page: Page, *, totals: bool = False) -> Page:
-    """A generated page again, for a benchmark whose data hold outcomes or totals; another page as it is."""
+    """Regenerate a generated page for a benchmark with outcomes or totals; return others unchanged."""
     benchmark = page.front_matter.benchmark
     if not page.generated or benchmark is None:
         return page
@@ -286,7 +286,7 @@ def generate_for_scores(page: Page, *, totals: bool = False) -> Page:
 
 
 def generate_text(benchmark: Benchmark, score_blocks: Sequence[str] = ()) -> str:
-    """The Markdown of a benchmark's generated page, with these blocks if its data hold scores."""
+    """Return the Markdown of a benchmark's generated page, with these blocks if its data hold scores."""
     about = benchmark.model_dump(exclude_none=True, exclude={"page"})
     front = {"title": benchmark.name, "description": benchmark.description, "benchmark": about}
     data = {"source": benchmark.source, "metric": benchmark.metric}
@@ -310,7 +310,7 @@ def _get_page_path(benchmark: Benchmark) -> str:
 
 def _generate_page(benchmark: Benchmark, file: str, score_blocks: Sequence[str] = ()) -> Page:
     page = read_page(_get_page_path(benchmark), generate_text(benchmark, score_blocks), file)
-    # The lines of a text that nobody has on disk would mislead.
+    # Lines of a text that is not on disk would mislead.
     blocks = tuple(replace(block, location=SourceLocation(file, benchmark.line)) for block in page.blocks)
     front_matter = page.front_matter
     if front_matter.benchmark:
@@ -346,13 +346,13 @@ def _find_clashes(benchmarks: Sequence[tuple[Benchmark, str]], pages: Sequence[P
 
 
 def _get_address(path: str) -> str:
-    """What two pages may not share: an index page has the address of its folder."""
+    """Return the address that two pages may not share; an index page has that of its folder."""
     page = PurePosixPath(path.lower())
     return str(page.parent if page.stem in {"index", "readme"} else page.with_suffix(""))
 
 
 def _write_yaml(values: Mapping[str, object], indent: str = "") -> str:
-    """Keys and values as YAML; texts are quoted, so that a name can be anything."""
+    """Return keys and values as YAML, with quoted texts, so that a name can be anything."""
     lines: list[str] = []
     for key, value in values.items():
         if isinstance(value, dict):
@@ -366,7 +366,7 @@ def _write_yaml(values: Mapping[str, object], indent: str = "") -> str:
 
 
 def _escape(words: str) -> str:
-    """Words as Markdown that shows them as they are: on one line, without markup or HTML."""
+    """Return words as Markdown that shows them literally: on one line, without markup or HTML."""
 
     def encode(match: re.Match[str]) -> str:
         return "".join(f"&#{ord(character)};" for character in match.group())

@@ -1,4 +1,4 @@
-"""Which curves or outcomes a block shows, with the defaults of its page and its source filled in."""
+"""The curves or outcomes that a block shows, with defaults from its page and its source."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 
 def list_sources(block: Block, benchmark: Benchmark | None) -> tuple[str, ...]:
-    """The sources a block reads; empty for a block without data."""
+    """Return the sources that a block reads; empty for a block without data."""
     named = block.settings.list_sources()
     return named or ((benchmark.source,) if benchmark and block.settings.data else ())
 
 
 def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tuple[Request, ...]:
-    """The curves or outcomes behind a block of a page, in the order they are shown; none for author's charts.
+    """Return the curves or outcomes that a block shows, in order; none for an author's own chart.
 
     Raises:
-        ReportError: no source or metric is named and none can be taken from the page's benchmark, the source
-            holds something else, or it is open which of its benchmarks is meant.
+        ReportError: the page's benchmark gives no source or metric that the block omits, the source holds
+            something else, or it is unclear which of its benchmarks is meant.
     """
     settings, benchmark = block.settings, page.front_matter.benchmark
     if not isinstance(settings, DataSettings | OutcomeSettings) or not settings.has_topics:
@@ -71,11 +71,11 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
 
 
 def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Request:
-    """The curves or outcomes that a page's benchmark is ranked by.
+    """Return the curves or outcomes that a page's benchmark is ranked by.
 
     Raises:
-        ReportError: its metric is unknown, or none is named and the source has several, or it is open which
-            part of the source is meant.
+        ReportError: its metric is unknown, or none is named and the source has several, or it is unclear
+            which part of the source is meant.
     """
     place = SourceLocation(page.file, benchmark.line)
     if source.kind == "measurements":
@@ -100,7 +100,7 @@ def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> 
 def _choose_metrics(
     named: tuple[str, ...], source: Source, place: SourceLocation, whose: str
 ) -> tuple[str, ...]:
-    """The metrics that a block or benchmark names; of a source that has one metric it need not."""
+    """Return the metrics that a block or benchmark names, or the only one of the source."""
     there = "It has none: look at it with reportgen describe"
     if source.metrics:
         there = f"Its metrics are {quote_names(source.metrics)}"
@@ -130,7 +130,7 @@ def _make_curve_request(source: str, metric: str, settings: DataSettings) -> Cur
         x=settings.x,
         series=settings.series,
         where=_list_conditions(settings),
-        # A table tells the exact last and best step, so nothing is binned for it.
+        # A table shows the exact last and best step, so nothing is binned for it.
         max_points=None if table else line.max_points,
         smooth=line.smooth,
         band=line.band.value,
@@ -147,15 +147,15 @@ def _list_conditions(
 
 
 def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings:
-    """What a block leaves out, taken from the page's benchmark if it shows that benchmark's source.
+    """Fill in what a block omits from the page's benchmark, if it shows that benchmark's source.
 
-    Which way is better is decided for each benchmark, in ``make_requests``.
+    Which direction is better is decided for each benchmark, in ``make_requests``.
     """
     named = settings.list_sources()
     own = benchmark if benchmark and (not named or benchmark.source in named) else None
     given: dict[str, object] = {}
     if isinstance(settings, MetricSettings) and "metric" not in settings.model_fields_set:
-        # A problem with another metric of the benchmark is reported where the benchmark is.
+        # Any other metric of the benchmark is reported at the benchmark.
         given["metric"] = own.metric if own and own.metric and is_score_metric(own.metric) else "mean"
     if isinstance(settings, ComparisonSettings) and own:
         given["baseline"] = settings.baseline or own.baseline
@@ -163,7 +163,7 @@ def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings
 
 
 def _find_part(benchmark: Benchmark, source: Source) -> str | None:
-    """Which value of the source's benchmark column a page's benchmark is; None if that is not known."""
+    """Return the value of the source's benchmark column for a page's benchmark, or None if unknown."""
     if benchmark.benchmark:
         return benchmark.benchmark if benchmark.benchmark in source.benchmarks else None
     if benchmark.name in source.benchmarks:
@@ -172,7 +172,7 @@ def _find_part(benchmark: Benchmark, source: Source) -> str | None:
 
 
 def name_benchmark(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
-    """What a benchmark is called: as the page calls its own, otherwise as the data do, or by its source."""
+    """Return a benchmark's name: the page's own name, otherwise that in the data or of the source."""
     own = benchmark if benchmark and benchmark.source == source.name else None
     if own and _find_part(own, source) == request.benchmark:
         return own.name
@@ -182,7 +182,7 @@ def name_benchmark(request: ScoreRequest, source: Source, benchmark: Benchmark |
 def _make_score_requests(
     block: Block, settings: OutcomeSettings, benchmark: Benchmark | None, sources: Sequence[Source]
 ) -> tuple[ScoreRequest, ...]:
-    """One request, several for benchmarks side by side."""
+    """Return one request, or several for benchmarks side by side."""
     if settings.source and len(sources) > 1:
         message = f"this {block.kind} block names a source and sources"
         raise ReportError(Diagnostic(block.location, message, "Write them all under sources"))
@@ -195,7 +195,7 @@ def _make_score_requests(
         for part in _choose_parts(block, settings, source, own_part):
             better = settings.higher_is_better
             if better is None and own and part == own_part:
-                # Of the source's other benchmarks the page's says nothing.
+                # The page's benchmark does not define the source's other benchmarks.
                 better = own.higher_is_better
             requests.append(_make_score_request(source, part, whole, better=better))
     if block.kind == "comparison" and len(requests) == 1 and sources[0].kind == "totals":
@@ -209,13 +209,13 @@ def _make_score_requests(
 
 
 def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> None:
-    """Refuse a source without scores, totals where answers are needed, and unknown columns to slice by."""
+    """Refuse a source without scores, totals if answers are needed, and unknown columns to slice by."""
     if source.kind == "measurements":
         message = f'a {block.kind} block shows scores of problems, and "{source.name}" has none'
         step = "Its data need a column problem and a column score; where they are called otherwise, say so "
         raise ReportError(Diagnostic(block.location, message, f"{step}under columns in its source.yml"))
     if source.kind == "totals":
-        # One number a benchmark, and nothing of its problems, samples and answers.
+        # Totals have one number per benchmark, without problems, samples and answers.
         step = "Let the harness write the answers, too, as with lm_eval --log_samples, or "
         if not isinstance(settings, ScoresSettings | ComparisonSettings):
             message = f'a {block.kind} block shows answers to problems, and "{source.name}" holds totals only'
@@ -240,7 +240,7 @@ def _check_source(block: Block, settings: OutcomeSettings, source: Source) -> No
 def _choose_parts(
     block: Block, settings: OutcomeSettings, source: Source, default: str | None
 ) -> tuple[str | None, ...]:
-    """Values of the source's benchmark column, None where it has none."""
+    """Return values of the source's benchmark column, or None if it has none."""
     names = (settings.benchmark,) if settings.benchmark else ()
     if isinstance(settings, ComparisonSettings):
         names = tuple(dict.fromkeys((*names, *settings.benchmarks)))
@@ -261,7 +261,7 @@ def _choose_parts(
 def _make_score_request(
     source: Source, part: str | None, settings: OutcomeSettings, *, better: bool | None
 ) -> ScoreRequest:
-    """The outcomes of one benchmark; where no author says which way is better, the harness may."""
+    """Return the outcomes of one benchmark; the harness may set the direction if no author does."""
     return ScoreRequest(
         source=source.name,
         benchmark=part,

@@ -1,4 +1,4 @@
-"""What statements and observations are about: a figure, a source or the page's benchmark."""
+"""The topics of statements and observations: a figure, a source or the page's benchmark."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One metric that something is said about."""
+    """One metric as the subject of statements and observations."""
 
-    request: Request  # its curves or outcomes, as the figure shows them
-    higher_is_better: bool | None  # None where that is not known, or neither is
-    figure: str  # the id of the figure on the page that shows it; empty where none does
-    title: str = ""  # of a panel that has a title
+    request: Request  # its curves or outcomes, as in the figure
+    higher_is_better: bool | None  # None if unknown, or if neither is better
+    figure: str  # id of the figure on the page that shows it, empty without one
+    title: str = ""  # title of a panel, if it has one
 
 
 def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None:
-    """The metric of a source that a benchmark ranks its series by; None of another source's benchmark."""
+    """Return the metric of a source that a benchmark ranks by, or None if its source is another."""
     if benchmark is None or benchmark.source != source.name:
         return None
     return benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else None)
@@ -42,7 +42,7 @@ def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None
 def find_topics(
     of: str | None, page: Page, sources: Mapping[str, Source], place: SourceLocation
 ) -> tuple[Topic, ...]:
-    """The topics that an ``of`` on a page names, one for each metric or benchmark that a figure shows.
+    """Return the topics of an ``of`` on a page, one for each metric or benchmark that a figure shows.
 
     ``of`` is the id of a figure or panels of the page, a source, or None for the page's benchmark, or its
     only figure; ``place`` is where it is written, and ``sources`` are those that could be opened.
@@ -56,7 +56,7 @@ def find_topics(
         if benchmark is None:
             return _find_only_figure(page, sources, place)
         if benchmark.source not in sources:
-            raise ReportError  # its problem is known already
+            raise ReportError  # its problem has been reported
         return (_find_topic(benchmark, sources[benchmark.source], page, (topics for _, topics in shown)),)
     by_id = dict(shown)
     if of in by_id:
@@ -91,11 +91,11 @@ def _find_only_figure(page: Page, sources: Mapping[str, Source], place: SourceLo
 def _find_topic(
     benchmark: Benchmark, source: Source, page: Page, shown: Iterable[tuple[Topic, ...]]
 ) -> Topic:
-    """What a benchmark is ranked by, with the first figure that shows just that: one metric of all series."""
+    """Return what a benchmark is ranked by, with the first figure that shows only that metric."""
     request = make_benchmark_request(benchmark, source, page)
 
     def is_same(other: Request) -> bool:
-        """Smoothing and the like make no difference."""
+        """Return whether two requests are equal, ignoring smoothing and the like."""
         if isinstance(request, ScoreRequest) or isinstance(other, ScoreRequest):
             return request == other
         names = ("source", "metric", "x", "series", "where")
@@ -106,17 +106,17 @@ def _find_topic(
 
 
 def list_figures(of: str, page: Page) -> str:
-    """A next step for an ``of`` that names nothing: which figures there are on the page."""
+    """Return the next step for an unknown ``of``: the figures on the page."""
     ids = _list_page_figures(page)
     there = f"The figures of this page are {quote_names(ids)}" if ids else "This page has no figure"
     return f"{suggest_name(of, ids)}{there}"
 
 
 def iterate_topics(page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]:
-    """What the figures of a page show, as far as their sources are given.
+    """Yield what the figures of a page show, as far as their sources are given.
 
     Raises:
-        ReportError: a block asks for what its source does not have.
+        ReportError: a block requests what its source does not have.
     """
     for block in page.blocks:
         for _, topics in _iterate_shown(block, page, sources):
@@ -124,32 +124,32 @@ def iterate_topics(page: Page, sources: Mapping[str, Source]) -> Iterator[Topic]
 
 
 def make_source_topic(benchmark: Benchmark, source: Source, *, declared: Benchmark | None = None) -> Topic:
-    """What a benchmark is ranked by, without a page that shows it.
+    """Return what a benchmark is ranked by, without a page that shows it.
 
-    ``benchmark`` says which metric or benchmark of the source is meant, ``declared`` is the one of a page
-    about the source.
+    ``benchmark`` gives the metric or benchmark of the source, ``declared`` is the benchmark of a page on the
+    source.
 
     Raises:
-        ReportError: it is open which metric or benchmark of the source is meant.
+        ReportError: it is unclear which metric or benchmark of the source is meant.
     """
     nowhere = Page(source.name, str(source.location), "", FrontMatter(), (), "")
     return _make_topic(make_benchmark_request(benchmark, source, nowhere), source, declared)
 
 
 def list_block_sources(block: Block, page: Page) -> tuple[str, ...]:
-    """The sources behind a block, one of observations included."""
+    """Return the sources that a block uses, including a block of observations."""
     if isinstance(block.settings, ObservationsSettings):
         return list_named_sources(block.settings.of, page)
     return list_sources(block, page.front_matter.benchmark)
 
 
 def is_figure(of: str, page: Page) -> bool:
-    """Whether a figure or panel of the page has this id."""
+    """Return whether a figure or panel of the page has this id."""
     return of in _list_page_figures(page)
 
 
 def list_named_sources(of: str | None, page: Page) -> tuple[str, ...]:
-    """The sources behind an ``of``: of the figure that it names, otherwise it is a source itself."""
+    """Return the sources of an ``of``: those of the figure that it names, otherwise the source itself."""
     benchmark = page.front_matter.benchmark
     if of is None and benchmark:
         return (benchmark.source,)
@@ -158,12 +158,12 @@ def list_named_sources(of: str | None, page: Page) -> tuple[str, ...]:
             return list_sources(block, benchmark)
     if not of or any(block.id == of for block in page.blocks):
         return ()
-    # What is more like a figure of the page is hardly a source that nobody has seen yet.
+    # A name similar to a figure's is more likely a typing error than a new source.
     return () if suggest_name(of, _list_page_figures(page)) else (of,)
 
 
 def list_page_sources(page: Page) -> tuple[str, ...]:
-    """Every source behind a page, each once, in the order of the page."""
+    """Return every source that a page uses, each once, in the order of the page."""
     benchmark = page.front_matter.benchmark
     names = [benchmark.source] if benchmark else []
     names += [name for block in page.blocks for name in list_block_sources(block, page)]
@@ -174,7 +174,7 @@ def list_page_sources(page: Page) -> tuple[str, ...]:
 def _refuse_block(
     block: Block, page: Page, sources: Mapping[str, Source], place: SourceLocation
 ) -> ReportError:
-    """Why nothing can be said about a block; empty where a problem of its sources says it."""
+    """Return why statements cannot be about a block; empty if a problem of its sources explains it."""
     if not block.settings.has_topics:
         message = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
         return ReportError(Diagnostic(place, message, list_figures("", page)))
@@ -187,7 +187,7 @@ def _refuse_block(
 def _iterate_shown(
     block: Block, page: Page, sources: Mapping[str, Source]
 ) -> Iterator[tuple[str, tuple[Topic, ...]]]:
-    """Ids of a block's figures, its own first, each with what it shows."""
+    """Yield the ids of a block's figures, its own first, each with its topics."""
     benchmark, settings = page.front_matter.benchmark, block.settings
     names = list_sources(block, benchmark)
     if not isinstance(settings, DataSettings | OutcomeSettings) or not names:
@@ -221,9 +221,9 @@ def _make_topic(
     figure: str = "",
     title: str = "",
 ) -> Topic:
-    """A topic; ``given`` is which way panel and block say is better.
+    """Return a topic; ``given`` are the directions that panel and block state.
 
-    Then the page's benchmark counts if it is ranked by this metric: of another it says nothing.
+    The page's benchmark comes next if it is ranked by this metric; it does not apply to others.
     """
     if isinstance(request, ScoreRequest):
         return Topic(request, request.higher_is_better, figure, title)

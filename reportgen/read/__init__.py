@@ -1,4 +1,4 @@
-"""Sources: found, opened, and read as tables of measurements, outcomes and totals."""
+"""Finding, opening and reading sources as tables of measurements, outcomes and totals."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-# A run keeps to a distance if more than so many of its steps do.
+# Share of equal distances above which the steps of a run are regular.
 _REGULAR: Final = 0.5
-# Steps are held in memory: of a large source some metrics at a time, by the bytes of its files.
+# Steps are held in memory, so the metrics of a large source are read in passes of so many bytes.
 _BYTES_OF_A_PASS: Final = 200_000_000
-# Lists of steps cost a third of what grouping by step does.
+# Lists of steps take a third of the time of grouping by step.
 _CURVES_SQL: Final = """
 WITH runs AS (
     SELECT series, run, any_value(seed) AS seed, metric, min(row) AS row, count(*) AS written,
@@ -77,7 +77,7 @@ SELECT series, run, any_value(seed) AS seed, benchmark, count(*) AS problems, su
     sum(written) - sum(samples) AS repeated, avg(score) AS mean
 FROM problems GROUP BY series, run, benchmark ORDER BY min(row)
 """
-# What questions may have in common, by the last word of a column's name.
+# Columns that may group problems, by the last word of their name.
 _GROUP: Final = re.compile(
     r"(?:.*[^a-z])?(?:clusters?|groups?|categor(?:y|ies)|topics?|subjects?|domains?|passages?|contexts?"
     r"|documents?|articles?|stor(?:y|ies)|chapters?|repos?|repositor(?:y|ies)|templates?)(?:[^a-z]?id)?",
@@ -88,12 +88,12 @@ SELECT count(DISTINCT (benchmark, problem)) AS problems, count(DISTINCT groups) 
     count(DISTINCT (benchmark, problem, groups)) AS pairs, count(*) FILTER (groups IS NULL) AS incomplete
 FROM (SELECT {benchmark} AS benchmark, problem, {column} AS groups FROM measured)
 """
-# What a step is called more often than other columns are, the likeliest first.
+# Words in the name of a step column, the likeliest first.
 _STEPS: Final = (
     *("steps?", "iters?|iterations?", "epochs?", "timesteps?", "times?|timestamps?", "dates?|days?"),
     *("tokens?", "samples?|examples?", "rounds?", "generations?|gens?"),
 )
-# Settings, and what tells when a run was made: neither goes on within a run.
+# Settings, and the times of a run as a whole: neither increases within a run.
 _NO_STEPS: Final = re.compile(
     r"max|min|warmup|save|log|logging|eval|every|per|interval|freq|limit|patience|budget|size|horizon"
     r"|cfg|config|args|hparams|params|settings?|created?|creation|started?|start|begin|end|ended|finish(ed)?"
@@ -102,9 +102,9 @@ _NO_STEPS: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])")
 _MOST_STEPS: Final = 12
-# A step may have a row for training and one for validation, and runs in one file begin anew now and then.
+# A step may have rows for training and validation, and runs in one file restart now and then.
 _RISING: Final = "bool_and(d{0} > 1 AND d{0} >= 0.25 * n{0}) FILTER (n{0} > 1), sum(b{0}) <= 0.05 * sum(n{0})"
-# Of each column whether its values differ within each run, and go up.
+# Whether the values of each column differ within each run, and increase.
 _RISING_SQL: Final = """
 WITH rows AS ({rows}), ahead AS (
     SELECT series, run, {gaps} FROM rows
@@ -116,9 +116,9 @@ SELECT {sums} FROM runs
 
 
 def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], tuple[DescribedMetric, ...]]:
-    """The runs and metrics of a source, each in order of first appearance.
+    """Return the runs and metrics of a source, each in order of first appearance.
 
-    This and the functions below raise ``ReportError`` for everything that is wrong in the files.
+    This and the functions below raise ``ReportError`` for all faults in the files.
     """
     by_run: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     by_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in source.metrics}
@@ -129,7 +129,7 @@ def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], 
         for line in _query(table, _CURVES_SQL):
             by_run[line["series"], line["run"]].append(line)
             by_metric[line["metric"]].append(line)
-    # When each run wrote its first and last value, where that is written.
+    # Times of the first and last value of each run, if recorded.
     layout, spans = get_layout(source), []
     if layout.kinds.get(_TIME) is Kind.TIME and layout.roles.step != _TIME:
         spans = _query(read_measurements(root, source, source.metrics, x=_TIME), _SPAN_SQL)
@@ -174,13 +174,13 @@ def _list_known(lines: Sequence[dict[str, Any]], key: str) -> list[float]:
 
 
 def _query(table: Measurements | Outcomes, statement: str) -> list[dict[str, Any]]:
-    """The rows of a statement about the table ``measured``, by the names of its columns."""
+    """Return the rows of a statement about the table ``measured``, by the names of its columns."""
     with table.reading():
         return sql.fetch_named(table.frame, statement)
 
 
 def count_answers(root: Path, source: Source) -> tuple[DescribedEvaluation, ...]:
-    """The evaluations of a source, in order of first appearance."""
+    """Return the evaluations of a source, in order of first appearance."""
     table = read_outcomes(root, source)
     rows = _query(table, _ANSWERS_SQL.format(benchmark=_select_benchmark(table)))
     return tuple(DescribedEvaluation(**row) for row in rows)
@@ -191,9 +191,9 @@ def _select_benchmark(table: Outcomes) -> str:
 
 
 def likely_clusters(root: Path, source: Source) -> str | None:
-    """The column that groups problems, by its name, and has each of them in one group of several.
+    """Return the column that, by its name, groups problems, with each in one of several groups.
 
-    Where there are several such columns, the one with the most groups.
+    If there are several such columns, return the one with the most groups.
     """
     table = read_outcomes(root, source)
     if "cluster" in table.has:
@@ -209,7 +209,7 @@ def likely_clusters(root: Path, source: Source) -> str | None:
 
 
 def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
-    """The totals of a source, benchmark by benchmark."""
+    """Return the totals of a source, benchmark by benchmark."""
     totals = TotalsTable(root, source)
     scores = ((name or "", one) for name in source.benchmarks or (None,) for one in totals.get_scores(name))
     return tuple(
@@ -219,10 +219,10 @@ def list_totals(root: Path, source: Source) -> tuple[DescribedTotal, ...]:
 
 
 def find_likely_steps(root: Path, source: Source, layout: Layout) -> list[str]:
-    """Columns of a table without a step that may be it, the likeliest first; none where nothing says so.
+    """Return columns that may be the missing step of a table, the likeliest first.
 
-    A column counts only if it is called as steps are, not as settings or as dates of runs are, and its values
-    differ and go up within every run that has several rows.
+    A column counts if it holds times or is called as steps are, but not as settings or dates of runs are, and
+    its values differ and increase within every run that has several rows.
     """
     times = [name for name, kind in layout.kinds.items() if kind is Kind.TIME]
     numbers = [name for name, kind in layout.kinds.items() if kind in NUMERIC]

@@ -1,4 +1,4 @@
-"""What any file or folder holds: its format, runs, metrics or answers, and what is odd about them."""
+"""Description of any file or folder: its format, runs, metrics or answers, and irregularities."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TITLES: Final = {
     "wandb-csv": "a chart that W&B exported as CSV",
 }
 _LINES: Final = frozenset((".jsonl", ".ndjson"))
-# What only rows and loggers say; the rest is at hand once a source is open.
+# Fields that need rows or logs; the others are known once a source is open.
 _STORED_FIELDS: Final = (
     *("series", "format", "title", "shape", "series_by", "seed_by", "counts"),
     *("settings", "repetitions", "clusters"),
@@ -61,7 +61,7 @@ _STORED_FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class DescribeContext:
-    """What a source is described with; links may lead anywhere where there is no boundary."""
+    """Settings loader, hashes and cache; without a boundary links may lead anywhere."""
 
     load_settings: Callable[[Path, str], SourceSettings]  # given a path, and its name for messages
     hashes: Callable[[Path], str]  # SHA-256 of a file in hex
@@ -70,9 +70,9 @@ class DescribeContext:
 
 
 def describe(path: Path, root: Path, name: str, context: DescribeContext) -> Description:
-    """Describe a file or folder that is there; what is wrong with it is among its problems.
+    """Describe an existing file or folder, with its faults among the problems.
 
-    Paths are relative to ``root``; ``name`` is what blocks call it, empty for that of the file or folder.
+    Paths are relative to ``root``; ``name`` is its name in blocks, or empty for that of the file or folder.
     """
     location = make_location(path, name, root, context.boundary)
     problems = Diagnostics()
@@ -105,7 +105,7 @@ def _warn(place: SourceLocation, message: str, advice: str = "") -> Diagnostic:
 
 
 def _describe_source(description: Description, request: SourceRequest, problems: Diagnostics) -> Description:
-    """What can be read of a source; what cannot is among the problems."""
+    """Describe what can be read of a source; the rest is among the problems."""
     cache, root = request.cache, request.location.root
     with problems.collecting():
         source, runs = open_files(request)
@@ -120,7 +120,7 @@ def _describe_source(description: Description, request: SourceRequest, problems:
         stated = request.settings.columns.model_dump(exclude_none=True)
         if (series := source.settings.columns.series) and "series" not in stated and not description.settings:
             description = replace(description, settings={"columns": {**stated, "series": series}})
-        # What was counted before is not counted again.
+        # Counts of an unchanged source come from the cache.
         key = cache.make_key("described source", source.digest) if cache else ""
         stored = cache.load(key, Description) if cache else None
         if stored:
@@ -129,7 +129,7 @@ def _describe_source(description: Description, request: SourceRequest, problems:
             description = _add_counts(description, source, runs, request)
             if cache:
                 cache.put(key, dump_json(description))
-        # Refuse rows that repeat a step or a problem, as whoever draws them does.
+        # Refuse rows that repeat a step or a problem, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
         if repeated:
             read_measurements(root, source, repeated).check_repeats()
@@ -139,19 +139,19 @@ def _describe_source(description: Description, request: SourceRequest, problems:
 
 
 def _describe_layout(description: Description, source: Source, root: Path) -> Description:
-    """What shows before any row is read, but for columns that may be the step."""
+    """Describe what is known before any row is read, except columns that may be the step."""
     layout, settings = get_layout(source), source.settings
     roles, spread = layout.roles, layout.spread.values()
     measured = not (layout.outcomes or layout.totals or layout.spread)
     steps = find_likely_steps(root, source, layout) if measured and roles.step is None else []
     packings = ((_TITLES.get(file.format, file.format), file.compression) for file in layout.files)
     titles = dict.fromkeys(f"{title} ({packing})" if packing else title for title, packing in packings)
-    # What a row is.
+    # The meaning of a row.
     shape = "a row for each value" if layout.long else "a column for each metric"
     if not measured:
         shape = "a row for each score of a benchmark" if layout.totals else "a column for each run"
         shape = "a row for each answer" if layout.outcomes else shape
-    # Where a table says series and seeds, as words after "by".
+    # The origin of series and seeds in a table, as words after "by".
     names_by = {"": "", **{name: f'the column "{name}"' for name in (roles.series, roles.seed) if name}}
     in_files = "the names of files" if is_named_by_files(layout, settings) else "the pattern of files:"
     names_by |= {name: in_files for file in layout.files for name, _ in file.given}
@@ -184,7 +184,7 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
 def _add_counts(
     description: Description, source: Source, runs: ImportedRuns | None, request: SourceRequest
 ) -> Description:
-    """What the rows hold and the loggers say."""
+    """Add what the rows hold and the loggers recorded."""
     settings, root = request.settings, request.location.root
     layout = complete_layout(root, source) if get_layout(source).long else get_layout(source)
     source = replace(source, layout=layout, metrics=tuple(layout.metrics))
@@ -201,7 +201,7 @@ def _add_counts(
         description,
         counts=counts,
         series=layout.series if layout.exhaustive else seen,
-        # Where seeds stand says nothing if no run has one.
+        # The origin of seeds is left out if no run has one.
         seed_by=description.seed_by if any(one.seed is not None for one in counted) else "",
     )
     if settings.format == "mapped":
@@ -220,7 +220,7 @@ def _add_counts(
 
 
 def _add_imported(description: Description, runs: ImportedRuns) -> Description:
-    """What loggers and harnesses say besides their values; runs without values stand last."""
+    """Add what loggers and harnesses recorded besides values; runs without values come last."""
     naming, rename = runs.naming, runs.settings.rename
     totals: list[DescribedTotal] = []
     known = {}
@@ -256,7 +256,7 @@ def _add_imported(description: Description, runs: ImportedRuns) -> Description:
 def _describe_empty(
     description: Description, request: SourceRequest
 ) -> tuple[Description, tuple[Diagnostic, ...]]:
-    """The runs of what cannot be read, if they hold no values, and what was found in them."""
+    """Describe the runs of an unreadable source if they hold no values, with their findings."""
     root, chosen = request.location.root, request.chosen
     units: tuple[Unit, ...] = ()
     runs: list[DescribedRun] = []
@@ -290,12 +290,12 @@ def _describe_empty(
 def _suggest_for_table(
     layout: Layout, settings: SourceSettings, place: SourceLocation, steps: Sequence[str]
 ) -> dict[str, object]:
-    """Keys that say of a table of measurements what its names do not tell: that it holds totals, or its step.
+    """Suggest keys for what names in a table do not show: that it holds totals, or its step.
 
     ``steps`` are columns that may be the step, the likeliest first; ``place`` is that of the settings.
     """
     if layout.spread:
-        # Keys that settle series and seeds which the names of a chart's runs tell.
+        # Keys that confirm the series and seeds found in the names of a chart's runs.
         runs = layout.spread.values()
         if settings.series_from or all(one.series == one.run for one in runs):
             return {}

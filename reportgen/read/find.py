@@ -1,4 +1,4 @@
-"""Which sources there are, and the files of one: all below its folder, or those that ``files:`` matches."""
+"""Finding sources, and the files of one: all below its folder, or those that ``files:`` matches."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-# The text after the last dot of an event file's name is no ending.
+# The text after the last dot of an event file's name is not a suffix.
 _EVENTS: Final = "events.out."
 SETTINGS: Final = "source.yml"
 MOST_FILES: Final = 200_000
 DEEPEST: Final = 100
-"""Folders within folders that a source may have."""
+"""Deepest nesting of folders in a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +39,24 @@ class Location:
 
     name: str
     path: Path
-    root: Path  # what the locations of problems are relative to
+    root: Path  # base of the locations of problems
     settings: Path  # the ``source.yml``, whether there is one or not
-    boundary: Boundary | None = None  # links may lead anywhere without one
+    boundary: Boundary | None = None  # without one, links may lead anywhere
 
     @property
     def place(self) -> SourceLocation:
-        """Where problems of the whole source are reported: its settings, otherwise the file or folder."""
+        """Location of problems of the whole source: its settings, otherwise the file or folder."""
         return locate_file(self.settings if self.has_settings else self.path, self.root)
 
     @property
     def has_settings(self) -> bool:
-        """Whether there is a ``source.yml``; not where its folder may not be entered."""
+        """Whether a ``source.yml`` exists; false if its folder may not be entered."""
         return os.path.isfile(self.settings)  # noqa: PTH113 - pathlib raises where a folder may not be entered
 
 
 @lru_cache(maxsize=1024)
 def locate_file(path: Path, root: Path, line: int | None = None) -> SourceLocation:
-    """A file as users know it: relative to the root where it is below it, with forward slashes."""
+    """Return a file's location as users know it: relative to a root above it, with forward slashes."""
     return SourceLocation((path.relative_to(root) if path.is_relative_to(root) else path).as_posix(), line)
 
 
@@ -66,10 +66,10 @@ def find_sources(
     boundary: Boundary | None = None,
     outward: dict[Path, str] | None = None,
 ) -> tuple[str, ...]:
-    """Names of all sources below the data folder, in natural order; none if there is no such folder.
+    """Return the names of all sources below the data folder, in natural order.
 
-    Links that leave the boundary are not followed, and ``outward`` gets them and where they lead. Two files,
-    or a file and a folder, of the same name are an error.
+    There are none without such a folder. Links that leave the boundary are not followed but added to
+    ``outward`` with their targets. Two files, or a file and a folder, of the same name are an error.
     """
     data = project_root / data_dir
     if not data.is_dir():
@@ -84,7 +84,7 @@ def find_sources(
         if folder != data and folder.is_relative_to(data):
             names.setdefault(folder.relative_to(data).as_posix(), []).append(folder)
     for file in sorted(_list_files(data, of_units=True), key=natural_key):
-        # A log next to a table of its name has been no source of its own.
+        # A log next to a table of the same name is not a source of its own.
         names.setdefault(_name_source(file), [file])
     problems = [_report_clash(name, paths, project_root) for name, paths in names.items() if len(paths) > 1]
     if problems:
@@ -93,7 +93,7 @@ def find_sources(
 
 
 def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | None = None) -> Location:
-    """The file or folder that a source's name means; raises where there is none, or more than one."""
+    """Return the file or folder of a source's name; raises if there is none or more than one."""
     data = project_root / data_dir
     parts = PurePosixPath(name).parts
     found: list[Path] = []
@@ -109,7 +109,7 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
     if not found:
         message = f'there is no source "{name}" in {data_dir}/'
         known = find_sources(project_root, data_dir, boundary)
-        # Folders of a folder can be named, too, but they are parts of it.
+        # Nested folders can be named too, but are parts of these.
         tops = [one for one in known if "/" not in one]
         there = "The sources are" if len(tops) > 1 else "The only source is"
         advice = f"{suggest_name(name, known)}{there} {list_names(tops)}" if tops else ""
@@ -118,7 +118,7 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
 
 
 def make_location(path: Path, name: str, root: Path, boundary: Boundary | None = None) -> Location:
-    """A source whose file or folder is known; without a name it is called as that is."""
+    """Return the location of a known file or folder, named after it unless a name is given."""
     is_folder = path.is_dir()
     own_name = path.name if is_folder else _name_source(path)
     settings = path / SETTINGS if is_folder else path.with_name(f"{own_name}.{SETTINGS}")
@@ -126,13 +126,13 @@ def make_location(path: Path, name: str, root: Path, boundary: Boundary | None =
 
 
 def _name_source(path: Path) -> str:
-    """The name of a source that is one file: without the endings of a table, otherwise without its ending."""
+    """Return the name of a source that is one file, without its suffixes."""
     name, kind, _ = split_ending(path)
     return name if kind or name.startswith(_EVENTS) else path.stem
 
 
 def _list_files(data: Path, start: str = "", *, of_units: bool = False) -> Iterator[Path]:
-    """Tables directly in the data folder whose names begin so, or what loggers and harnesses wrote there."""
+    """Yield tables directly in the data folder whose names begin with ``start``, or units if ``of_units``."""
     for path in data.iterdir():
         if not path.name.startswith(start) or path.name.startswith(".") or path.name.endswith(SETTINGS):
             continue
@@ -148,16 +148,16 @@ def _report_clash(name: str, paths: list[Path], root: Path) -> Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class FolderWalk:
-    """A way through folders, and what is left out on it. Without a boundary all links are followed."""
+    """A walk through folders, and what it skips. Without a boundary all links are followed."""
 
-    root: Path  # what the locations of problems are relative to
+    root: Path  # base of the locations of problems
     boundary: Boundary | None = None
-    nested_sources: bool = False  # whether to go into folders with a ``source.yml``, sources of their own
-    skipped: dict[Path, str] = field(default_factory=dict)  # folders that are not gone into, and why
-    outward: dict[Path, str] = field(default_factory=dict)  # links that leave the boundary, and where to
+    nested_sources: bool = False  # whether to enter folders with a ``source.yml``, sources of their own
+    skipped: dict[Path, str] = field(default_factory=dict)  # skipped folders, and why
+    outward: dict[Path, str] = field(default_factory=dict)  # links that leave the boundary, and their targets
 
     def list_files(self, folder: Path) -> Iterator[Path]:
-        """Every file below a folder but hidden ones, in natural order, each once though links lead to it."""
+        """Yield every file below a folder except hidden ones, in natural order, each once despite links."""
         seen: set[str] = set()
         place = locate_file(folder, self.root)
         for path, real in self._walk(folder, (os.path.realpath(folder),), set(), place):
@@ -172,7 +172,7 @@ class FolderWalk:
     def _walk(
         self, folder: Path, above: tuple[str, ...], walked: set[str], top: SourceLocation
     ) -> Iterator[tuple[Path, str]]:
-        """Files below a folder and where they are; of the folders ``above``, the last is really this one."""
+        """Yield the files below a folder with their real paths; ``above`` ends with this folder's own."""
         walked.add(above[-1])
         if len(above) > DEEPEST + 1:
             message = f"its folders are nested more than {DEEPEST} deep"
@@ -186,13 +186,13 @@ class FolderWalk:
         if found and not os.access(folder, os.X_OK):
             self.skipped[folder] = "the folder cannot be opened: Permission denied; it is left out"
             return
-        # Files and folders themselves come before links to them, so that these are the ones left out.
+        # Files and folders come before links to them, so that the links are skipped.
         visible = (one for one in found if one[2].name != SETTINGS and not one[2].name.startswith("."))
         for linked, _, entry in sorted(visible, key=lambda one: one[:2]):
             path = folder / entry.name
             real = os.path.join(above[-1], entry.name)  # noqa: PTH118
             if linked:
-                # Where it leads; where that may not be seen, as of another user's process, the link itself.
+                # The target or, if it may not be read, as in another user's process, the link itself.
                 real = str(path)
                 with suppress(OSError):
                     real = os.path.realpath(path)
@@ -202,11 +202,11 @@ class FolderWalk:
             elif linked and self._check_outward(path, real):
                 continue
             elif entry.is_file() if not linked else os.path.isfile(path) or not os.path.exists(path):  # noqa: PTH110, PTH113
-                # A link to nothing is reported by its reader; a link to a pipe would be waited for.
+                # A broken link is reported by its reader; reading a pipe through a link would block.
                 yield path, real
 
     def _is_entered(self, path: Path, real: str, above: tuple[str, ...]) -> bool:
-        """Whether a folder is gone into: no source of its own, and no link to a folder around those above."""
+        """Return whether to enter a folder: not another source, nor a link to a folder around it."""
         if any(PurePosixPath(one).is_relative_to(real) for one in above):
             self.skipped[path] = "the link leads to a folder that the source is in; it is not followed"
             return False
@@ -215,7 +215,7 @@ class FolderWalk:
         return self.nested_sources or not os.path.isfile(path / SETTINGS)  # noqa: PTH113 - as above
 
     def _check_outward(self, link: Path, real: str) -> bool:
-        """Whether a link leads out of what may be read, which is noted."""
+        """Return whether a link leaves the boundary, and record it."""
         if self.boundary is None or self.boundary.contains(real):
             return False
         self.outward[link] = real
@@ -232,20 +232,20 @@ class ChosenFiles:
     """The files of a source in reading order."""
 
     paths: tuple[Path, ...]
-    labels: Mapping[Path, Mapping[str, Text]]  # the named groups of the pattern that chose each
+    labels: Mapping[Path, Mapping[str, Text]]  # the named groups of the pattern that matched each file
     named: bool  # whether ``files:`` names them, or the source is one file
-    skipped: Mapping[Path, str] = field(default_factory=dict)  # folders that are not gone into, and why
-    unreadable: frozenset[Path] = frozenset()  # those that may not be read, where they may be data
+    skipped: Mapping[Path, str] = field(default_factory=dict)  # skipped folders, and why
+    unreadable: frozenset[Path] = frozenset()  # files without read permission that may be data
 
     def get_labels(self, path: Path) -> Mapping[str, Text]:
-        """What the pattern tells of a file."""
+        """Return the named groups that the pattern found in a file's path."""
         return self.labels.get(path, {})
 
 
 def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
-    """The files of a source, whatever they hold, in reading order.
+    """Return the files of a source in reading order, whatever their format.
 
-    Patterns of ``files:`` that fit nothing, too many files, and links out of the repository are errors.
+    Patterns of ``files:`` that match nothing, too many files and links out of the repository are errors.
     """
     if not location.path.is_dir():
         _refuse_outward_links(_find_outward_files([location.path], location), location)
@@ -268,16 +268,16 @@ def choose_files(location: Location, settings: SourceSettings) -> ChosenFiles:
     named = bool(settings.files)
     paths = tuple(labels) if named else tuple(walk.list_files(location.path))
     _refuse_outward_links(walk.outward, location)
-    # Files that may not be read count where the user named them or their names may be of data.
+    # Files without read permission count if the user named them or their names look like data.
     data = (path for path in paths if named or split_ending(path)[1] or is_unit_name(path.name))
     unreadable = frozenset(path for path in data if not os.access(path, os.R_OK) and path.exists())
     return ChosenFiles(paths, labels, named, walk.skipped, unreadable)
 
 
 def _glob_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path, dict[str, Text]]:
-    """The files that a pattern fits, and all those below the folders that it fits."""
+    """Return the files that a pattern matches, and all files below the folders that it matches."""
     found: list[Path] = []
-    # "**/**" fits what "**" does, and would be walked once for each way to part a path in two.
+    # "**/**" matches what "**" does, but walks once for each way to split a path in two.
     parts = [part for part, after in pairwise([*PurePath(pattern).parts, ""]) if (part, after) != _TWICE]
     if parts.count("**") > _MOST_ANY_DEPTHS:
         message = f'files: "{pattern}" has "**" more than {_MOST_ANY_DEPTHS} times'
@@ -298,8 +298,8 @@ def _glob_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path
 
 
 def _match_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Path, dict[str, Text]]:
-    """The files whose path below the source fits a regular expression, or that of a folder around them."""
-    # The path of each file, and those of the folders around it, outwards.
+    """Return the files whose path below the source, or that of a parent folder, matches a regex."""
+    # The path of each file and those of its parent folders, innermost first.
     parts: dict[Path, list[str]] = {}
     for file in walk.list_files(location.path):
         path = file.relative_to(location.path)
@@ -318,21 +318,21 @@ def _match_files(pattern: str, location: Location, walk: FolderWalk) -> dict[Pat
 
 
 _PIECE: Final = re.compile(r"\\(.)|(\[\^?\]?)|(\])|\(\?P?<(\w+)>|(\((?!\?))|.", re.DOTALL)
-# In Python these know the letters and digits of all languages.
+# In Python these match letters and digits of all languages.
 _ESCAPES: Final = {"w": r"[\p{L}\p{N}_]", "W": r"[^\p{L}\p{N}_]", "d": r"\p{Nd}", "D": r"\P{Nd}", "Z": r"\z"}
 _IN_A_CLASS: Final = {"w": r"\p{L}\p{N}_", "d": r"\p{Nd}", "D": r"\P{Nd}"}
 
 
 def _match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text]]:
-    """The paths that a pattern fits as a whole, each with its groups that have a name.
+    """Return the paths that a pattern matches as a whole, each with its named groups.
 
-    A group that took no part, or is empty, is None. Raises ``ValueError`` where RE2 knows no such pattern.
+    A group that is empty or did not take part is None; a pattern unknown to RE2 raises ``ValueError``.
     """
     import duckdb  # noqa: PLC0415 - most sources have no such pattern
 
     from reportgen.formats.sql import get_engine  # noqa: PLC0415 - as above
 
-    # The pattern of Python's as one of RE2's, and the name of each group in its order, empty without one.
+    # The Python pattern translated to RE2, and the names of its groups in order, empty if unnamed.
     translated, names, in_class = "", [], False
     for piece in _PIECE.finditer(pattern):
         name = "" if in_class else piece[4] or ""
@@ -344,7 +344,7 @@ def _match_paths(pattern: str, paths: Iterable[str]) -> dict[str, dict[str, Text
             in_class = bool(piece[2])
     if twice := next((name for index, name in enumerate(names) if name and name in names[:index]), ""):
         raise ValueError(f"two groups are called {twice}")
-    # A name that is no UTF-8 is shown with a mark for each wrong byte, and matched as it is shown.
+    # A name that is not UTF-8 is shown and matched with a mark for each invalid byte.
     by_text = {path.encode("utf-8", "replace").decode(): path for path in paths}
     listed = ", ".join(f"'{index}'" for index in range(len(names)))
     statement = (
@@ -371,15 +371,15 @@ _DATABASE_PARTS: Final = ("-wal", "-shm", "-journal")
 
 
 def refuse_outward_source(location: Location) -> None:
-    """Refuse a source whose file or folder, or ``source.yml``, is a link out of the repository."""
+    """Refuse a source whose file, folder or ``source.yml`` is a link out of the repository."""
     _refuse_outward_links(_find_outward([location.path, location.settings], location), location)
 
 
 def _refuse_outward_links(found: Mapping[Path, str], location: Location) -> None:
-    """Refuse links of a source that lead out of the repository, given with where they lead."""
+    """Refuse links of a source that lead out of the repository, given with their targets."""
     for link, target in found.items():
         if location.path.parent not in link.parents:
-            # What concerns the whole data folder is reported at the page that uses something of it.
+            # A problem of the whole data folder is reported at the page that uses it.
             place = locate_file(link, location.root)
             raise ReportError(_report_link(place, f'the link "{place}"', target))
     if found:
@@ -389,19 +389,19 @@ def _refuse_outward_links(found: Mapping[Path, str], location: Location) -> None
 def report_links(
     found: Mapping[Path, str], root: Path, severity: Severity = Severity.ERROR
 ) -> Iterator[Diagnostic]:
-    """Problems of links that lead out, many to one place in one."""
+    """Yield the problems of links that lead out, merging those at one place."""
     problems = (_report_link(locate_file(link, root), "this link", target) for link, target in found.items())
     return merge_problems(replace(one, severity=severity) for one in problems)
 
 
 def _report_link(place: SourceLocation, name: str, target: str) -> Diagnostic:
-    # Quoted as Python does: a terminal obeys none of it.
+    # Quoted as in Python, so that a terminal obeys no control characters.
     message = f"{name} leads out of the repository, to {target!r}"
     return Diagnostic(place, message, _OUTWARD_ADVICE, Stage.DATA)
 
 
 def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path, str]:
-    """Links on the way to files or folders that were named, and next to these, and where they lead."""
+    """Return outward links on the way to named files or folders, and next to them, with targets."""
     linked = [path for path in paths if path.is_symlink()]
     folders = {
         folder
@@ -410,20 +410,20 @@ def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path,
         if folder == path.parent or folder.is_relative_to(location.path)
     }
     if location.path.is_dir():
-        # Links to files, such as the parts of a database next to it.
+        # Links to files, such as the companion files of a database.
         for folder in sorted(folders):
             with suppress(OSError), os.scandir(folder) as entries:
                 found = [entry.name for entry in entries if entry.is_symlink() and not entry.is_dir()]
                 linked += (folder / name for name in found)
     else:
-        # Next to a source that is one file there are other sources, perhaps thousands.
+        # A file that is a source may have thousands of other sources next to it.
         parts = (location.path.with_name(location.path.name + ending) for ending in _DATABASE_PARTS)
         linked += (part for part in parts if part.is_symlink())
     return _find_outward([*sorted(folders - set(location.path.parents)), *linked], location)
 
 
 def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
-    """Paths that lead out, each as the first link on its way that does, and where they lead."""
+    """Return the first outward link on the way to each path, with its target."""
     boundary = location.boundary
     if boundary is None:
         return {}
@@ -437,7 +437,7 @@ def _find_outward(paths: Iterable[Path], location: Location) -> dict[Path, str]:
 
 
 def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Diagnostic]:
-    """Warnings of folders that are not gone into, and why, and of files that may not be read."""
+    """Yield warnings of folders that were skipped, with the reason, and of unreadable files."""
     unread = "the file cannot be read: Permission denied; it is left out"
     advice = "Check who may read it, and where links lead"
     return merge_problems(

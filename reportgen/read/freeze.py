@@ -1,4 +1,4 @@
-"""A source as one Parquet file that says the same: every row and column, with the names of the report."""
+"""Export of a source as one Parquet file with every row and column, named as in the report."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-# Which files there are and how they are read matters no more, and rows that a filter leaves out are gone.
+# Keys that no longer matter: one file replaces all, and filtered rows are gone.
 _DONE: Final = frozenset(
     ("files", "format", "series_from", "seed_from", "run_from", "rows", "fields", "filter", "columns", "form")
 )
 _COUNTED: Final = ("tokens", "seconds", "cost")
 _ROW: Final = "row of the source"
-# In place of a column, for a part that no column plays; no column has this name.
+# Placeholders for roles without a column; no column has such a name.
 _MARKS: Final = {"series": "\0series", "run": "\0run"}
 _PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenTable:
-    """A source as a table: the SELECT of its rows, ordered, and what ``source.yml`` has to say of it."""
+    """A source as a table: the ordered SELECT of its rows, and the settings for its ``source.yml``."""
 
     select: str
     settings: Mapping[str, object]
 
 
 def freeze_table(root: Path, source: Source) -> FrozenTable:
-    """A source as a table, with the settings that still matter, or a ``ReportError`` of its files."""
+    """Return a source as a table with the settings that still matter; raises if its files have faults."""
     layout = complete_layout(root, source)
     stated = source.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     settings = {key: value for key, value in stated.items() if key not in _DONE and key != "provenance"}
     if layout.outcomes or layout.totals:
-        # Of several scores of a harness the chosen ones are the only ones that are left.
+        # Only the chosen scores of a harness are left.
         settings.pop("metrics", None)
         if names := get_score_names(source):
             same = len(set(names.values())) == 1 and set(names) >= set(source.benchmarks)
@@ -63,19 +63,19 @@ def freeze_table(root: Path, source: Source) -> FrozenTable:
     form = "long" if layout.long else "wide"
     settings["form"] = "outcomes" if layout.outcomes else "totals" if layout.totals else form
     if layout.repeat and not layout.totals:
-        # What a logger's steps mean is not known of a table.
+        # A table does not say what repeated steps of a logger mean.
         settings.setdefault("repeat", layout.repeat)
     names, columns = _name_columns(layout)
     if columns:
         settings["columns"] = columns
     if layout.long and len(layout.metrics) > 1 and "metrics" not in settings:
-        # A look at some of the rows would not find them all.
+        # A sample of the rows would not show them all.
         settings["metrics"] = list(_list_raw_metrics(layout))
     return FrozenTable(_select_rows(root, layout, source, names), settings)
 
 
 def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> None:
-    """Write a table as Parquet; the same rows give the same bytes. See ``freeze_table`` for errors."""
+    """Write a table as Parquet, the same rows as the same bytes; raises as ``freeze_table`` does."""
     layout = get_layout(source)
     numbers = _list_numbers(layout) & layout.kinds.keys()
     options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880"
@@ -84,7 +84,7 @@ def write_table(root: Path, source: Source, table: FrozenTable, path: Path) -> N
 
 
 def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> FrozenTable:
-    """Runs that are columns, as a long table under the names of the report."""
+    """Return runs that are columns as a long table with the names of the report."""
     table = read_measurements(root, source, source.metrics)
     step = table.step_name if table.step_name not in {"", *_PARTS} else "step"
     spread = get_layout(source).spread.values()
@@ -103,9 +103,9 @@ def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> Fr
 
 
 def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, str]]:
-    """The names of columns in the table, and of those among them that play a part under another name.
+    """Return the names of columns in the table, and those that have a role under another name.
 
-    A part that no column plays has one, too; it stands under its mark.
+    A role without a column gets one, under its placeholder.
     """
     names = {name: name for name in layout.kinds}
     if layout.step_name and layout.roles.step and layout.step_name not in names:
@@ -118,14 +118,14 @@ def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, str]]:
             if getattr(layout.roles, part) is None:
                 names[mark] = part if part not in names else f"{part} of the file"
             played[part] = played[part] or mark
-    # Answers of which nothing tells the benchmark have no column of it.
+    # Answers without a known benchmark have no such column.
     return names, {
         part: names[name] for part, name in played.items() if name in names and names[name] != part
     }
 
 
 def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str, str]) -> str:
-    """The rows of all files, in the order of writing."""
+    """Return the SELECT of the rows of all files, in the order of writing."""
     numbers = _list_numbers(layout)
     metric, run = layout.roles.metric, layout.roles.run
 
@@ -147,7 +147,7 @@ def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str,
 
     def is_chosen(rows: Rows) -> str:
         if layout.totals and layout.totals.metric:
-            # Of several scores of a harness those that were not chosen have no metric.
+            # Scores of a harness that were not chosen have no metric.
             return f"{rows.as_text(layout.totals.metric)} IS NOT NULL"
         if layout.long and metric:
             return f"{rows.as_words(metric)} IN ({sql.quote_all(_list_raw_metrics(layout)) or 'NULL'})"
@@ -161,7 +161,7 @@ def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str,
 
 
 def _list_numbers(layout: Layout) -> frozenset[str]:
-    """Columns that are read as numbers; all others stay as they are written."""
+    """Return the columns that are read as numbers; all others stay as written."""
     parts = ("value", *INTERVAL_PARTS) if layout.long else INTERVAL_PARTS
     found = {getattr(layout.roles, part) for part in parts}
     if layout.outcomes:

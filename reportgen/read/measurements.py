@@ -37,19 +37,19 @@ def read_measurements(
     series: tuple[str, ...] | None = None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
 ) -> Measurements:
-    """Metrics of a source as a lazy table: nothing is read before it is collected.
+    """Return metrics of a source as a lazy table; nothing is read before it is collected.
 
-    Whoever collects the frame does it inside ``measurements.reading()``, which turns what the files have
-    wrong into a ``ReportError`` with every file and line. The rows of all metrics come in one pass over the
-    files, which are relative to ``project_root``; only those of some ``series``, in this order, and those
-    whose columns have the values of ``where``, besides the source's own filter. ``x`` is a column, or another
-    metric of the same runs, used as the step.
+    Collect the frame inside ``measurements.reading()``, which turns faults in the files into a
+    ``ReportError`` with every file and line. All metrics are read in one pass over the files, which are
+    relative to ``project_root``. Only rows of the given ``series``, in this order, and with the values of
+    ``where`` in their columns are read, after the source's own filter. ``x`` is a column, or another metric
+    of the same runs, used as the step.
 
-    An interval of the data's own is handed over as it is: ``low`` and ``high``, or ``stderr`` (std / sqrt(n)
-    where ``std`` and ``n`` are given) and ``n``.
+    An interval in the data is passed on unchanged: ``low`` and ``high``, or ``stderr`` (std / sqrt(n) if
+    ``std`` and ``n`` are given) and ``n``.
 
     Raises:
-        ReportError: metrics, columns or series that the source does not have.
+        ReportError: the source does not have one of the metrics, columns or series.
     """
     plan = plan_measurements(project_root, source, MeasurementQuery(metrics, x, series, where or {}))
     if plan.repeat == "mean" and plan.given_interval:
@@ -79,10 +79,10 @@ _PARTS: Final = ("series", "run", "seed", "step", "metric", "value")
 
 
 def make_frame(measurements: Measurements) -> pd.DataFrame:
-    """Measurements as a frame, in the order of writing, times as timestamps in UTC.
+    """Return measurements as a frame in the order of writing, with times as timestamps in UTC.
 
-    Its columns are ``series, run, seed, metric, step, value`` and those of the input's own interval. A
-    ``ReportError`` has everything that is wrong in the files.
+    Its columns are ``series, run, seed, metric, step, value`` and those of an interval in the data. Faults in
+    the files raise one ``ReportError``.
     """
     import pandas as pd  # noqa: PLC0415 - takes half a second, and few commands need it
 
@@ -94,16 +94,16 @@ def make_frame(measurements: Measurements) -> pd.DataFrame:
 
 
 def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
-    """Every column of a source as it is written, and those that reportgen recognised.
+    """Return every column of a source as written, and those that reportgen recognised.
 
-    ``series`` (renamed as the source says, as metrics are) and ``run`` are always there; ``seed``,
-    ``step``, ``metric`` and ``value`` where a column plays that part under another name. The rows are those
-    that the source's filter keeps, in the order of writing. Numbers are float64, words str, missing cells
-    None or NaN. A ``ReportError`` has everything that is wrong in the files.
+    ``series`` and metrics are renamed as the source says. ``series`` and ``run`` are always present;
+    ``seed``, ``step``, ``metric`` and ``value`` are if a column has that role under another name. The rows
+    are those that the source's filter keeps, in the order of writing. Numbers are float64, words str, missing
+    cells None or NaN. Faults in the files raise one ``ReportError``.
     """
     layout, settings = get_layout(source), source.settings
     numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
-    # Name in the frame: column of the data; what a column is called stands before what part it plays.
+    # Name in the frame: column of the data. A column's own name takes precedence over its role.
     columns = {name: name for name in layout.kinds}
     for part in _PARTS:
         column = getattr(layout.roles, part)
@@ -111,7 +111,7 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
             columns[part] = column or ""
 
     def select_cell(rows: Rows, part: str, name: str) -> str:
-        # A column that is called series or run without playing the part stays what it is.
+        # A column called series or run without that role stays as it is.
         if part == "series" and name in {"", layout.roles.series}:
             return select_series(rows, layout, settings.rename)
         if part == "run" and name in {"", layout.roles.run}:
@@ -128,7 +128,7 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
         ordered = f"SELECT * EXCLUDE (row) FROM ({select}) ORDER BY row"  # noqa: S608 - quoted
         table: pd.DataFrame = get_engine().open_cursor().sql(ordered).df()
     table.columns = list(columns)
-    # Metrics have their names in the report, as columns and in the column that names them.
+    # Metrics are renamed, both as columns and in the column that names them.
     if "metric" in table.columns:
         table["metric"] = table["metric"].replace(dict(settings.rename_metrics))
     return table.rename(columns=dict(settings.rename_metrics))

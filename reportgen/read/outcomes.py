@@ -1,4 +1,4 @@
-"""The answers of a source to single problems as a lazy tidy table, and totals: scores of whole benchmarks."""
+"""Answers to single problems as a lazy tidy table, and totals: scores of whole benchmarks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _UNKNOWN: Final = (-math.inf, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class _OutcomeQuery:
-    """What is requested of a source: how it is read, the columns of its outcomes, and which rows count."""
+    """A query of outcomes: the source with its layout and roles, and the rows that count."""
 
     source: Source
     layout: Layout
@@ -53,7 +53,7 @@ class _OutcomeQuery:
 
     @property
     def given(self) -> dict[str, str]:
-        """Of the parts that outcomes need not have, those there are, and their columns."""
+        """Optional roles that the data have, and their columns."""
         parts = {part: getattr(self.roles, part) for part in (*_TEXTS, *_NUMBERS)}
         return {part: column for part, column in parts.items() if column is not None}
 
@@ -66,17 +66,17 @@ def read_outcomes(
     series: tuple[str, ...] | None = None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
 ) -> Outcomes:
-    """The outcomes of a source as a lazy table: nothing is read before it is collected.
+    """Return the outcomes of a source as a lazy table; nothing is read before it is collected.
 
-    Only rows of one ``benchmark``, of some ``series``, in this order, and whose columns have the values of
-    ``where``, besides the source's own filter. Whoever collects the frame does it inside
-    ``outcomes.reading()``, which turns what the files have wrong into a ``ReportError`` with every file and
-    line: a score that is none or out of range, a row without a problem, a word where a number should be.
+    Only rows of one ``benchmark`` and some ``series``, in this order, and with the values of ``where`` in
+    their columns are read, after the source's own filter. Collect the frame inside ``outcomes.reading()``,
+    which turns faults in the files into a ``ReportError`` with every file and line: a score that is invalid
+    or out of range, a row without a problem, a word in a numeric column.
 
-    Where the data have no column for the sample, a problem has one sample a run, and of several rows the
-    last written counts; if ``protocol`` says that there are more, rows are numbered in the order of writing.
-    Problems of several benchmarks in one table have the benchmark before their name. The ``slices`` of the
-    table are the source's and, where there is one, the benchmark column as ``benchmark``.
+    Without a column for the sample, a problem has one sample per run, and the last of several rows counts; if
+    ``protocol`` has more samples, rows are numbered in the order of writing. In a table of several
+    benchmarks, problems have their benchmark as a prefix. The ``slices`` of the table are the source's and,
+    if there is one, the column ``benchmark``.
 
     Raises:
         ReportError: the source has no outcomes, or no such benchmark, series or column.
@@ -145,7 +145,7 @@ def find_unknown_names(
     series: tuple[str, ...] | None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]],
 ) -> Iterator[Diagnostic]:
-    """A problem for each name that is not there."""
+    """Yield a problem for each name that the source does not have."""
     missing = [("series", name, layout.series) for name in series or () if name not in layout.series]
     missing += [("column", name, (*layout.kinds,)) for name in where if resolve_column(name, layout) is None]
     if benchmark is not None and benchmark not in layout.benchmarks:
@@ -156,7 +156,7 @@ def find_unknown_names(
 
 
 def _build_statement(root: Path, query: _OutcomeQuery) -> str:
-    """The SELECT whose columns are those of ``Outcomes.frame``."""
+    """Return the SELECT with the columns of ``Outcomes.frame``."""
     table = select_files(root, query.layout, lambda rows: _list_cells(rows, query), query.filters)
     table = keep_series(table, query.series)
     problem = "CASE WHEN problem IS NULL THEN error('a row has no problem') ELSE problem END"
@@ -184,7 +184,7 @@ def _build_statement(root: Path, query: _OutcomeQuery) -> str:
 
 
 def _list_cells(rows: Rows, query: _OutcomeQuery) -> dict[str, str]:
-    """The columns of the frame as the files have them; texts as pages can hold them, without NUL."""
+    """Return the frame's columns as the files have them, with NUL in texts replaced for pages."""
     roles, source = query.roles, query.source
     cells = {
         **select_names(rows, query.layout, source.settings.rename),
@@ -206,11 +206,11 @@ def _replace_nul(cell: str) -> str:
 
 
 def hash_problem_set(problems: Iterable[str], gold: Iterable[str | None] = ()) -> str:
-    """The first 12 hex digits of SHA-256 over the problems' names, sorted, and their right answers.
+    """Return the first 12 hex digits of SHA-256 over the sorted problem names and right answers.
 
-    Problems come in any order, and one that comes twice counts once. ``gold`` has the right answer of each,
-    None where it is unknown, and none at all where none is known: a set with right answers has another hash
-    than the same set without, as have two sets of one name that differ in a single problem or right answer.
+    The order of problems does not matter, and repeated ones count once. ``gold`` has the right answer of
+    each, None if unknown, or is empty if none is known. Two sets of one name have different hashes if they
+    differ in a single problem or right answer, or if only one of them has right answers.
     """
     pairs = dict(zip(problems, chain(gold, repeat(None)), strict=False))
     named = [[name] if answer is None else [name, answer] for name, answer in sorted(pairs.items())]
@@ -218,9 +218,9 @@ def hash_problem_set(problems: Iterable[str], gold: Iterable[str | None] = ()) -
 
 
 def get_score_names(source: Source) -> Mapping[str, str]:
-    """Benchmark to the name of its score, as ``source.yml`` says it or else the harness.
+    """Return the name of each benchmark's score, from ``source.yml`` or else from the harness.
 
-    The name of a benchmark is empty where the data name none. One whose score has no name is left out.
+    The benchmark is empty if the data name none. One whose score has no name is left out.
     """
     stated, benchmarks = source.settings.score_name, source.benchmarks or ("",)
     given = dict.fromkeys(benchmarks, stated) if isinstance(stated, str) else stated or {}
@@ -229,7 +229,7 @@ def get_score_names(source: Source) -> Mapping[str, str]:
 
 
 class TotalsTable:
-    """The totals of a source, read in one go for all benchmarks and once for each set of filters."""
+    """The totals of a source, read at once for all benchmarks and once for each set of filters."""
 
     def __init__(self, project_root: Path, source: Source) -> None:
         self._root, self._source = project_root, source
@@ -241,11 +241,11 @@ class TotalsTable:
         series: tuple[str, ...] | None = None,
         where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
     ) -> tuple[ReportedScore, ...]:
-        """The totals on one benchmark, or on all, in the order of writing or of ``series``.
+        """Return the totals on one benchmark, or on all, in the order of writing or of ``series``.
 
-        Only rows count whose columns have the values of ``where``, besides the source's own filter. Names
-        that are not there, cells that are no number, scores outside the range that ``source.yml`` states,
-        and rows of several metrics are errors.
+        Only rows with the values of ``where`` in their columns count, after the source's own filter. Unknown
+        names, cells that are no number, scores outside the range in ``source.yml``, and rows of several
+        metrics are errors.
         """
         source, where = self._source, where or {}
         problems = list(find_unknown_names(source, get_layout(source), benchmark, series, where))
@@ -259,11 +259,11 @@ class TotalsTable:
         return tuple(found)
 
     def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
-        """The smallest and the largest possible score: as stated, or 0 and 1 where nothing speaks against it.
+        """Return the smallest and largest possible score: as stated, or 0 and 1 if nothing contradicts.
 
-        Totals whose range is not stated are taken for shares only where all of the metric lie in 0 to 1,
-        those of other benchmarks and series too, and higher is better: a perplexity or a number of bits may
-        be under 1. Both ends are infinite where the range is not known.
+        Totals without a stated range count as shares only if higher is better and all of the metric,
+        including other benchmarks and series, lie in 0 to 1: a perplexity or a number of bits may be below 1.
+        Both ends are infinite if the range is unknown.
         """
         if "score_range" in self._source.settings.model_fields_set:
             return self._source.score_range
@@ -275,7 +275,7 @@ class TotalsTable:
     def _read_rows(
         self, filters: Mapping[str, CellValue | tuple[CellValue, ...]]
     ) -> dict[str, list[ReportedScore]]:
-        """The totals of the rows that filters leave, by their benchmark, in the order of writing."""
+        """Return the totals of rows that pass filters, by benchmark, in the order of writing."""
         layout, source = get_layout(self._source), self._source
         if (roles := layout.totals) is None:
             raise TypeError(f"the source {source.name!r} holds no totals")
@@ -308,7 +308,7 @@ class TotalsTable:
 
 
 def _parse_reported(series: str, run: str, seed: str | None, metric: str, *numbers: object) -> ReportedScore:
-    # What is not finite is not known.
+    # A value that is not finite is unknown.
     value, stderr, count = (
         cell if isinstance(cell, float) and math.isfinite(cell) else None for cell in numbers
     )
@@ -317,7 +317,7 @@ def _parse_reported(series: str, run: str, seed: str | None, metric: str, *numbe
 
 
 def _check_scores(source: Source, scores: Sequence[ReportedScore]) -> None:
-    """Refuse scores of several metrics, several of one run, and such as ``source.yml`` rules out."""
+    """Refuse scores of several metrics, several of one run, and those that ``source.yml`` rules out."""
     metrics = tuple(dict.fromkeys(one.metric for one in scores))
     runs = Counter((one.series, one.run, one.seed) for one in scores)
     (name, _, _), count = next(iter(runs.most_common(1)), (("", "", None), 0))

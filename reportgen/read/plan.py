@@ -1,4 +1,4 @@
-"""Which columns and rows of a source make a table of measurements, as one lazy SQL statement."""
+"""Plan of the columns and rows of a table of measurements, as one lazy SQL statement."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-# Each way of giving an interval: the parts that it needs, and the columns of the frame that it fills.
+# Each form of an interval: the parts that it needs, and the columns of the frame that it fills.
 _WAYS: Final = {
     "low and high": ({"low", "high"}, ("low", "high")),
     "stderr": ({"stderr"}, ("stderr", "n")),
     "std and n": ({"std", "n"}, ("stderr", "n")),
 }
-# From the smallest to the largest of the values that one stands for.
+# The range of the values that one value aggregates.
 _EXTREMES: Final = "minimum and maximum"
 _NULL: Final = "CAST(NULL AS DOUBLE)"
-# The columns of every table, and the type of one without rows.
+# The columns of every table, and their types in an empty one.
 _COLUMNS: Final = {
     **dict.fromkeys(("series", "run", "seed", "metric"), "''"),
     **dict.fromkeys(("step", "value"), _NULL),
     "row": "0::BIGINT",
 }
-# The step of a row by its own column, where another one is used as x and rows of one step are one or several.
+# The row's own step, which decides what belongs to one step if another column is used as x.
 _OWN: Final = "own"
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurementQuery:
-    """What is requested of a source, in the names of the report; see ``read_measurements``."""
+    """A query of measurements, in the names of the report; see ``read_measurements``."""
 
     metrics: tuple[str, ...]
     x: str | None
@@ -61,22 +61,22 @@ class MeasurementQuery:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which columns and rows of a source make a table of measurements."""
+    """Columns and rows of a source that make a table of measurements."""
 
     layout: Layout
     metrics: Mapping[str, RawNames]  # metrics of the query, and their names in the data
     step: str  # the column used as x
     filters: Filters
-    intervals: Mapping[str, Mapping[str, str]]  # for each raw metric the columns of its interval, by part
+    intervals: Mapping[str, Mapping[str, str]]  # columns of the interval of each raw metric, by part
     rename: Mapping[str, str] = field(default_factory=dict)  # series as written: their names in the report
-    step_metric: RawNames = ()  # names in the data of the metric used as x of a long table, joined on steps
-    step_name: str = ""  # what x is called
-    series: tuple[str, ...] | None = None  # only these series, if not all
-    repeat: str = ""  # what several rows of one step mean, as ``repeat:`` of a source says
+    step_metric: RawNames = ()  # raw names of a metric used as x in a long table, joined on steps
+    step_name: str = ""  # the name of x
+    series: tuple[str, ...] | None = None  # these series only, or all if None
+    repeat: str = ""  # meaning of several rows of one step, as in ``repeat:`` of a source
 
     @property
     def own_step(self) -> str:
-        """The column of the rows' own step, whatever is used as x."""
+        """Column of the rows' own step, whatever is used as x."""
         return self.layout.roles.step or self.step
 
     @property
@@ -86,13 +86,13 @@ class Plan:
 
     @property
     def names(self) -> dict[str, str]:
-        """The name in the report of each metric of the data, including one used as x."""
+        """Name in the report of each metric in the data, including one used as x."""
         joined = {self.step_name: self.step_metric} if self.step_metric else {}
         return {raw: name for name, raws in {**self.metrics, **joined}.items() for raw in raws}
 
     @property
     def given_interval(self) -> str | None:
-        """How the data give their own interval, in words; the fullest way where metrics differ."""
+        """Form of the data's own interval, in words; the fullest one if metrics differ."""
         parts = [set(interval) for interval in self.intervals.values()]
         if self.layout.spread and any(parts):
             return _EXTREMES
@@ -100,12 +100,12 @@ class Plan:
 
     @property
     def interval_columns(self) -> tuple[str, ...]:
-        """The columns of the frame that the data's own interval fills."""
+        """Columns of the frame that the data's own interval fills."""
         way = self.given_interval
         return _WAYS[way][1] if way in _WAYS else ("low", "high") if way else ()
 
     def list_numbers(self) -> set[str]:
-        """Every column that has to hold numbers."""
+        """Return every column that must hold numbers."""
         layout = self.layout
         values = {layout.roles.value or ""} if layout.long else {*self.intervals, *self.step_metric}
         given = {name for interval in self.intervals.values() for name in interval.values()}
@@ -113,12 +113,12 @@ class Plan:
 
     @property
     def by_own_step(self) -> bool:
-        """Whether the rows' own step is needed, to say what several rows of one step are."""
+        """Whether the rows' own step is needed, to combine or separate several rows of one step."""
         return self.repeat in {"mean", "runs"}
 
     @property
     def has_gaps(self) -> bool:
-        """Whether an empty cell means that a row is about other metrics, as where loggers share a table."""
+        """Whether an empty cell means that a row has other metrics, as when loggers share a table."""
         return sum(map(len, self.layout.metrics.values())) > 1
 
 
@@ -150,14 +150,14 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
 
 
 def report_missing(source: Source, missing: Iterable[tuple[str, str, Iterable[str]]]) -> Iterator[Diagnostic]:
-    """A problem for each kind and name that a source does not have, with the names that it has."""
+    """Yield a problem for each kind and name that a source does not have, with those that it has."""
     for kind, name, known in missing:
         message = f'the source "{source.name}" has no {kind} "{name}"'
         yield Diagnostic(source.location, message, suggest_names(name, tuple(known), "It has"), Stage.DATA)
 
 
 def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
-    """A problem for each name that is not there."""
+    """Yield a problem for each unknown name in a query."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]
     missing += [("series", name, layout.series) for name in query.series or () if name not in layout.series]
@@ -175,7 +175,7 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
 
 
 def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
-    """The column used as x, and the metric where a long table has it in rows of its own."""
+    """Return the column used as x, and the metric if a long table has it in rows of its own."""
     if x is None or x in layout.kinds:
         return x or layout.roles.step, ()
     if x in layout.metrics:
@@ -185,13 +185,13 @@ def _find_step(layout: Layout, x: str | None) -> tuple[str | None, RawNames]:
 
 
 def _find_column(name: str, layout: Layout) -> str | None:
-    """The column of this name or, where none has it, the one that plays this part."""
+    """Return the column of this name, otherwise the one with this role, or None."""
     roles = {"step": layout.roles.step, "metric": layout.roles.metric}
     return resolve_column(name, layout) or roles.get(name)
 
 
 def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
-    """The columns of the interval that belongs to a metric of the data, by part."""
+    """Return the columns of the interval that belongs to a raw metric, by part."""
     if layout.spread:
         one = layout.spread[raw]
         return {"low": one.low, "high": one.high} if one.low else {}
@@ -202,12 +202,12 @@ def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
     found = {part: name for part, name in named.items() if name is not None}
     if not layout.long:
         found |= {part: f"{raw}_{part}" for part in INTERVAL_PARTS if f"{raw}_{part}" in layout.kinds}
-    # A lone n says nothing.
+    # n alone is no interval.
     return found if set(found) - {"n"} else {}
 
 
 def build_statement(root: Path, plan: Plan) -> str:
-    """The SELECT of a plan; its columns are those of ``Measurements.frame``."""
+    """Build the SELECT of a plan, with the columns of ``Measurements.frame``."""
     selects: list[str] = []
     for rows in group_files(root, plan.layout):
         found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
@@ -216,7 +216,7 @@ def build_statement(root: Path, plan: Plan) -> str:
         elif plan.layout.spread:
             selects += _select_spread(rows, plan)
         elif rows.columnar:
-            # A columnar file gives up one column at a time for free; a text file has to be parsed again.
+            # One column at a time is free in a columnar file; a text file would be parsed again.
             selects += (_select_metrics(rows.copy(), plan, [one]) for one in found)
         elif found:
             selects.append(_select_metrics(rows, plan, found))
@@ -250,7 +250,7 @@ def _select_long(rows: Rows, plan: Plan) -> str:
 
 
 def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) -> str:
-    """Metrics, by name and raw name, out of rows that are parsed once."""
+    """Select metrics, by name and raw name, from rows that are parsed once."""
     names = [sql.quote(name) for name, _ in found]
     cells = [
         {"value": rows.as_number(raw), **_select_interval(rows, plan, plan.intervals[raw])}
@@ -270,7 +270,7 @@ def _select_metrics(rows: Rows, plan: Plan, found: Sequence[tuple[str, str]]) ->
 
 
 def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
-    """Values of several runs out of rows that are parsed once, a column a run; without empty cells."""
+    """Select the values of runs that are columns from rows that are parsed once; skip empty cells."""
     names = {raw: name for raw, name in plan.names.items() if rows.has(raw)}
     runs = {raw: plan.layout.spread[raw] for raw in names}
     series = {raw: plan.rename.get(run.series, run.series) for raw, run in runs.items()}
@@ -290,30 +290,30 @@ def _select_spread(rows: Rows, plan: Plan) -> Iterator[str]:
         fields[part] = _unnest(_NULL if end is None else rows.as_number(end) for end in ends)
     columns = {part: f'"{part}"' for part in fields}
     if all(runs[raw].run == series[raw] for raw in selected):
-        # Each name unnested costs a tenth of the time.
+        # Each unnested name takes a tenth of the time.
         columns["run"], fields["run"] = '"series"', "NULL"
     select = _select(rows, plan, fields)
     yield f"SELECT {list_cells(_order_fields(columns))} FROM ({select}) WHERE value IS NOT NULL"  # noqa: S608 - our own names
 
 
 def _expand_texts(words: Iterable[str | None]) -> str:
-    """Texts one after the other in rows, or the one that they all are."""
+    """Return texts as successive rows, or a single literal if all are equal."""
     literals = [f"CAST(NULL AS {sql.TEXT})" if word is None else sql.quote(word) for word in words]
     return literals[0] if len(set(literals)) == 1 else _unnest(literals)
 
 
 def _unnest(cells: Iterable[str]) -> str:
-    """Cells of one row, one after the other in rows."""
+    """Return the cells of one row as successive rows."""
     return f"unnest([{', '.join(cells)}])"
 
 
 def _name_fields(rows: Rows, plan: Plan) -> dict[str, str]:
-    """What every row has besides metric and value."""
+    """Return the fields of every row besides metric and value."""
     return {**select_names(rows, plan.layout, plan.rename), **_position_fields(rows, plan)}
 
 
 def _position_fields(rows: Rows, plan: Plan) -> dict[str, str]:
-    """Step and row; where ``repeat:`` says what several rows of a step are, also the rows' own step."""
+    """Return step and row, and the rows' own step if ``repeat:`` needs it."""
     fields = {
         "step": rows.as_time(plan.step) if plan.step_is_time else rows.as_number(plan.step),
         "row": rows.get_position(),
@@ -325,7 +325,7 @@ def _position_fields(rows: Rows, plan: Plan) -> dict[str, str]:
 
 
 def _select_interval(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dict[str, str]:
-    """The columns of the data's own interval; empty for a metric without one."""
+    """Return the columns of the data's own interval, with NULL for a metric without one."""
     parts = {part: rows.as_number(name) for part, name in interval.items()}
     if "stderr" not in parts and {"std", "n"} <= set(parts):
         # The standard error of a mean over n.
@@ -338,12 +338,12 @@ def _select(rows: Rows, plan: Plan, fields: Mapping[str, str], *tests: str) -> s
 
 
 def _order_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Fields in one order everywhere, as UNION ALL needs it."""
+    """Return fields in one order everywhere, as UNION ALL requires."""
     return {part: fields[part] for part in dict.fromkeys((*_COLUMNS, *fields))}
 
 
 def _reduce_to_mean(select: str) -> str:
-    """One row a step: the mean of its finite values, added in the order of writing to be always the same."""
+    """Return one row per step: the mean of its finite values, in the order of writing to be stable."""
     finite = f"FILTER (value BETWEEN -{sql.LARGEST} AND {sql.LARGEST})"
     mean = f'list_avg(list(value ORDER BY "row") {finite})'
     x = 'CASE WHEN min(step) = max(step) THEN min(step) ELSE list_avg(list(step ORDER BY "row")) END'
@@ -354,7 +354,7 @@ def _reduce_to_mean(select: str) -> str:
     )
 
 
-# Rows of one step as runs of their own: whole curves one after the other, or else in turn.
+# Rows of one step as separate runs: whole curves one after the other, otherwise in turn.
 _RUNS_SQL: Final = """
 WITH lagged AS (
     SELECT *, lag(own) OVER (PARTITION BY series, run, metric ORDER BY "row") AS before
@@ -376,7 +376,7 @@ FROM counted
 
 
 def _join_step_metric(select: str, plan: Plan) -> str:
-    """Values of each run with those of the metric used as x at the same step."""
+    """Join the values of each run with those of the metric used as x at the same step."""
     given = "".join(f", measured.{part}" for part in plan.interval_columns)
     metrics = sql.quote_all(plan.metrics) or "NULL"
     return (

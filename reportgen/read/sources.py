@@ -1,6 +1,6 @@
-"""Opens a source: its settings, its files, what they hold, and their hashes.
+"""Opening of a source: its settings, its files with their hashes, and what they hold.
 
-What loggers and harnesses wrote is read once into Parquet, and from there like a table.
+Files of loggers and harnesses are converted to Parquet once, and read from there like a table.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ if TYPE_CHECKING:
     from reportgen.read.runs.imported import ImportedRuns
 
 
-# A unit of these holds many runs.
+# Formats whose units hold many runs.
 _STORES: Final = frozenset(("mlflow_sqlite", "trackio"))
-# One of these, too, each metric in a file of its own.
+# Formats whose units have a file for each metric.
 _OF_MANY_FILES: Final = frozenset(("mlflow_files",))
 _META: Final = "meta.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRequest:
-    """A source to open: where it is, what its ``source.yml`` says, and its files.
+    """A source to open: its location, its ``source.yml`` and its files.
 
-    ``hashes`` gives the SHA-256 of a file in hex. Without a cache, as in a notebook, rows that are read lie
-    below the temporary folder of the process.
+    ``hashes`` returns the SHA-256 of a file in hex. Without a cache, as in a notebook, converted rows are
+    stored in the temporary folder of the process.
     """
 
     location: Location
@@ -89,15 +89,15 @@ def open_source(
     cache: Cache | None = None,
     follow_links: bool = False,
 ) -> Source:
-    """Find and understand a source; of its data only a bounded sample and the benchmarks are looked at.
+    """Open a source by its name, reading only its benchmarks and a bounded sample of its data.
 
     Locations of problems, and ``data_dir``, are relative to the folder of ``mkdocs.yml``; ``name`` is that of
-    a file or folder below the data folder, without ending. ``load_settings`` reads a ``source.yml``, given
-    its path and its name for messages. ``hashes`` gives the SHA-256 of a file in hex, ``cache`` has what was
-    seen in unchanged files before, and ``follow_links`` lets links lead out of the repository.
+    a file or folder below the data folder, without suffix. ``load_settings`` reads a ``source.yml``, given
+    its path and its name for messages. ``hashes`` returns the SHA-256 of a file in hex, ``cache`` has the
+    results for unchanged files, and ``follow_links`` allows links out of the repository.
 
     Raises:
-        ReportError: there is no such source, or everything that is wrong with its settings or files.
+        ReportError: there is no such source, or its settings or files have faults.
     """
     boundary = None if follow_links else find_data_boundary(project_root, data_dir)
     location = locate(project_root, data_dir, name, boundary)
@@ -112,11 +112,11 @@ def open_path(
 ) -> tuple[Path, Source]:
     """Open any file or folder as a source, as a notebook does.
 
-    Returns the root that the paths of the source are relative to (the working folder if the path is below
-    it, otherwise the folder around it), and the source.
+    Returns the root of the source's paths (the working folder if the path is below it, otherwise the folder
+    around it), and the source.
 
     Raises:
-        ReportError: there is no such file, or everything that is wrong with it.
+        ReportError: there is no such file, or it has faults.
     """
     path = Path(path).absolute()
     root = Path.cwd() if path.is_relative_to(Path.cwd()) and path != Path.cwd() else path.parent
@@ -135,7 +135,7 @@ def open_location(
     hashes: Callable[[Path], str],
     cache: Cache | None = None,
 ) -> Source:
-    """Open a source whose file or folder is known; see ``open_source``."""
+    """Open a source at a known file or folder; see ``open_source``."""
     return open_files(request_source(location, load_settings, hashes, cache))[0]
 
 
@@ -145,7 +145,7 @@ def request_source(
     hashes: Callable[[Path], str],
     cache: Cache | None,
 ) -> SourceRequest:
-    """The settings and the files of a source, neither of which may be a link out of the repository."""
+    """Return the settings and files of a source; links out of the repository are refused."""
     refuse_outward_source(location)
     settings = SourceSettings()
     if location.has_settings:
@@ -154,10 +154,10 @@ def request_source(
 
 
 def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
-    """Open a source whose settings and files are known, with the runs that loggers or harnesses wrote.
+    """Open a source with known settings and files; also return the runs of loggers or harnesses.
 
     Raises:
-        ReportError: everything that is wrong with its files.
+        ReportError: the files have faults.
     """
     chosen, root = request.chosen, request.location.root
     problems = Diagnostics()
@@ -174,7 +174,7 @@ def open_files(request: SourceRequest) -> tuple[Source, ImportedRuns | None]:
 
 
 def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
-    """What loggers or harnesses wrote among the files; a unit is not read again while its files stand."""
+    """Read what loggers or harnesses wrote among the files; unchanged units come from the cache."""
     location, settings, chosen = request.location, request.settings, request.chosen
     named = find_format(settings.format)
     if settings.format and not named:
@@ -195,7 +195,7 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
         raise ReportError(Diagnostic(location.place, message, advice, Stage.DATA))
     if not found.units:
         return None
-    # The metrics that ``metrics:`` names are read, or all of them where one of these is not there.
+    # Read only the metrics that ``metrics:`` names, or all if one of these is missing.
     requested = frozenset(settings.metrics or ())
     metrics = requested | {old for old, new in settings.rename_metrics.items() if new in requested}
     selective = bool(metrics) and find_format(found.units[0].format) in LOGGERS
@@ -211,12 +211,12 @@ def _read_units(request: SourceRequest) -> tuple[Source, ImportedRuns] | None:
 
 
 def _find_readable_units(request: SourceRequest) -> FoundUnits:
-    """The units among the files of a source."""
+    """Find the units among the files of a source."""
     chosen, form = request.chosen, request.settings.format
     paths = [path for path in chosen.paths if not path.is_symlink() or path.exists()]
     readable = [path for path in paths if path not in chosen.unreadable]
     try:
-        # A unit that lacks a file is another one, so all files are tried first.
+        # A unit without one of its files is another unit, so all files are tried first.
         with suppress(OSError):
             found = find_units(paths, form, named=chosen.named)
             if found.units or readable == paths:
@@ -235,9 +235,9 @@ def _diagnose_os_error(error: OSError, path: Path, root: Path) -> Diagnostic:
 def _read_all(
     units: tuple[Unit, ...], metrics: Collection[str] | None, request: SourceRequest
 ) -> tuple[list[ImportedUnit], list[Diagnostic]]:
-    """What can be read, and warnings of what cannot: one damaged run does not take the others with it."""
+    """Read what can be read, and warn about the rest: a damaged run does not affect the others."""
     root = request.location.root
-    # Units of many files are read without those that may not be read.
+    # Units of many files are read without the unreadable ones.
     files = (file for unit in units if unit.format in _OF_MANY_FILES for file in unit.files)
     lost = dict.fromkeys(file for file in files if not os.access(file, os.R_OK) and file.exists())
     problems = Diagnostics()
@@ -255,7 +255,7 @@ def _read_all(
     if not read:
         problems.add(problem for problem, _ in unreadable)
     problems.raise_errors()
-    # Of what says something of a run, the reader reports it itself.
+    # The reader itself reports a file that describes a run.
     warnings = [*report_unread({}, [file for file in lost if file.name != _META], root)]
     for problem, unit in unreadable:
         what = "its runs are" if unit.format in _STORES else "this run is"
@@ -265,7 +265,7 @@ def _read_all(
 
 
 def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceRequest) -> ImportedUnit:
-    """A unit as it is stored, or else read now; may raise ``UnreadableError`` or ``OSError``."""
+    """Return a unit from the cache, or read it; may raise ``UnreadableError`` or ``OSError``."""
     cache, root = request.cache or get_temporary_cache(), request.location.root
     stamps = [get_stamp(path) for path in unit.files]
     files = tuple(
@@ -282,7 +282,7 @@ def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceReque
         if form is None:
             raise LookupError(unit.format)
         stored = UnitWriter(cache, key, root).write(load_reader(form).read(unit, metrics))
-        # What grew while it was read is read again next time.
+        # A file that grew while it was read is read again next time.
         if [get_stamp(path) for path in unit.files] == stamps:
             store_unit(cache, key, stored)
     paths = [Path(cache.get_text_path(key, part.name)) for part in stored.parts]
@@ -290,7 +290,7 @@ def _read_unit(unit: Unit, metrics: Collection[str] | None, request: SourceReque
 
 
 def _open_tables(request: SourceRequest) -> Source:
-    """The source of tables, or of JSON files whose rows and columns the settings map."""
+    """Open a source of tables, or of JSON files whose rows and columns the settings map."""
     location, settings, cache = request.location, request.settings, request.cache
     files = list_tables(location, settings, request.chosen)
     hashed = hash_files(location.root, files, request.hashes)
@@ -302,12 +302,12 @@ def _open_tables(request: SourceRequest) -> Source:
         found = _survey_tables(location, tables.files, known)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     else:
-        # The files' content, how they are read, and what ``source.yml`` says decide a survey.
+        # A survey depends on the files' content, how they are read, and ``source.yml``.
         read = dump_json([*files, *(file.sha256 for file in hashed)]).decode()
         key = cache.make_key("survey", read, settings.model_dump_json()) if cache else ""
         stored = cache.load(key, Survey) if cache else None
         found = stored or _survey_tables(location, files, settings)
-        # Warnings are reported of what was really looked at.
+        # A survey with warnings is not stored, so that they always come from the files.
         if cache and not stored and not found.warnings:
             cache.put(key, dump_json(found))
         if not found.layout.spread:
@@ -318,7 +318,7 @@ def _open_tables(request: SourceRequest) -> Source:
 
 
 def _check_names(location: Location, settings: SourceSettings) -> None:
-    """Refuse settings that only runs can meet: those of loggers and harnesses, or the columns of a chart."""
+    """Refuse settings that need runs: those of loggers and harnesses, or the columns of a chart."""
     keys = [key for key in ("series_from", "seed_from", "run_from") if getattr(settings, key)]
     if keys:
         verb = "tells" if len(keys) == 1 else "tell"
@@ -328,7 +328,7 @@ def _check_names(location: Location, settings: SourceSettings) -> None:
 
 
 def _survey_tables(location: Location, files: Sequence[FileLayout], settings: SourceSettings) -> Survey:
-    """The survey of a source, with what its settings name in vain among the warnings."""
+    """Return the survey of a source, with warnings of unmatched names in its settings."""
     root, place = location.root, location.place
     found = survey(root, files, settings, place)
     column, merged = find_series(root, found.layout, settings, place)
@@ -342,7 +342,7 @@ def _survey_tables(location: Location, files: Sequence[FileLayout], settings: So
 
 
 def _set_series(settings: SourceSettings, column: str | None) -> SourceSettings:
-    """Settings that name the column of the series, where it was found by what it holds."""
+    """Return settings that name the column of the series, if it was found by its content."""
     if column is None or settings.columns.series or is_name_of("series", column):
         return settings
     return settings.model_copy(update={"columns": settings.columns.model_copy(update={"series": column})})
@@ -355,9 +355,9 @@ def _make_source(
     files: tuple[SourceFile, ...],
     found: Survey,
 ) -> Source:
-    """A source; ``settings`` is what its ``source.yml`` states, with what files say, such as a protocol."""
+    """Return a source; ``settings`` are the stated ones completed from its files, as by a protocol."""
     layout = found.layout
-    # What decides the numbers of a source and what is reported of them, of files that are left out, too.
+    # Everything that decides a source's numbers and reports, including those of omitted files.
     contents = " ".join(f"{file.path} {file.sha256}" for file in files)
     warnings = " ".join(map(str, found.warnings))
     identity = f"{location.name} {contents} {stated.model_dump_json()} {warnings}"

@@ -13,7 +13,7 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 class Settings(BaseModel):
     """Frozen, strict about keys; every field's description is shown in the guide and in editors."""
 
-    # Validators are made when they are first needed: no report needs all of them.
+    # Validators are built when first needed: no report needs all of them.
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 

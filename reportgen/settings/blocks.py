@@ -67,15 +67,15 @@ class Annotation(Settings):
 class BlockSettings(Settings):
     """What every block may say."""
 
-    # What it draws; a block that draws either and names no source takes that of the page's benchmark.
+    # Kind of data that the block draws; without a source it takes that of the page's benchmark.
     data: ClassVar[Literal["", "curves", "scores"]] = ""
-    # Whether statements can be about it.
+    # Whether statements can refer to the block.
     has_topics: ClassVar[bool] = False
 
     id: Name | None = Field(
         None,
         pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
-        # Files are named by it, and a file system takes 255 letters with endings.
+        # Files are named after it, and file systems allow 255 characters with suffixes.
         max_length=100,
         description="The figure's id, for links; from the title if left out.",
     )

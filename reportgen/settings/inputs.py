@@ -22,29 +22,29 @@ class Source:
     whole benchmark.
     """
 
-    name: str  # as blocks name it: the path below data/ without its ending, such as math500
-    location: SourceLocation  # its source.yml if there is one, otherwise the file or folder
+    name: str  # name in blocks: the path below data/ without its suffix, such as math500
+    location: SourceLocation  # its source.yml or, without one, the file or folder
     settings: SourceSettings
     files: tuple[SourceFile, ...]  # every data file, in reading order
-    metrics: tuple[str, ...]  # in order of first appearance (a long table), or of columns (a wide one)
-    columns: tuple[str, ...]  # all of the table, for error texts and filter:
-    digest: str  # SHA-256 in hex of what decides its numbers: the files' content, in order, and its settings
+    metrics: tuple[str, ...]  # in order of first appearance (long table) or of columns (wide table)
+    columns: tuple[str, ...]  # all columns of the table, for messages and filter:
+    digest: str  # SHA-256 in hex of its name, files in order, settings and warnings
     warnings: tuple[Diagnostic, ...] = ()
-    layout: object = field(default=None, repr=False, compare=False)  # of use to reportgen.read only
+    layout: object = field(default=None, repr=False, compare=False)  # used by reportgen.read only
     kind: Literal["measurements", "outcomes", "totals"] = "measurements"
     benchmarks: tuple[str, ...] = ()  # in order of first appearance; empty without a benchmark column
-    # Benchmarks on which a smaller total is the better one; an empty name for totals without benchmarks.
+    # Benchmarks on which a smaller total is better; an empty name means totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
-    slices: tuple[str, ...] = ()  # columns of outcomes that play no part and can be sliced by
-    score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest score that outcomes may hold
+    slices: tuple[str, ...] = ()  # columns of outcomes without a role, which can be sliced by
+    score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score of outcomes
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """A fenced block as its author wrote it."""
 
-    kind: str  # the fence's language, such as curve
-    id: str  # unique on its page: id: of the body, otherwise the slug of its title, metric or kind
+    kind: str  # language of the fence, such as curve
+    id: str  # unique on its page: id: in the body, otherwise the slug of its title, metric or kind
     settings: BlockSettings
     location: SourceLocation  # of the opening fence
     body: str  # without the fence's own indentation

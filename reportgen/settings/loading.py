@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _Declaring = TypeVar("_Declaring", FrontMatter, ProjectSettings)
 
 PLUGIN: Final = "reportgen"
-# A key this close to one of ours is a mistyped one; all others belong to MkDocs and its themes.
+# A key this similar to one of ours is a typing error; all others belong to MkDocs and its themes.
 _OWN_PAGE_KEYS: Final = ("benchmark", "benchmarks")
 
 
@@ -150,7 +150,7 @@ def make_schemas() -> dict[str, dict[str, Any]]:
         schema = model.model_json_schema(schema_generator=_SchemaWithoutTitles)
         schema.pop("title", None)
         schemas[name] = {"$schema": _DIALECT, **_accept_numbers(schema)}
-    # The body of a vega-lite block is the specification itself, with our keys among Vega-Lite's own.
+    # The body of a vega-lite block is the specification itself, in which our keys are among Vega-Lite's own.
     ours = {key: schemas["vega-lite"]["properties"][key] for key in ("id", "caption", "summary", "source")}
     source = {
         "type": "object",
@@ -164,7 +164,7 @@ def make_schemas() -> dict[str, dict[str, Any]]:
         "minProperties": 1,
         "properties": {**ours, "data": source},
     }
-    # The body of an altair block may be file.py:function and nothing else.
+    # The body of an altair block may be only file.py:function.
     altair = {key: part for key, part in schemas["altair"].items() if key not in {"$schema", "$defs"}}
     definitions = {key: part for key, part in schemas["altair"].items() if key == "$defs"}
     either = [altair["properties"]["function"], altair]

@@ -34,7 +34,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 _KeyPath: TypeAlias = tuple[str | int, ...]
 MAX_PROBLEMS: Final = 50
 
-# What pydantic's errors would have accepted.
+# Shapes that pydantic's errors would have accepted.
 _ACCEPTED: Final = {
     "text": "string_type",
     "a whole number": "int_type int_parsing int_parsing_size int_from_float",
@@ -48,7 +48,7 @@ _SHAPES: Final = {kind: shape for shape, kinds in _ACCEPTED.items() for kind in 
 _WRONG_SHAPES: Final = frozenset(kind for kind in _SHAPES if kind.endswith("_type"))
 _OTHER_SCALARS: Final = frozenset({"int_type", "float_type", "bool_type", "finite_number"})
 _LIMITS: Final = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most"}
-# The next step is None where it is what the key is for.
+# The next step is None if it is the description of the key.
 _LENGTHS: Final = {
     "too_short": ("{label} is empty", "Write at least one item, or leave the key out"),
     "too_long": ("{label} takes no more than {max_length} values", None),
@@ -65,16 +65,16 @@ _PATTERNS: Final = {
 class _Spot:
     """A value's position in the text and among the models."""
 
-    owner: str  # what the key belongs to, such as "reference in a curve block"
+    owner: str  # owner of the key, such as "reference in a curve block"
     node: Node
-    place: SourceLocation  # of the key, the item, or the text as a whole
-    path: _KeyPath = ()  # keys and 0-based items from the root to the value
-    holder: type[BaseModel] | None = None  # the model of the key; None below keys that are the user's own
-    inner: type[BaseModel] | None = None  # that of the value, if it is a mapping or a list of mappings
-    field: tuple[str, FieldInfo] | None = None  # the nearest field on the way here, with its key
-    key: str = ""  # the last key on the way, empty at the top
-    item: int | None = None  # the 1-based number of an item in the list under that key
-    named: bool = False  # whether the keys below are the user's own names, each with an ``inner`` of its own
+    place: SourceLocation  # location of the key, the item, or the whole text
+    path: _KeyPath = ()  # keys and 0-based indices from the root to the value
+    holder: type[BaseModel] | None = None  # model of the key, None below keys that the user chooses
+    inner: type[BaseModel] | None = None  # model of the value, if it is a mapping or a list of mappings
+    field: tuple[str, FieldInfo] | None = None  # the nearest field on the path, with its key
+    key: str = ""  # the last key on the path, empty at the top
+    item: int | None = None  # 1-based number of an item in the list under that key
+    named: bool = False  # whether the keys below are the user's own names, each with an ``inner`` value
 
     def follow(self, step: str | int) -> _Spot | None:
         """The position of a key or item in this value; None where the text has no such part."""
@@ -111,10 +111,10 @@ class _Spot:
 class _Fault:
     """One thing wrong."""
 
-    kind: str  # pydantic's name of the error, or no_branch where no branch of a union fits
+    kind: str  # pydantic's type of the error, or no_branch if no branch of a union fits
     spot: _Spot
-    name: str | int | None = None  # a missing key, or an item's number where an item is missing
-    branches: tuple[tuple[_KeyPath, str], ...] = ()  # where unions on the way begin, and their branch
+    name: str | int | None = None  # a missing key, or the number of a missing item
+    branches: tuple[tuple[_KeyPath, str], ...] = ()  # start of each union on the path, and its branch
     context: Mapping[str, Any] = field(default_factory=dict)  # pydantic's details, such as a limit
 
     def describe(self) -> Diagnostic:
@@ -122,7 +122,7 @@ class _Fault:
         message, next_step = self.explain()
         place = self.spot.place
         if self.kind == "value_error":
-            # A rule about one key of several begins its sentence with that key.
+            # A message about one of several keys begins with that key.
             place = self.spot.node.keys.get(message.split(" ", 1)[0], place)
         return make_settings_problem(place, message, next_step)
 
@@ -202,7 +202,7 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
         return model.model_validate(values)
     except ValidationError as error:
         faults = _locate_faults(error, root)
-    # A number, a boolean or null in place of a text is the text that was written.
+    # A number, a boolean or null instead of a text is read as the text that was written.
     meant_otherwise = {fault.spot.path for fault in faults if fault.kind in _OTHER_SCALARS}
     for fault in faults:
         spot = fault.spot
@@ -214,7 +214,7 @@ def validate_tree(model: type[_Model], node: Node, owner: str) -> _Model:
         return model.model_validate(values)
     except ValidationError as error:
         faults = _choose_branches(_locate_faults(error, root))
-    # A list whose items are wrong is also "too short" to pydantic, which counts the good ones.
+    # A list with invalid items is also "too short" to pydantic, which counts the valid ones.
     inner = {fault.spot.path[:depth] for fault in faults for depth in range(len(fault.spot.path))}
     faults = [fault for fault in faults if not (fault.kind == "too_short" and fault.spot.path in inner)]
     faults.sort(key=lambda fault: (fault.spot.place.line or 0, fault.spot.place.column or 0))
@@ -250,7 +250,7 @@ def _choose_branches(found: Iterable[_Fault]) -> list[_Fault]:
         if start is None:
             chosen += faults
             continue
-        # The value itself, not a part of it, has another shape than the branch.
+        # The value itself, not one inside it, has another shape than the branch.
         misshapen = [
             fault
             for fault in faults

@@ -45,7 +45,7 @@ def split_words(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[\w-]+", text))
 
 
-# Ways from a value to code, and from an element to the window.
+# Properties that lead from a value to code, or from an element to the window.
 _LEADS_OUT: Final = split_words(
     """constructor __proto__ __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ ownerDocument
     defaultView contentWindow contentDocument"""
@@ -56,8 +56,8 @@ _EVENT_PROPERTIES: Final = split_words(
     key code keyCode which repeat shiftKey altKey ctrlKey metaKey deltaX deltaY deltaMode wheelDelta detail
     pointerId pointerType pressure timeStamp isTrusted"""
 )
-# Of Vega 6: https://vega.github.io/vega/docs/expressions/, without those that change data (setdata, modify,
-# encode), write to the console, or give the scene, the event or the screen.
+# Functions of Vega 6, https://vega.github.io/vega/docs/expressions/, except those that change data (setdata,
+# modify, encode), write to the console, or return the scene, the event or the screen.
 _FUNCTIONS: Final = split_words(
     """isArray isBoolean isDate isDefined isFinite isNaN isNumber isObject isRegExp isString isTuple isValid
     toBoolean toDate toNumber toString if abs acos asin atan atan2 ceil clamp cos exp floor hypot log max
@@ -95,7 +95,7 @@ def check_expression(text: str, *, selector: bool = False) -> _Fault | None:
     pieces: list[str] = []
     index = 0
     while index < len(text):
-        # A slash behind a value divides; elsewhere it begins a regular expression, which may hold quotes.
+        # A slash after a value divides; elsewhere it begins a regular expression, which may contain quotes.
         is_division = bool(pieces) and _is_value(pieces[-1])
         match = (None if is_division else _REGEXP.match(text, index)) or _TOKEN.match(text, index)
         if match is None:
@@ -157,7 +157,7 @@ def _check_name(pieces: Sequence[str], index: int, before: str, after: str) -> _
 def _check_index(pieces: Sequence[str], start: int) -> _Fault | None:
     """Check a bracket behind a value: it holds a written name or number, or what can only be a number."""
     inner: list[str] = []
-    outermost: list[str] = []  # those of the pieces inside that are in no further brackets
+    outermost: list[str] = []  # the pieces inside that are not in nested brackets
     depth = 0
     for piece in pieces[start + 1 :]:
         depth -= piece in _CLOSING

@@ -39,13 +39,13 @@ _INPUTS: Final = split_words(
     "checkbox radio select range text number color date datetime-local month week time search email tel"
 )
 _FORMAT_TYPES: Final = frozenset({"number", "time", ""})
-# Words for readers and lists of values, where a name means nothing to Vega.
+# Keys with texts for readers or lists of values, in which names have no meaning for Vega.
 _WORDS: Final = split_words(
     "title subtitle description text labels placeholder domain range options equal oneof"
 )
 _PARAMETER: Final = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _LOADING_KEYS: Final = split_words("url href src loader baseurl embedoptions")
-# Browsers drop these from an address before they read it.
+# Browsers remove these from an address before they parse it.
 _IGNORED_IN_ADDRESSES: Final = re.compile(r"[\x00-\x1f\u200b\ufeff]")
 _ADDRESS: Final = re.compile(
     r"""
@@ -111,7 +111,7 @@ def _check_data(spec: Node) -> Iterator[Diagnostic]:
         if data and "values" in data.entries:
             rows.append(data.entries["values"])
         for node in rows:
-            # Rows as one text, such as CSV: Vega makes code to parse it, which the policy of a page refuses.
+            # Vega generates code to parse rows in one text, such as CSV, and the policy of a page refuses it.
             if isinstance(node.value, str):
                 message = f'"{shorten(node.text, 40)}" would be parsed as a table in the browser'
                 step = "Put it into a file below data/ and write data: {source: NAME}, or list rows in values"
@@ -207,7 +207,7 @@ def _check_bind(node: Node) -> Iterator[Diagnostic]:
             elif key == "input" and inner.text not in _INPUTS:
                 step = f"There are {', '.join(sorted(_INPUTS))}"
                 yield make_settings_problem(inner.place, "this is no kind of input", step)
-        # Inputs for several fields, or the events of a legend, which are read as selectors.
+        # Inputs for several fields, or the events of a legend, which are parsed as selectors.
         elif inner.kind == "mapping":
             yield from _check_bind(inner)
         elif key != "legend":

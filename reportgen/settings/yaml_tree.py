@@ -29,12 +29,12 @@ class Node:
 
     place: SourceLocation
     kind: Literal["scalar", "list", "mapping"]
-    value: str | int | float | bool | None = None  # of a scalar, as YAML 1.2 understands it
-    text: str = ""  # of a scalar, as it was written
-    items: tuple[Node, ...] = ()  # of a list
-    entries: dict[str, Node] = field(default_factory=dict)  # of a mapping, by the written text of their keys
-    keys: dict[str, SourceLocation] = field(default_factory=dict)  # where each key stands
-    size: int = 1  # how many values were read for it, its own and those below
+    value: str | int | float | bool | None = None  # value of a scalar in YAML 1.2
+    text: str = ""  # text of a scalar, as written
+    items: tuple[Node, ...] = ()  # items of a list
+    entries: dict[str, Node] = field(default_factory=dict)  # nodes of a mapping, by the text of their keys
+    keys: dict[str, SourceLocation] = field(default_factory=dict)  # location of each key
+    size: int = 1  # number of values in it, including itself
 
     def remove_keys(self, *names: str) -> Node:
         """The same mapping without some of its keys."""
@@ -95,7 +95,7 @@ def from_value(value: object, place: SourceLocation, written: Node | None = None
     if isinstance(value, list | tuple):
         pairs = zip_longest(value, old.items[: len(value)])
         return Node(old.place, "list", items=tuple(from_value(item, old.place, part) for item, part in pairs))
-    # MkDocs reads YAML 1.1, where a date is a date; here it is the text that was written.
+    # MkDocs reads YAML 1.1, which has dates; here a date is the text that was written.
     scalar = value if value is None or isinstance(value, str | int | float | bool) else str(value)
     text = "" if value is None else str(value)
     return Node(old.place, "scalar", scalar, old.text if old.kind == "scalar" else text)
@@ -108,7 +108,7 @@ MAX_NODES: Final = 200_000
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT_TAG: Final = "tag:yaml.org,2002:str"
 _SURROGATES: Final = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-# Neither an SVG nor a JSON file may hold these, however they are written.
+# Neither SVG nor JSON files may contain these, however they are written.
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 # Part of the parser's message, its meaning, and the next step.
@@ -232,7 +232,7 @@ class _TreeReader:
             child = self._read_node(event, depth + 1)
             size += child.size
             if size > MAX_NODES:
-                # Aliases of aliases grow without end in a few lines.
+                # Nested aliases grow without bound in a few lines.
                 message = f"this holds more than {MAX_NODES} values"
                 problem = make_settings_problem(place, message, "Keep data in files")
                 raise ReportError(*self.problems.found, problem)
@@ -264,7 +264,7 @@ class _TreeReader:
         words = f"{error.context or ''} {error.problem or ''}"
         mark = error.problem_mark or error.context_mark
         if "unexpected end of stream" in words or "flow" in words:
-            # The place where the quote or bracket was opened helps more than the end of the text.
+            # The opening quote or bracket is more helpful than the end of the text.
             mark = error.context_mark or mark
         known = ((message, next_step) for part, message, next_step in _WORDS if part in words)
         unknown = f"this is no valid YAML ({(error.problem or 'unreadable').strip()})"
@@ -275,13 +275,13 @@ class _TreeReader:
         self.problems.raise_errors()
 
     def _locate(self, index: int) -> SourceLocation:
-        # Counted here because the parser's lines also break at characters that editors do not break at.
+        # Counted here because the parser also breaks lines at characters at which editors do not.
         line = bisect_right(self.breaks, index - 1)
         column = index - (self.breaks[line - 1] + 1 if line else 0) + self.origin.indent + 1
         return SourceLocation(self.origin.file, self.origin.first_line + line, column)
 
 
-# Texts that no reader of YAML takes for anything else, wherever they stand.
+# Texts that every YAML reader takes for texts, in any position.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./@(][A-Za-z0-9_./@()+*^ -]*")
 _LONGEST_LINE: Final = 90
 

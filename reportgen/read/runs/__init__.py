@@ -1,1 +1,1 @@
-"""Runs and evaluations that loggers and harnesses wrote, as tables: read once, stored, and named."""
+"""Runs and evaluations of loggers and harnesses as tables: read once, stored and named."""

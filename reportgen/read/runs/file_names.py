@@ -34,31 +34,31 @@ _PART: Final = re.compile(
 _WORD: Final = re.compile(rf"({_WORDS})(.*)", re.IGNORECASE)
 # Folders that name no method.
 _PLAIN: Final = frozenset(("runs", "run", "logs", "log", "lightning_logs", "outputs", "output", "results"))
-# Written as a class of one, since YAML would double backslashes; where that is none, behind one.
+# Escaped as a character class, since YAML would double backslashes, or with one if that is impossible.
 _SPECIAL: Final = re.compile(r"([.$*+?{}|()])|([\[\]^\\])")
 _RUN_GROUP, _SERIES_GROUP, _SEED_GROUP = "(?P<run>[0-9]+)", "(?P<series>.+)", "(?P<seed>[0-9]+)"
-# Runs of loggers have the run among these, too.
+# Runs of loggers also have the run.
 _GIVEN: Final = ["series", "seed"]
-# A seed's number, with what says that it is one.
+# The number of a seed, after the word or letter for it.
 _SEED: Final = re.compile(r"(?:seed|s)[\s_\-=:.#]*(\d+)", re.IGNORECASE)
-# How series are found where only names or paths tell them.
+# Origins of series that rest on names or paths alone.
 _PATHS: Final = frozenset(("their names", "their folders", "folders and names", "the names of files"))
 
 
 class NumberedRuns(NamedTuple):
-    """How runs become a few series of several runs."""
+    """Runs grouped into a few series of several runs."""
 
     files: str  # a pattern for ``files:`` of ``source.yml``
-    rename: dict[str, str]  # series as the pattern gives them, and the names that they should have
-    series: int  # how many there are then
+    rename: dict[str, str]  # series as the pattern gives them: their final names
+    series: int  # the resulting number of series
 
 
 def detect_numbered_runs(paths: Sequence[str], source: str) -> NumberedRuns | None:
-    """Runs as repetitions of a few series, where their paths say so; None where they do not.
+    """Return runs as repetitions of a few series if their paths show that, or None.
 
-    They do where all have the same form, some differ in one number alone, and either a word such as ``run``
-    or ``version`` stands before the numbers or those of each series count up from 0 or 1. The name of the
-    source is that of runs which nothing but the number tells apart.
+    All paths must have the same form, some must differ in one number alone, and a word such as ``run`` or
+    ``version`` must precede the numbers, or those of each series count up from 0 or 1. ``source`` names the
+    series of runs that differ in the number only.
     """
     parts = [PurePosixPath(path).parts for path in paths]
     if len({len(one) for one in parts}) != 1:
@@ -80,7 +80,7 @@ def _build_pattern(
     matches: Sequence[re.Match[str]],
     source: str,
 ) -> NumberedRuns | None:
-    """Numbers stand in one part of the paths, and their series before them or in another part."""
+    """Build the pattern of numbers in one part of the paths, with series before them or in another part."""
     mark, end = matches[0]["mark"], _escape(matches[0]["end"] or "")
     pattern, rename = [_escape(part) for part in parts[0]], {}
     pattern[index] = f"{_escape(mark)}{_RUN_GROUP}{end}"
@@ -104,7 +104,7 @@ def _build_pattern(
     runs: dict[str, list[int]] = defaultdict(list)
     for name, match in zip(series, matches, strict=True):
         runs[name].append(int(match["run"]))
-    # Repetitions have each number once, and count up where no word says that they are some.
+    # Repetitions have each number once, and count up unless a word marks them.
     numbers = [sorted(several) for several in runs.values()]
     distinct = all(len(set(several)) == len(several) for several in numbers)
     counted = all(several in ([*range(len(several))], [*range(1, len(several) + 1)]) for several in numbers)
@@ -114,20 +114,20 @@ def _build_pattern(
 
 
 def _escape(text: str) -> str:
-    """A text as a regular expression that fits it alone."""
+    """Return a regular expression that matches this text only."""
     return _SPECIAL.sub(lambda sign: f"[{sign[1]}]" if sign[1] else f"\\{sign[2]}", text)
 
 
 def add_seeds(files: Sequence[FileLayout], settings: SourceSettings) -> list[FileLayout] | None:
-    """Tables with the series and seed that their names tell as columns, which no column tells yet.
+    """Return tables with the series and seed in their names as columns, if no column has them yet.
 
-    The title of a source, or else the folder, is the series of bare seeds. None where no name has a seed, or
-    two tables would be the same run.
+    The series of bare seeds is the title of the source, or else the folder. Return None if no name has a
+    seed, or two tables would be the same run.
     """
     paths = list(dict.fromkeys(file.path for file in files))
     if len(paths) == 1 or any(file.given for file in files):
         return None
-    # What all of them have in common tells none of them apart.
+    # Common parts of the paths distinguish nothing.
     folders = shorten_paths(paths)
     runs = [Candidate(StoredRun(one, "", metrics={"": 1}), {}, one, one) for one in folders]
     naming = name_runs(runs, SourceSettings(), settings.title or PurePosixPath(paths[0]).parent.name)
@@ -141,7 +141,7 @@ def add_seeds(files: Sequence[FileLayout], settings: SourceSettings) -> list[Fil
 
 
 def report_file_names(location: Location, settings: SourceSettings, survey: Survey) -> Iterator[Diagnostic]:
-    """Warnings of tables whose names were taken apart, or may have to be, and how to settle it."""
+    """Yield warnings of tables whose names were split, or may have to be, and how to settle it."""
     layout, message = survey.layout, ""
     paths = _list_paths(layout, locate_file(location.path, location.root).file)
     if is_named_by_files(layout, settings):
@@ -163,14 +163,14 @@ def report_file_names(location: Location, settings: SourceSettings, survey: Surv
 
 
 def suggest_files(layout: Layout, settings: SourceSettings, top: str) -> dict[str, object]:
-    """The keys by which tables have the series and seeds that their names tell; none where none are."""
+    """Suggest the keys that give tables the series and seeds in their names, if they have any."""
     named = is_named_by_files(layout, settings)
     pattern = _build_seed_pattern(layout, _list_paths(layout, top)) if named else ""
     return {"files": pattern} if pattern else {}
 
 
 def is_named_by_files(layout: Layout, settings: SourceSettings) -> bool:
-    """Whether series and seeds were found in the names of files, though ``files:`` does not tell them."""
+    """Return whether series and seeds come from the names of files, without groups in ``files:``."""
     patterns = (settings.files,) if isinstance(settings.files, str) else settings.files or ()
     guessed = not any("(?P<" in pattern for pattern in patterns)
     return guessed and all([name for name, _ in file.given] == _GIVEN for file in layout.files)
@@ -181,7 +181,7 @@ def _list_paths(layout: Layout, top: str) -> list[str]:
 
 
 def _build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
-    """A pattern for ``files:`` by which tables have the series and seeds that they have; empty for none."""
+    """Build a pattern for ``files:`` that gives tables their series and seeds, empty if impossible."""
     given_by_path = {file.path: {name: values[0] for name, values in file.given} for file in layout.files}
     given = list(given_by_path.values())
     for path, known in zip(paths, given, strict=True):
@@ -199,10 +199,10 @@ def _build_seed_pattern(layout: Layout, paths: Sequence[str]) -> str:
 
 
 def suggest_repetitions(settings: SourceSettings, description: Description) -> dict[str, object]:
-    """Keys that make series that only a number in their paths tells apart runs of fewer series.
+    """Suggest keys that turn series which differ only in a number of their paths into runs.
 
-    There are none unless the series are called as its runs, files or folders, or settings differ between the
-    runs that would be one series.
+    There are none unless series are named after their runs, files or folders, and the runs of each new series
+    have the same settings.
     """
     chosen = settings.files or settings.series_from or description.seed_by
     if chosen or description.kind != "measurements" or description.series_by not in _PATHS:

@@ -1,4 +1,4 @@
-"""The runs of all units of a source, named and in the order of writing, and how they are read as tables.
+"""The runs of all units of a source, named and in the order of writing, and their layout as tables.
 
 A table is a Parquet file of a unit, with the names of series, runs and seeds as given columns.
 """
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-# What can name runs, the plainest first.
+# Keys that can name runs, the simplest first.
 _SERIES: Final[tuple[Any, ...]] = ("name", "folder", "group", "model", ("folder", "name"), ("group", "name"))
 _SEEDS: Final = (None, "seed", "name", "folder")
 _PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
@@ -57,7 +57,7 @@ _NO_STEP_NAME: Final = frozenset(("", "_step"))
 
 @dataclass(frozen=True, slots=True)
 class ImportedUnit:
-    """A unit that was read: its files with their hashes, what is stored of it, and the path of each part."""
+    """A unit that was read: its files with their hashes, its stored form, and the path of each part."""
 
     unit: Unit
     files: tuple[SourceFile, ...]
@@ -67,17 +67,17 @@ class ImportedUnit:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRuns:
-    """Units in the order of writing: in natural order, but parts of one run in that of time."""
+    """Units in the order of writing: natural order, but parts of one run by time."""
 
     location: Location
-    settings: SourceSettings  # what ``source.yml`` says
-    found: FoundUnits  # with those that cannot be read
+    settings: SourceSettings  # as in ``source.yml``
+    found: FoundUnits  # including those that cannot be read
     units: tuple[ImportedUnit, ...]
     candidates: tuple[Candidate, ...]
     naming: Naming
 
     def iterate_units(self) -> Iterator[tuple[ImportedUnit, range]]:
-        """Each unit, and the indices of its runs."""
+        """Yield each unit and the indices of its runs."""
         begin = 0
         for unit in self.units:
             yield unit, range(begin, begin + len(unit.stored.runs))
@@ -85,13 +85,13 @@ class ImportedRuns:
 
     @property
     def scored(self) -> list[StoredRun]:
-        """The evaluations that are read: those with answers or, where none has any, those with totals."""
+        """Evaluations that are read: those with answers or, if there are none, those with totals."""
         evaluated = [one.run for one in self.candidates if one.run.evaluated]
         return [run for run in evaluated if run.metrics] or [run for run in evaluated if run.totals]
 
     @property
     def chosen(self) -> dict[str, tuple[str, ...]]:
-        """The scores that are taken on each benchmark; see ``choose_metrics``."""
+        """Scores chosen on each benchmark; see ``choose_metrics``."""
         return choose_metrics(self.scored, self.settings)
 
 
@@ -102,7 +102,7 @@ def name_imported_runs(
     found: FoundUnits,
     units: Sequence[ImportedUnit],
 ) -> ImportedRuns:
-    """Find the names of all runs of units, which are in natural order; raises where settings name in vain."""
+    """Name the runs of units given in natural order; raises if settings have unknown names."""
     candidates = _make_candidates(location, chosen, units)
     series = settings.series_from or ()
     requested = [("series_from", name) for name in ((series,) if isinstance(series, str) else series)]
@@ -115,7 +115,7 @@ def name_imported_runs(
     if problems:
         raise ReportError(*problems)
     naming = name_runs(candidates, settings, settings.title or location.name)
-    # Units with parts of one run stand in the order of time.
+    # Units with parts of one run are in the order of time.
     owner = [index for index, unit in enumerate(units) for _ in unit.stored.runs]
     order = list(range(len(units)))
     for group in naming.resumed:
@@ -132,7 +132,7 @@ def name_imported_runs(
 def _make_candidates(
     location: Location, chosen: ChosenFiles, units: Sequence[ImportedUnit]
 ) -> tuple[Candidate, ...]:
-    """All runs, each with what ``files:`` tells of the first file of its unit that it tells anything of."""
+    """Return all runs, with the groups of ``files:`` in the first file of the unit that has any."""
     top = PurePosixPath(locate_file(location.path, location.root).file)
     runs, paths = [], []
     for unit in units:
@@ -149,11 +149,11 @@ def _make_candidates(
 
 
 def choose_metrics(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[str, tuple[str, ...]]:
-    """Which scores are taken on each benchmark, the same of every evaluation: series are compared by them.
+    """Choose the scores on each benchmark, the same for every evaluation: series are compared by them.
 
-    They are those that ``metrics:`` names or, where the benchmark has none of these, the first that all of
-    its evaluations have; without such a one the first of all. Answers that nobody graded have a score without
-    a name, which counts only where no evaluation has another.
+    They are those that ``metrics:`` names or, if the benchmark has none of these, the first that all of its
+    evaluations have, otherwise the first of all. Answers that were not graded have a score without a name,
+    which counts only if no evaluation has another.
     """
     by_benchmark: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for run in runs:
@@ -169,12 +169,12 @@ def choose_metrics(runs: Iterable[StoredRun], settings: SourceSettings) -> dict[
 
 
 def list_scores(run: StoredRun) -> tuple[str, ...]:
-    """The names of an evaluation's scores: of its answers or, where it has none, of its totals."""
+    """Return the names of an evaluation's scores: of its answers or, if it has none, of its totals."""
     return tuple(run.metrics) or tuple(dict.fromkeys(total.metric for total in run.totals))
 
 
 def _name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str, ...]]) -> str | None:
-    """What a benchmark is called by one of its scores; None where that score is not taken."""
+    """Return the name of a benchmark by one of its scores, or None if that is not chosen."""
     taken = chosen.get(run.benchmark, ())
     if metric not in taken:
         return None
@@ -184,10 +184,10 @@ def _name_benchmark(run: StoredRun, metric: str, chosen: Mapping[str, tuple[str,
 
 
 def complete_settings(runs: ImportedRuns) -> SourceSettings:
-    """Settings with the scores that a format allows, and the protocols that files tell.
+    """Return settings with the score range of the format and the protocols in files.
 
-    Protocols are what all series share, and what one has of its own. What differs between the evaluations of
-    one series is left out, and what the settings say stands.
+    What all series share is the protocol, with what is specific to one in ``protocols``. What differs between
+    the evaluations of one series is left out, and the settings take precedence.
     """
     settings, form = runs.settings, find_format(runs.found.units[0].format)
     score_range = getattr(load_reader(form), "SCORE_RANGE", None) if form else None
@@ -201,7 +201,7 @@ def complete_settings(runs: ImportedRuns) -> SourceSettings:
     if not reported:
         return settings
     by_series = {series: set.intersection(*protocols) for series, protocols in reported.items()}
-    # A key that the settings give for all series stands for each of them.
+    # A key that the settings give for all series applies to each of them.
     common = dict(set.intersection(*by_series.values())) | dict(_list_fields(settings.protocol))
     protocols = dict(settings.protocols)
     for series, shared in by_series.items():
@@ -217,9 +217,9 @@ def _list_fields(protocol: Protocol) -> set[tuple[str, object]]:
 
 
 def survey_runs(runs: ImportedRuns) -> Survey:
-    """The survey of units that were read; raises where columns are named in vain, or there are no values."""
+    """Return the survey of imported units; raises for unknown columns, or if there are no values."""
     location, settings, names = runs.location, runs.settings, runs.naming.names
-    # Columns with one value for each run: its names, and what ``files:`` and ``filter:`` ask for.
+    # Columns with one value for each run: its names, the groups of ``files:``, and keys of ``filter:``.
     given: dict[str, tuple[Text, ...]] = {
         part: tuple(getattr(name, part) for name in names) for part in ("series", "run", "seed")
     }
@@ -242,21 +242,21 @@ def survey_runs(runs: ImportedRuns) -> Survey:
     roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__})
     gapless = frozenset(("series", "run", "metric"))
     series = tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in names))
-    # Loggers write steps again after a resume, harnesses answers after a retry; others write CSV logs.
+    # Loggers repeat steps after a resume, harnesses answers after a retry; CSV logs are not as clear.
     repeat = "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
     layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
     return _survey_kind(layout, runs)
 
 
 def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> Iterator[FileLayout]:
-    """The parts of all units that are read: curves, otherwise answers or, where there are none, totals."""
+    """Yield the parts of all units that are read: curves, otherwise answers, otherwise totals."""
     evaluated = any(candidate.run.evaluated for candidate in runs.candidates)
     answered = any(candidate.run.metrics for candidate in runs.candidates)
     chosen = runs.chosen
     for unit, indices in runs.iterate_units():
         stored = unit.stored.runs
         for part, copy in zip(unit.stored.parts, unit.parts, strict=True):
-            # The runs whose values the given columns have: of all codes in the part, or of all its rows.
+            # The runs of the given columns' values: one for each code in the part, or one for all its rows.
             owners = range(len(stored)) if part.run is None else [part.run]
             benchmarks: tuple[str | None, ...] = ()
             metrics: tuple[Text, ...] = ()
@@ -270,7 +270,7 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
                 totals = list_totals(stored)
                 owners = [run for run, _ in totals]
                 benchmarks = tuple(_name_benchmark(stored[run], one.metric, chosen) for run, one in totals)
-                # Those of metrics that were not chosen have no metric there.
+                # Totals of metrics that were not chosen have no metric.
                 pairs = zip(benchmarks, totals, strict=True)
                 metrics = tuple(None if name is None else total.metric for name, (_, total) in pairs)
             columns = {name: tuple(column[indices[run]] for run in owners) for name, column in given.items()}
@@ -284,7 +284,7 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
 
 
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
-    """The survey with the columns of curves, a long table, or of answers or totals."""
+    """Return the survey with the columns of curves, a long table, or of answers or totals."""
     settings = runs.settings
     metrics = tuple(dict.fromkeys(name for one in runs.candidates for name in one.run.metrics))
     if not layout.kinds.keys() & {"problem", "score"}:
@@ -307,7 +307,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
         parts = {part: part for part in _PARTS if part in layout.kinds}
         if cluster := find_column(settings.columns.cluster or "", tuple(layout.kinds)):
             parts["cluster"] = cluster
-        # A single score is in no name of a benchmark.
+        # The name of a benchmark does not include its only score.
         scores = {name: taken[0] for name, taken in chosen.items() if len(taken) == 1 and taken[0]}
         outcomes = OutcomeRoles("problem", "score", benchmark=column, **parts)
         layout = replace(layout, outcomes=outcomes, score_names=scores)
@@ -315,7 +315,7 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
     totals = TotalRoles("score", "stderr", "n", benchmark=column, metric="metric")
     lower = set()
     for run, total in ((one, total) for one in runs.scored for total in one.totals):
-        # As the harness says or, where it says nothing, the name of the metric.
+        # As the harness says or, if it does not, by the name of the metric.
         is_lower = guess_direction(total.metric) is Direction.LOWER
         is_lower = is_lower if total.higher_is_better is None else not total.higher_is_better
         if is_lower and (benchmark := _name_benchmark(run, total.metric, chosen)) is not None:
@@ -326,11 +326,11 @@ def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:
 
 
 def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:
-    """Keys of ``source.yml`` that say of runs and evaluations what was guessed, and change nothing else."""
+    """Suggest keys of ``source.yml`` that state what was guessed, and change nothing else."""
     settings, suggested = runs.settings, dict[str, object]()
     if runs.found.left_out and settings.format is None:
         suggested["format"] = runs.found.units[0].format
-    # Keys by which all runs have the names that they have now, without a guess.
+    # Keys that give all runs their present names without a guess.
     candidates, naming = runs.candidates, runs.naming
     schemes = product((*_SERIES, *((naming.keys,) if naming.keys else ())), _SEEDS)
     for series, seed in schemes if naming.guessed else ():
@@ -339,7 +339,7 @@ def suggest_for_runs(runs: ImportedRuns) -> dict[str, object]:
         if new.names == naming.names and not new.guessed:
             suggested |= {"series_from": series, **({"seed_from": seed} if seed else {})}
             break
-    # The key that says which of several scores is taken.
+    # The key that chooses among several scores.
     if not settings.metrics and any(len(list_scores(run)) > 1 for run in runs.scored):
         taken = tuple(dict.fromkeys(chain.from_iterable(runs.chosen.values())))
         if replace(runs, settings=settings.model_copy(update={"metrics": taken})).chosen == runs.chosen:

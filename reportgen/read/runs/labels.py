@@ -1,4 +1,4 @@
-"""What names, paths and settings say of runs: seeds, labels for series, and which settings differ."""
+"""Seeds, labels for series and differing settings, from the names, paths and settings of runs."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _SEED: Final = re.compile(
     rf"(?![^{_BETWEEN}]|\.\d)",
     re.IGNORECASE,
 )
-# Also the name of a model or of a store, so it counts only where other runs have another number there.
+# ``s3`` may also name a model or a store, so it counts only if other runs have another number there.
 _SHORT_SEED: Final = re.compile(rf"(?<![^{_BETWEEN}])s(\d+)(?![^{_BETWEEN}])", re.IGNORECASE)
 _BEHIND: Final = re.compile(r"[\s/_\-.,;:=+]+$")
 _BEFORE: Final = re.compile(r"^[\s/_\-.,;:=+]+")
 _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]*")
-# What nobody chose: W&B's folder of a run, when it began and its id, and the id of an experiment of MLflow.
+# Generated names: W&B's folder of a run, from its start and id, and MLflow's id of an experiment.
 _MADE: Final = re.compile(r"(offline-)?run-\d{8}_\d{6}-.+|\d{15,}")
-# Keys of a seed, the best first; in a nested configuration a name may stand behind dots.
+# Keys of a seed, the best first; in a nested configuration they follow a dot.
 _SEEDS: Final = (
     *("seed", "random_seed", "rng_seed", "manual_seed", "global_seed", "seed_everything"),
     *("train_seed", "training_seed"),
 )
-# Texts that say that there is nothing, or yes or no.
+# Texts for a missing value, and truth values.
 _BARE: Final = frozenset(("", "none", "null", "nan", "true", "false"))
 _NUMBER: Final = re.compile(r"[0-9.]+(e[+-]?[0-9]+)?")
-# What a run has besides its configuration, where no setting has such a name.
+# Fields of a run, which count if no setting has such a name.
 _RUN_FIELDS: Final = ("name", "folder", "group", "id", "model", "benchmark")
-# The ways to distinguish runs, the plainest first, as ``series_from`` calls them.
+# Ways to distinguish runs, the simplest first, and their keys in ``series_from``.
 SCHEMES: Final = {
     "their names": ("name",),
     "their folders": ("folder",),
@@ -50,7 +50,7 @@ SCHEMES: Final = {
 }
 _MOST_KEYS: Final = 3
 _LONGEST: Final = 60
-# What a start of a run has of its own, and what changes nothing in its values: parts of a setting's name.
+# Parts of the names of settings that belong to one start of a run, or do not affect its values.
 _INCIDENTAL: Final = re.compile(
     r"(\w+_)?(output|out|log|logging|save|saving|run|results?|work|working|tmp|temp|cache|export|exp|experiment"
     r"|tensorboard|tb|wandb|profile)_?(dir|directory|folder|path|root)|(checkpoints?|ckpt)_dir"
@@ -68,7 +68,7 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T _-]\d\d[-:.]?\d\d([-:.]?\d\d)?|\d{
 
 
 def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
-    """A label without its last seed, and the seed: ``seed_3``, ``seed3``, ``-seed=3``, if short ``s3``."""
+    """Split off the last seed of a label: ``seed_3``, ``seed3``, ``-seed=3``, if short ``s3``."""
     found = list((_SHORT_SEED if short else _SEED).finditer(label))
     if not found:
         return label, None
@@ -82,13 +82,13 @@ def split_seed(label: str, *, short: bool = False) -> tuple[str, str | None]:
 
 
 def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | None:
-    """Labels without ``s3``, and these seeds; None unless there are some that differ in it alone."""
+    """Split off seeds such as ``s3`` from labels, or return None unless some differ in it alone."""
     split = [split_seed(label, short=True) for label in labels]
     seeds: dict[str, list[str]] = defaultdict(list)
     for rest, seed in split:
         if seed is not None:
             seeds[rest].append(seed)
-    # Where others have no seed, every label that has one differs from another in it alone.
+    # If some labels have no seed, every label with one must differ from another in it alone.
     quantify = all if any(seed is None for _, seed in split) else any
     several = quantify(len(group) > 1 for group in seeds.values())
     clear = all(len(set(group)) == len(group) for group in seeds.values())
@@ -96,7 +96,7 @@ def split_short_seeds(labels: Sequence[str]) -> list[tuple[str, str | None]] | N
 
 
 def shorten_paths(paths: Iterable[str]) -> list[str]:
-    """Of each path what tells it from the others, without a file's ending; one path alone has nothing."""
+    """Return the part of each path that distinguishes it, without a file's suffix; empty for one path."""
     split = [PurePosixPath(path) for path in paths]
     parts = [(*path.parts[:-1], path.stem) if _FILE.fullmatch(path.suffix) else path.parts for path in split]
     if len(set(parts)) < 2:  # noqa: PLR2004 - one path
@@ -113,16 +113,16 @@ def shorten_paths(paths: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A run and what can name it."""
+    """A run and the texts that can name it."""
 
     run: StoredRun
     labels: Mapping[str, Text]  # the named groups of ``files:``
     path: str  # below the source
-    folder: str  # the part of the path that tells it from those of the other runs
+    folder: str  # the part of the path that distinguishes it from other runs
 
     @property
     def plain_path(self) -> str:
-        """The path without the parts that a logger made of ids, or of the time when a run began."""
+        """Path without the parts that a logger made from ids or start times."""
         id_ = self.run.id
         made = {id_, f"run-{id_}", f"run-{id_}.wandb"} if id_ else set()
         parts = PurePosixPath(self.path).parts
@@ -130,7 +130,7 @@ class Candidate:
 
 
 def find_config_seed(config: Mapping[str, Setting]) -> str | None:
-    """The seed that a configuration tells; None where it tells none or several that differ."""
+    """Return the seed in a configuration, or None if there is none or several differ."""
     names = [key.casefold() for key in config]
     for known in _SEEDS:
         matching = [name == known for name in names]
@@ -143,17 +143,17 @@ def find_config_seed(config: Mapping[str, Setting]) -> str | None:
 
 
 def parse_seed(text: str | None) -> str | None:
-    """A text as a seed; None where it says that there is none, as ``None`` and ``false`` do."""
+    """Return a text as a seed, or None if it means no seed, as ``None`` and ``false`` do."""
     return None if text is None or text.strip().casefold() in _BARE else text
 
 
 def get_value(candidate: Candidate, name: str) -> str | None:
-    """What a run has under a name: a group of ``files:``, a setting, of its protocol or its own, or None."""
+    """Return a run's value under a name, a group of ``files:``, setting, protocol key or field, or None."""
     return _look_up(candidate, name)[0]
 
 
 def _look_up(candidate: Candidate, name: str) -> tuple[str | None, bool]:
-    """What a run has under a name, and whether it says by itself what it is, unlike numbers and ``true``."""
+    """Return a run's value under a name, and whether it explains itself, unlike numbers and ``true``."""
     run = candidate.run
     if name in candidate.labels:
         return candidate.labels[name], True
@@ -171,7 +171,7 @@ def _look_up(candidate: Candidate, name: str) -> tuple[str | None, bool]:
 
 
 def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
-    """What runs can be named by: what differs between them first."""
+    """Return the names of values that can name runs, those with different values first."""
     values: dict[str, set[str | None]] = {}
     for candidate in candidates:
         for name in (*candidate.labels, *_RUN_FIELDS, *candidate.run.config, *candidate.run.protocol):
@@ -181,7 +181,7 @@ def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
 
 
 def _format_setting(value: Setting) -> str:
-    """A setting as a text: whole numbers without a point."""
+    """Return a setting as a text, whole numbers without a point."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
@@ -191,24 +191,24 @@ def _format_setting(value: Setting) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The settings that differ between runs, but for seeds, paths and names."""
+    """Settings that differ between runs, except seeds, paths and names."""
 
     keys: tuple[str, ...]  # also those of protocols
-    values: tuple[tuple[str | None, ...] | None, ...]  # of each run; None where no setting of it is known
+    values: tuple[tuple[str | None, ...] | None, ...]  # of each run, None if no setting of it is known
 
     def is_repeated(self, indices: Iterable[int]) -> bool:
-        """Whether these runs have the same settings, as far as these are known."""
+        """Return whether these runs have the same settings, as far as they are known."""
         return len({self.values[index] for index in indices} - {None}) < 2  # noqa: PLR2004 - all equal
 
     def list_differing(self) -> list[str]:
-        """The settings that differ between the runs of which any are known."""
+        """Return the settings that differ between the runs with known settings."""
         known = [values for values in self.values if values is not None]
         return [key for key, *several in zip(self.keys, *known, strict=True) if len(set(several)) > 1]
 
     def choose_keys(self, labels: Sequence[str] = ()) -> tuple[str, ...]:
-        """The fewest settings, three at most, that tell apart runs of one label that are not one experiment.
+        """Return the fewest settings, three at most, that distinguish the experiments of one label.
 
-        None of them is a long text; there are none where these do not do. Without labels all have one.
+        Long texts are excluded; there are none if these do not suffice. Without labels all runs share one.
         """
         labels = labels or [""] * len(self.values)
         rows = [values or (None,) * len(self.keys) for values in self.values]
@@ -229,9 +229,9 @@ class Differences:
 
 
 def find_differences(candidates: Sequence[Candidate]) -> Differences:
-    """What the settings of runs, and the protocols of evaluations, tell of them besides their seeds.
+    """Find the settings of runs, and protocols of evaluations, that differ in more than seeds.
 
-    A text may hold the seed, a time, or the name or id of the run: with them taken out it has to be the same.
+    A seed, a time, and the name or id of the run are removed from texts before they are compared.
     """
     # The day of an evaluation does not change what was measured.
     settings = [
@@ -249,7 +249,7 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
                 if text is None or not isinstance(cells[index], str):
                     continue
                 for own in (candidate.run.id, candidate.run.name):
-                    # A name alone may be that of a method; an id may be ``1``, which is no part of ``v12``.
+                    # A name alone may be a method; an id may be ``1``, which is not part of ``v12``.
                     if own and own != cells[index] and own in text:
                         text = re.sub(rf"(?<![^\W_]){re.escape(own)}(?![^\W_])", "", text)
                 texts[index] = split_seed(_TIME.sub("", text))[0]
@@ -261,7 +261,7 @@ def find_differences(candidates: Sequence[Candidate]) -> Differences:
 
 
 def is_experiment_setting(key: str) -> bool:
-    """Whether a setting of this name may make another experiment, and not only another start of one."""
+    """Return whether a setting of this name may define an experiment, not only a start of one."""
     if "seed" in key.casefold() or key.casefold() == "name":
         return False
     return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))
@@ -269,21 +269,21 @@ def is_experiment_setting(key: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What may name the series, or the seeds, of all runs: one value a run."""
+    """Possible series, or seeds, of all runs: one value per run."""
 
     values: tuple[str | None, ...]
-    by: str  # what they are, after "by"
-    guessed: bool = False  # whether nobody said that they are it
-    keys: tuple[str, ...] = ()  # what ``series_from`` would call them
+    by: str  # what they are, as words after "by"
+    guessed: bool = False  # whether they are a guess
+    keys: tuple[str, ...] = ()  # their keys in ``series_from``
 
 
 def list_schemes(candidates: Sequence[Candidate]) -> list[Labels]:
-    """What may name the series of all runs, the plainest first."""
+    """Return the possible series of all runs, the simplest first."""
     names, groups = [one.run.name for one in candidates], [one.run.group for one in candidates]
     folders = [one.folder for one in candidates]
     if not any(names):
         return [Labels(tuple(folders), "their folders", keys=SCHEMES["their folders"])]
-    # Ids in folders say nothing of runs that have names.
+    # Ids in folders are no help for runs that have names.
     plain = shorten_paths(one.plain_path for one in candidates)
     rows = [
         (name or folder, path or name, f"{path} {name}".strip(), f"{group} {name}".strip())
@@ -295,14 +295,14 @@ def list_schemes(candidates: Sequence[Candidate]) -> list[Labels]:
 
 
 def join_labels(candidates: Sequence[Candidate], keys: Sequence[str], source: str) -> tuple[str | None, ...]:
-    """What each run has under several names; its folder without ids, unless nothing else tells it."""
+    """Return each run's values under several names; folders have no ids unless nothing else differs."""
     plain = shorten_paths(one.plain_path for one in candidates)
     folders = plain if any(plain) else [one.folder for one in candidates]
     return tuple(join_values(*one, keys, source) for one in zip(candidates, folders, strict=True))
 
 
 def join_values(candidate: Candidate, folder: str, keys: Sequence[str], source: str) -> str | None:
-    """What a run has under several names; a number stands with its name."""
+    """Join a run's values under several names; a number follows its name."""
     parts = []
     for name in keys:
         value, is_word = _look_up(candidate, name)

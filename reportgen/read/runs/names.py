@@ -1,10 +1,10 @@
-"""Series, seed and run of what loggers and harnesses wrote: as the settings say, otherwise as found.
+"""Series, seed and run of imported runs and evaluations: as the settings say, otherwise as found.
 
-The seed is that of a run's configuration, otherwise that in its name or folder (``seed_3``, ``-seed=3``,
-and ``s3`` where other runs differ in it alone). The series is the model of an evaluation; of a run it is
-its name or, where runs have none or it does not distinguish them, its folder, both without the seed; or
-its group, where names make each run a series and groups bring runs of different seeds together. A run
-without a known seed does not prevent those that have one from being brought together.
+The seed is that of a run's configuration, otherwise that in its name or folder (``seed_3``, ``-seed=3``, and
+``s3`` if other runs differ in it alone). The series of an evaluation is its model. That of a run is its name
+or, if names are missing or do not distinguish runs, its folder, both without the seed; or its group, if names
+make each run a series and groups combine runs of different seeds. A run without a known seed does not prevent
+the others from being combined.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-Groups: TypeAlias = tuple[tuple[int, ...], ...]  # of runs, by their indices
+Groups: TypeAlias = tuple[tuple[int, ...], ...]  # runs by their indices
 UNNAMED: Final = "(unnamed)"
 _PATTERN: Final = "the pattern of files:"
 
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """What a run is called in the report."""
+    """Name of a run in the report."""
 
     series: str
     run: str
@@ -53,18 +53,18 @@ class Naming:
 
     names: tuple[RunName, ...]
     series_by: str  # how series were found, as words after "by"
-    seed_by: str  # how seeds were found, the same; empty where there are none
-    guessed: bool = False  # whether a name or folder was taken apart, or a group taken for a series
+    seed_by: str  # how seeds were found, likewise; empty if there are none
+    guessed: bool = False  # whether a name or folder was split, or a group used as a series
     indistinct: Groups = ()  # runs that have the same series and seed
     resumed: Groups = ()  # runs that are parts of one
-    mixed: Groups = ()  # runs of one series that differ in more than their seeds, though nobody chose it
-    seedless: tuple[int, ...] = ()  # runs that are series of their own for want of a seed
-    keys: tuple[str, ...] = ()  # what ``series_from`` would call a guess that settings were taken for
+    mixed: Groups = ()  # runs of a guessed series that differ in more than their seeds
+    seedless: tuple[int, ...] = ()  # runs that are separate series since their seed is unknown
+    keys: tuple[str, ...] = ()  # ``series_from`` for a guess that uses settings
 
 
 def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source: str) -> Naming:
-    """The names of all runs, which are in the order of writing; ``source`` is a series without a name."""
-    # A run that was killed before it logged anything has no say in what the others are called.
+    """Name all runs, given in the order of writing; ``source`` is the series of runs without a name."""
+    # A run that was killed before it logged anything does not affect the names of the others.
     informative = [one for one in candidates if one.run.metrics or one.run.totals] or candidates
     series, seeds, seedless = _find_names(informative, settings, source)
     logged = dict(zip(map(id, informative), zip(series.values, seeds.values, strict=True), strict=True))
@@ -74,8 +74,8 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
     first = {index: group[0] for group in resumed for index in group}
     begins = [first.get(index, index) for index in range(len(candidates))]
     names = _name_each(candidates, logged, settings, begins)
-    # Runs with the same series and seed, without seeds only where nobody chose the series, and those of one
-    # series that differ in more than their seeds. Parts of a run after its beginning do not count.
+    # Runs with the same series and seed, or without a seed if the series was not chosen, and runs of one
+    # series that differ in more than their seeds. Later parts of a resumed run do not count.
     chosen, known = settings.series_from is not None, find_differences(candidates)
     equal: list[Hashable] = []
     together: list[Hashable] = []
@@ -101,7 +101,7 @@ def name_runs(candidates: Sequence[Candidate], settings: SourceSettings, source:
 
 
 def _group_equal(keys: Iterable[Hashable]) -> Groups:
-    """Runs whose keys are equal."""
+    """Group the indices of runs with equal keys."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for index, key in enumerate(keys):
         groups[key].append(index)
@@ -113,7 +113,7 @@ def _list_keys(settings: SourceSettings) -> tuple[str, ...]:
 
 
 def _make_id(candidate: Candidate) -> tuple[str, str, str] | None:
-    """What parts of one run share: the id, and what it is called; None without an id."""
+    """Return what the parts of one run share, its id and names, or None without an id."""
     run = candidate.run
     return (run.id, run.name, run.group) if run.id else None
 
@@ -124,17 +124,17 @@ def _name_each(
     settings: SourceSettings,
     begins: Sequence[int],
 ) -> tuple[RunName, ...]:
-    """Names with a run that no other of the series has; parts of one run are called as its beginning."""
+    """Return names with a unique run in each series; parts of one run are named after the first."""
     keys = _list_keys(settings)
     names: list[RunName] = []
     for one in candidates:
         series, seed = known.get(id(one), (None, None))
         if id(one) not in known:
-            # A run without values among others: what it says itself.
+            # A run without values is named by its own data only.
             series = join_values(one, one.folder, keys, "") or one.labels.get("series")
             seed = _get_seed(one, settings.seed_from) if settings.seed_from else one.labels.get("seed")
             seed = seed or parse_seed(one.run.seed) or find_config_seed(one.run.config)
-        # Among others that have one, a missing name matters only where anything was logged.
+        # A missing name matters only if the run logged anything.
         own = "" if one.run.metrics else one.run.name or one.folder
         label = get_value(one, settings.run_from) if settings.run_from else one.labels.get("run")
         label = label or one.run.name or one.folder or one.run.id
@@ -157,9 +157,9 @@ def _name_each(
 def _find_names(
     candidates: Sequence[Candidate], settings: SourceSettings, source: str
 ) -> tuple[Labels, Labels, frozenset[int]]:
-    """Series and seeds of all runs, and the ``id`` of each that is a series of its own for want of a seed.
+    """Return series and seeds of all runs, and the ``id`` of each run that is a series for lack of a seed.
 
-    Its settings are not known, so it may be a repetition of any of the others, or of none.
+    The settings of such a run are unknown, so it may repeat any other run, or none.
     """
     series, seeds = _find_series(candidates, settings, source)
     seeded = [index for index, seed in enumerate(seeds.values) if seed is not None]
@@ -183,7 +183,7 @@ def _find_names(
 def _find_series(
     candidates: Sequence[Candidate], settings: SourceSettings, source: str
 ) -> tuple[Labels, Labels]:
-    """The series of all runs, and their seeds, which the labels of series may tell, too."""
+    """Return the series of all runs and their seeds, which may come from the labels of series."""
     seeds = _find_seeds(candidates, settings)
     if keys := _list_keys(settings):
         by = " and ".join(f'"{name}"' for name in keys)
@@ -199,12 +199,12 @@ def _find_series(
     series, seeds = tried[index]
     added = known.choose_keys([name or "" for name in series.values]) if clashes[index] else ()
     if added:
-        # Settings behind the labels may tell apart runs that are not repetitions.
+        # Settings added to the labels may distinguish runs that are not repetitions.
         keys, by = (*schemes[index].keys, *added), f"{schemes[index].by} with {' and '.join(added)}"
         values = join_labels(candidates, keys, source)
         if all(map(known.is_repeated, _group_equal(values))):
             return Labels(values, by, guessed=True, keys=keys), seeds
-    # Groups are series where each run would be one and those of a group differ in their seeds.
+    # Groups are series if each run would be one and those of a group differ in their seeds.
     groups = Labels(tuple(one.run.group for one in candidates), "their groups", guessed=True)
     alone = len(set(series.values)) == len(candidates) > len(set(groups.values))
     grouped = alone and all(groups.values) and all(seeds.values)
@@ -218,7 +218,7 @@ def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> La
         return Labels(tuple(one.labels.get("seed") for one in candidates), _PATTERN)
     configured = tuple(parse_seed(one.run.seed) or find_config_seed(one.run.config) for one in candidates)
     named = tuple(split_seed(one.run.name)[1] or split_seed(one.path)[1] for one in candidates)
-    # A configuration may keep a default that the one who started the runs went past.
+    # A configuration may hold a default that was overridden when the runs were started.
     defaulted = all(named) and len(set(configured)) == 1 and len(set(named)) > 1
     if defaulted or not any(configured):
         return Labels(named, "the names", guessed=True)
@@ -229,7 +229,7 @@ def _find_seeds(candidates: Sequence[Candidate], settings: SourceSettings) -> La
 
 
 def _get_seed(candidate: Candidate, name: str) -> str | None:
-    """What a run has under a name, of its own name and folder only the seed in it."""
+    """Return a run's value under a name, but only the seed in it for its own name or folder."""
     value = candidate.path if name == "folder" else get_value(candidate, name)
     if value is None or name not in {"name", "folder"}:
         return parse_seed(value)
@@ -237,9 +237,9 @@ def _get_seed(candidate: Candidate, name: str) -> str | None:
 
 
 def _read_labels(scheme: Labels, seeds: Labels, source: str, known: Differences) -> tuple[Labels, Labels]:
-    """Labels without seeds as series, and the seeds, also short ones.
+    """Return labels without seeds as series, and the seeds, short ones included.
 
-    Short ones do not count where runs that differ in them differ in their settings, as stages do.
+    Short ones do not count if runs that differ in them differ in their settings, as stages do.
     """
     labels = [label or "" for label in scheme.values]
     parted = [split_seed(label) for label in labels]
@@ -255,7 +255,7 @@ def _read_labels(scheme: Labels, seeds: Labels, source: str, known: Differences)
 
 
 def _count_clashes(candidates: Sequence[Candidate], series: Labels, seeds: Labels, known: Differences) -> int:
-    """How many runs share series and seed with another, or a series without being its repetition."""
+    """Count the runs that share series and seed with another, or a series but not its settings."""
     count = 0
     for group in _group_equal(
         (name, one.run.benchmark) for name, one in zip(series.values, candidates, strict=True)

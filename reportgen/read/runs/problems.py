@@ -1,4 +1,4 @@
-"""What to report of imported runs: what was irregular, guessed, indistinguishable or left out."""
+"""Warnings about imported runs: irregular, guessed, indistinguishable or left out."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 _MOST_MESSAGES: Final = 20
 _MOST_KEYS: Final = 5
 _MOST_UNITS: Final = 20
-# Findings of so many units are reported one by one.
+# Findings of up to so many units are reported one by one.
 _FEW_UNITS: Final = 3
 _NUMBERS: Final = re.compile(r"\d[\d,.]*")
 _TABLES: Final = frozenset(("csv", "tsv", "jsonl", "parquet"))
 
 
 def find_method(runs: ImportedRuns) -> str | None:
-    """The setting whose values may be the series of all runs, and the seeds their repetitions.
+    """Return the setting whose values may be the series of all runs, repeated by seed, or None.
 
-    None where names or ``source.yml`` bring runs together already, or nothing says that they belong so: of
-    each value there are several runs, and no two of them have the same seed.
+    It needs several runs of each value, no two with the same seed, and is None if names or ``source.yml``
+    combine runs already.
     """
     logged = [
         (candidate, name)
         for candidate, name in zip(runs.candidates, runs.naming.names, strict=True)
-        # What nothing is known of says nothing of the others.
+        # A run without settings and seed has no effect.
         if candidate.run.metrics and (candidate.run.config or name.seed is not None)
     ]
     alone = len({name.series for _, name in logged}) == len(logged)
@@ -65,7 +65,7 @@ def find_method(runs: ImportedRuns) -> str | None:
 
 
 def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic, ...]:
-    """Warnings about what was read: irregular, guessed, indistinguishable or left out."""
+    """Return warnings about imported runs: irregular, guessed, indistinguishable or left out."""
     place, found, problems = runs.location.place, runs.found, [*_report_findings(runs)]
     read = f"the source is read as {get_title(found.units[0].format)}"
     for name, count in found.left_out:
@@ -79,7 +79,7 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic,
         advice = "Name what is to be read with files:, or make the others a source of their own"
         problems.append(Diagnostic(place, message, advice, Stage.DATA))
     problems += _report_names(runs)
-    # Runs whose settings or seed nothing tells, where those of the others bring them together.
+    # Runs with unknown settings or seed, if those of the others combine them.
     indices = runs.naming.seedless or (_find_bare_runs(runs) if find_method(runs) else ())
     others = format_count(len(runs.candidates) - len(indices), "run")
     for file, missing in _find_missing_files(runs, indices) if indices else ():
@@ -100,13 +100,13 @@ def report_imports(runs: ImportedRuns, chosen: ChosenFiles) -> tuple[Diagnostic,
 
 
 def _report_findings(runs: ImportedRuns) -> Iterator[Diagnostic]:
-    """What the readers found: once what they found of many units, and not more than a person reads."""
+    """Yield the readers' findings, those in many units once, and no more than a person reads."""
     by_message: dict[str, dict[str, StoredFinding]] = defaultdict(dict)
     for finding in chain.from_iterable(unit.stored.findings for unit in runs.units):
         by_message[_NUMBERS.sub("#", finding.message)].setdefault(finding.path, finding)
     many = {message: found for message, found in by_message.items() if len(found) > _FEW_UNITS}
     for first, *others in map(dict.values, many.values()):
-        # At the first of them; of numbers that differ, the first ones.
+        # At the first of them, with its numbers.
         equal = all(one.message == first.message for one in others)
         same = "the same" if equal else "the same with other numbers"
         paths = join_names([one.path for one in others], most=2)
@@ -129,7 +129,7 @@ def _diagnose(finding: StoredFinding, message: str) -> Diagnostic:
 
 
 def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
-    """How series and seeds were guessed, which runs cannot be distinguished, and which may be repetitions."""
+    """Warn about guessed series and seeds, indistinguishable runs, and possible repetitions."""
     naming, place = runs.naming, runs.location.place
     series = dict.fromkeys(name.series for name in naming.names)
     if naming.guessed:
@@ -156,16 +156,16 @@ def _report_names(runs: ImportedRuns) -> Iterator[Diagnostic]:
         alone = f"each of {len(series)} runs is a series of its own"
         advice = f"If those of one {key} are repetitions, say series_from: {key} in source.yml"
         if own := SCHEMES.get(naming.series_by):
-            # The key that keeps the series as they were found.
+            # The key that preserves the series as found.
             listed = ", ".join(own)
             advice += f"; if not, say series_from: {listed if len(own) == 1 else f'[{listed}]'}"
         yield Diagnostic(place, f"{alone}, though {key} and the seed tell {them} apart", advice, Stage.DATA)
 
 
 def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
-    """Runs that are read as different runs of one series, what is the same on many benchmarks once."""
+    """Warn about runs of one series and seed, once if they recur on many benchmarks."""
     naming, chosen, place = runs.naming, runs.chosen, runs.location.place
-    # Without evaluations of which no score is taken.
+    # Without evaluations that have none of the chosen scores.
     read = [
         not (run.evaluated and (taken := chosen.get(run.benchmark)))
         or not set(taken).isdisjoint(list_scores(run))
@@ -184,7 +184,7 @@ def _report_indistinct(runs: ImportedRuns) -> Iterator[Diagnostic]:
         message = f'{count} runs have the series "{series}" and {seed_text}'
         message = f'{count} runs of the series "{series}" differ in more than seeds' if mixed else message
         paths = [one.run.path for one in candidates]
-        # What they are called says more where they lie in one place.
+        # Names are more helpful if all have the same path.
         names = [one.run.name or one.run.id for one in candidates]
         shown = list_names(paths if len(set(paths)) > 1 else names)
         same = f"; likewise on {format_count(len(others), 'more benchmark')}" if others else ""
@@ -208,7 +208,7 @@ def _list_paths(runs: ImportedRuns, indices: Sequence[int]) -> list[str]:
 
 
 def _find_missing_files(runs: ImportedRuns, indices: Sequence[int]) -> list[tuple[str, list[int]]]:
-    """The files that all runs but these have, as words, and the indices of those that lack them."""
+    """Return the files that all other runs have, in words, and the indices of runs without them."""
     files = [
         {file.name for file in unit.unit.files} for unit, of_unit in runs.iterate_units() for _ in of_unit
     ]
@@ -221,7 +221,7 @@ def _find_missing_files(runs: ImportedRuns, indices: Sequence[int]) -> list[tupl
 
 
 def _find_bare_runs(runs: ImportedRuns) -> tuple[int, ...]:
-    """The indices of runs with values of which neither settings nor seed are known."""
+    """Return the indices of runs that have values, but neither settings nor a known seed."""
     pairs = enumerate(zip(runs.candidates, runs.naming.names, strict=True))
     return tuple(
         index for index, (one, name) in pairs if one.run.metrics and not one.run.config and name.seed is None
@@ -229,11 +229,11 @@ def _find_bare_runs(runs: ImportedRuns) -> tuple[int, ...]:
 
 
 def _report_evaluations(runs: ImportedRuns) -> Iterator[Diagnostic]:
-    """Evaluations of which not everything is read, and scores that are there and not taken."""
+    """Warn about evaluations that are not read completely, and scores that are not chosen."""
     scored = runs.scored
     answered = any(run.metrics for run in scored)
     evaluations = [candidate.run for candidate in runs.candidates if candidate.run.evaluated]
-    # What is evaluated on what; of an evaluation that says neither, its file.
+    # The model and benchmark of each evaluation, or its file if both are unknown.
     names = {
         id(run): " on ".join(filter(None, (run.model or run.name, run.benchmark)))
         or PurePosixPath(run.path).name

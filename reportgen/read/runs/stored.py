@@ -1,4 +1,4 @@
-"""What the cache holds of a unit that was read: its runs, and the Parquet files with their values.
+"""Units in the cache: their runs, and the Parquet files with their values.
 
 Rows are written in parts, so that no unit has to fit in memory.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class StoredRun:
     """One run of a logger, or one evaluation of a harness, without its values.
 
-    ``path`` is relative to the project where it is below it. The other fields are as in ``LoggedRun`` and
+    ``path`` is relative to the project if it is below it. The other fields are as in ``LoggedRun`` and
     ``Evaluation``; the name of an evaluation is its ``run``.
     """
 
@@ -45,7 +45,7 @@ class StoredRun:
     id: str = ""
     group: str = ""
     config: Mapping[str, Setting] = field(default_factory=dict)
-    metrics: Mapping[str, int] = field(default_factory=dict)  # how many values or answers each has
+    metrics: Mapping[str, int] = field(default_factory=dict)  # number of values or answers of each
     step_name: str = "step"
     begins: float | None = None  # the earliest time of a value, milliseconds since 1970 UTC
     evaluated: bool = False
@@ -59,19 +59,19 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A piece of a unit's rows as a Parquet file of so many bytes, with its columns and their SQL types."""
+    """Some of a unit's rows as a Parquet file: its size in bytes, and its columns with their SQL types."""
 
     name: str  # after the key of the unit
     size: int
     columns: tuple[str, ...]
     types: tuple[str, ...]
-    run: int | None = None  # the index of the only run in it; None where a column has that of each row
-    metric: str = ""  # what scored the answers of that run
+    run: int | None = None  # the index of its only run, None if a column has that of each row
+    metric: str = ""  # the metric of that run's answers
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFinding:
-    """Something irregular that was handled; see ``Finding``."""
+    """An irregularity that was handled; see ``Finding``."""
 
     path: str
     message: str
@@ -80,7 +80,7 @@ class StoredFinding:
 
 @dataclass(frozen=True, slots=True)
 class StoredUnit:
-    """A unit that was read: its runs and its rows in the order of writing, and what was irregular."""
+    """A unit that was read: its runs and rows in the order of writing, and irregularities."""
 
     runs: tuple[StoredRun, ...]
     parts: tuple[StoredPart, ...]
@@ -88,17 +88,17 @@ class StoredUnit:
 
 
 def get_temporary_cache() -> Cache:
-    """A cache for as long as the process lives, as in a notebook."""
+    """Return a cache that lasts as long as the process, as in a notebook."""
     return Cache(get_engine().folder / "units")
 
 
 def store_unit(cache: Cache, key: str, unit: StoredUnit) -> None:
-    """Store what is known of a unit, after its parts are in their places."""
+    """Store the description of a unit whose parts are written."""
     cache.put(key, dump_json(unit))
 
 
 def load_unit(cache: Cache, key: str) -> StoredUnit | None:
-    """What ``store_unit`` wrote; None where there is nothing, or a part of it is gone."""
+    """Load what ``store_unit`` wrote, or return None if it or one of its parts is missing."""
     unit = cache.load(key, StoredUnit)
     with suppress(OSError):
         paths = ((cache.get_text_path(key, part.name), part.size) for part in unit.parts) if unit else ()
@@ -108,7 +108,7 @@ def load_unit(cache: Cache, key: str) -> StoredUnit | None:
 
 
 def dump_json(value: object) -> bytes:
-    """Frozen dataclasses, and sets, lists and mappings of them, as JSON in which NaN stays NaN."""
+    """Serialise frozen dataclasses, and sets, lists and mappings of them, to JSON in which NaN stays NaN."""
 
     def list_fields(one: Any) -> dict[str, Any] | list[Any]:  # noqa: ANN401 - any dataclass or set
         if isinstance(one, frozenset):
@@ -119,15 +119,15 @@ def dump_json(value: object) -> bytes:
     return json.dumps(value, default=list_fields).encode()
 
 
-# The column with the index of a row's run in the unit; of totals, their place among those of the unit.
+# The column with the index of a row's run in the unit or, for totals, of the total.
 CODE: Final = "logged"
 _TOTALS: Final = {CODE: "INTEGER", "score": "DOUBLE", "stderr": "DOUBLE", "n": "DOUBLE"}
-# What the table of answers has besides its slices, and columns that the source gives to all of them.
+# Columns of answers besides slices, and names of columns that the source itself gives.
 _ANSWERS: Final = ("problem", "sample", "score", "answer", "gold", "tokens", "seconds")
 _NUMBERS: Final = frozenset(("score", "tokens", "seconds"))
 _GIVEN: Final = frozenset(("series", "run", "seed", "benchmark", "step", "metric", "value", "row", "cost"))
 _ROWS_OF_A_PART: Final = 1 << 20
-# Times that a timestamp can hold, which leaves out sentinels: 1 to 100,000 years after 1970.
+# Milliseconds since 1970 that a timestamp can hold, without sentinels: about the years 70 to 97,000.
 _TIMES: Final = (-6e13, 3e15)
 _LONGEST_SETTING: Final = 500
 _ERROR_NUMBER: Final = re.compile(r'"errno":"(\d+)"')
@@ -137,7 +137,7 @@ Columns: TypeAlias = "Mapping[str, np.ndarray[tuple[int], np.dtype[np.generic]]]
 
 
 def clean_text(text: Text) -> Text:
-    """A text without halves of characters, which JSON can hold and UTF-8 cannot, and with NUL as U+FFFD."""
+    """Return a text without lone surrogates, which JSON can hold and UTF-8 cannot, and with NUL as U+FFFD."""
     if text is None or (text.isascii() and "\0" not in text):
         return text
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
@@ -148,15 +148,15 @@ def _clean_name(text: str) -> str:
 
 
 def name_part(number: int) -> str:
-    """What a part is called, after the key of its unit."""
+    """Return the name of a part, after the key of its unit."""
     return f"{number}.parquet"
 
 
 def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mapping[str, str]) -> int:
     """Write a part of a unit, by its key and name, into the cache, and return its size in bytes.
 
-    ``cells`` holds the columns of the part, and each one's cell as SQL over the names of ``columns``. A disk
-    that is full or read-only is a ``ReportError``.
+    ``cells`` has the columns of the part, each with its cell as SQL over the names of ``columns``. A full or
+    read-only disk raises a ``ReportError``.
     """
     listed = ", ".join(f"{cell} AS {sql.quote_name(column)}" for column, cell in cells.items())
     cursor = get_engine().open_cursor()
@@ -166,9 +166,9 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
             cursor.execute(f"COPY (SELECT {listed} FROM piece) TO {sql.quote(str(path))} (FORMAT parquet)")  # noqa: S608
             size = path.stat().st_size
     except (OSError, duckdb.IOException) as error:
-        # No fault of the run, which would otherwise be left out as one that cannot be read.
+        # Not a fault of the run, which would otherwise be left out as unreadable.
         failed = error if isinstance(error, OSError) else OSError(str(error))
-        # DuckDB passes the error of the system on within its own words.
+        # DuckDB wraps the system's error in its own message.
         if not isinstance(error, OSError) and (number := _ERROR_NUMBER.search(str(error))):
             failed = OSError(int(number[1]), os.strerror(int(number[1])))
         message = "the rows that were read cannot be kept"
@@ -179,12 +179,12 @@ def write_part(cache: Cache, key: str, name: str, columns: Columns, cells: Mappi
 
 
 def list_totals(runs: Iterable[StoredRun]) -> list[tuple[int, Total]]:
-    """The totals of a unit that are rows of it, each with the index of its run: those without answers."""
+    """Return the totals that are rows of a unit, those without answers, with the index of their run."""
     return [(index, total) for index, run in enumerate(runs) if not run.metrics for total in run.totals]
 
 
 class UnitWriter:
-    """Writes the rows of one unit into a cache, in parts; paths are relative to ``root``."""
+    """Writer of the rows of one unit into a cache, in parts; paths are relative to ``root``."""
 
     def __init__(self, cache: Cache, key: str, root: Path) -> None:
         self._cache, self._key, self._root = cache, key, root
@@ -194,7 +194,7 @@ class UnitWriter:
         self._rows = 0
 
     def write(self, runs: Iterable[LoggedRun | Evaluation]) -> StoredUnit:
-        """Write everything that a reader hands over."""
+        """Write everything that a reader yields."""
         findings: list[StoredFinding] = []
         for run in runs:
             own = run.findings
@@ -244,7 +244,7 @@ class UnitWriter:
         )
 
     def _write_points(self) -> None:
-        """Write the points that were added since it was last called."""
+        """Write the points added since the last call."""
         if not self._rows:
             return
         runs, metrics, points = zip(*self._points, strict=True)
@@ -262,7 +262,7 @@ class UnitWriter:
             CODE: (CODE, "INTEGER"),
             "metric": (f"[{sql.quote_all(names)}][metric + 1]", sql.TEXT),
             "step": ("step", "DOUBLE"),
-            # The database takes NaN for an empty cell, but what was logged as NaN is no gap.
+            # The database reads NaN as an empty cell, but a logged NaN is not a gap.
             "value": ("CASE WHEN lost THEN CAST('nan' AS DOUBLE) ELSE value END", "DOUBLE"),
         }
         if any(one.times is not None for one in points):
@@ -279,7 +279,7 @@ class UnitWriter:
             values: dict[str, list[str | float | None]] = {
                 name: [getattr(answer, name) for answer in answers] for name in _ANSWERS
             }
-            # A slice with the name of another column is left out, as is a column that says nothing.
+            # A slice with the name of another column is left out, and so is an empty column.
             taken = {*_ANSWERS, *_GIVEN}
             for name in dict.fromkeys(name for answer in answers for name in answer.slices):
                 column = _clean_name(name)

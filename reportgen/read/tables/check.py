@@ -1,4 +1,4 @@
-"""What is wrong with files and tables: no known format, rows and cells with their lines, missing columns."""
+"""Checks of files and tables: unknown formats, faulty rows and cells with their lines, missing columns."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _DUCKDB: Final = re.compile(
 
 
 class Check(NamedTuple):
-    """What the cells of a column have to be."""
+    """A check of the cells of a column."""
 
-    # The end of a sentence about a wrong cell, and the next step; None of a right one.
+    # Returns the end of a sentence about a faulty cell and the next step, or None.
     find_fault: Callable[[Text], tuple[str, str] | None]
-    # Whether a cell may be wrong though the file gives its column a type.
+    # Whether to check cells even if the file gives their column a type.
     typed: bool = False
 
 
 def _make_check(is_right: Callable[[str], bool], fault: str, advice: str) -> Check:
-    """A check of filled cells; an empty one is missing, not wrong."""
+    """Return a check of filled cells; an empty one is missing, not faulty."""
     return Check(lambda cell: None if cell is None or is_missing(cell) or is_right(cell) else (fault, advice))
 
 
@@ -62,14 +62,14 @@ TIME: Final = _make_check(is_time, "is not a time", "Write times as 2026-05-31 o
 def find_faults(
     root: Path, files: Iterable[FileLayout], numbers: Collection[str], times: Collection[str] = ()
 ) -> list[Diagnostic]:
-    """Every row that cannot be read, and every cell that is no number or time where its column needs one."""
+    """Return a problem for each unreadable row, and each cell that should be a number or a time."""
     return find_wrong_cells(root, files, {**dict.fromkeys(numbers, NUMBER), **dict.fromkeys(times, TIME)})
 
 
 def find_wrong_cells(
     root: Path, files: Iterable[FileLayout], checks: Mapping[str, Check]
 ) -> list[Diagnostic]:
-    """Every row that cannot be read, and every cell that is wrong by the check of its column."""
+    """Return a problem for each unreadable row, and each cell that fails the check of its column."""
     problems: list[Diagnostic] = []
     for file in files:
         try:
@@ -102,7 +102,7 @@ def _check_rows(content: Content, file: FileLayout, checks: Mapping[str, Check])
 def explain_faults(
     root: Path, place: SourceLocation, files: Iterable[FileLayout], numbers: Collection[str]
 ) -> AbstractContextManager[None]:
-    """Turn a failure inside into what ``find_faults`` finds; see ``explain_errors``."""
+    """Turn a database failure into the problems from ``find_faults``; see ``explain_errors``."""
     return explain_errors(root, place, lambda: find_faults(root, files, numbers))
 
 
@@ -110,10 +110,10 @@ def explain_faults(
 def explain_errors(
     root: Path, place: SourceLocation, faults: Callable[[], Iterable[Diagnostic]]
 ) -> Iterator[None]:
-    """Turn a failure of the database inside into a ``ReportError`` with what the user can mend.
+    """Turn a database failure in the ``with`` block into a ``ReportError`` about what the user can fix.
 
-    ``faults``, called only then, looks for what is wrong in files below ``root``; a failure that nothing in
-    the rows explains is reported at ``place``.
+    ``faults`` is called only then, and checks files below ``root``; a failure that no row explains is
+    reported at ``place``.
     """
     try:
         yield
@@ -123,7 +123,7 @@ def explain_errors(
             text = str(error)
             message = f"the data cannot be read: {shorten(text.partition(chr(10))[0], 200)}"
             advice = "Check the files, or write them again"
-            # What DuckDB says of a file that Python reads: a stray quote, or a line of megabytes.
+            # DuckDB may refuse a file that Python reads: a stray quote, or a line of megabytes.
             if match := _DUCKDB.search(text):
                 reason = shorten(match["reason"], 200).rstrip(".")
                 message = f"the row cannot be read: {reason[:1].lower()}{reason[1:]}"
@@ -134,10 +134,10 @@ def explain_errors(
 
 
 def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ...]:
-    """A warning for each file without some of the metrics or without a run or seed, which others have.
+    """Return a warning for each file without a metric, run or seed column that others have.
 
-    A file without the column of series, step, metric or value, or of problem or score, is an error. JSON
-    Lines have a key only where there is something to say, so a sample proves nothing.
+    A missing column of series, step, metric, value, problem or score is an error. JSON Lines omit keys
+    without a value, so a sample of them proves nothing.
     """
     roles = layout.roles
     needed = [name for name in (roles.series, roles.step, roles.metric, roles.value) if name]
@@ -162,7 +162,7 @@ def check_columns(layout: Layout, looks: Sequence[Look]) -> tuple[Diagnostic, ..
 
 
 def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnostic]:
-    """A warning of a source of measurements that has nothing to draw, as where decimals have commas."""
+    """Warn if a source of measurements has nothing to draw, as when decimals have commas."""
     layout = survey.layout
     if layout.metrics or layout.outcomes or layout.totals:
         return
@@ -184,7 +184,7 @@ def warn_no_metrics(survey: Survey, place: SourceLocation) -> Iterator[Diagnosti
 
 
 def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceLocation) -> Survey:
-    """A survey with warnings of what the settings name in vain, or a ``ReportError`` if it is necessary."""
+    """Return a survey with warnings of unknown names in the settings; raises for a required one."""
     problems = list(find_unmatched_names(survey, settings, place))
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise ReportError(*problems)
@@ -194,7 +194,7 @@ def check_setting_names(survey: Survey, settings: SourceSettings, place: SourceL
 def find_unmatched_names(
     survey: Survey, settings: SourceSettings, place: SourceLocation
 ) -> Iterator[Diagnostic]:
-    """Names in the settings that the data do not have."""
+    """Yield a problem for each name in the settings that the data do not have."""
 
     def report(key: str, kind: str, name: str, known: Sequence[str], severity: Severity) -> Diagnostic:
         message = f'{key}: there is no {kind} "{name}"'
@@ -223,12 +223,12 @@ _SQLITE: Final = b"SQLite format 3\x00"
 _OPTUNA: Final = frozenset(("studies", "trials", "trial_values"))
 _COPY: Final = "Copy it again from where the run wrote it"
 _BEGINNING, _MOST_ENDINGS = 1024, 6
-# What a first line shows of a table.
+# The first line of a table in each format, as a regular expression.
 _TABLES: Final = (("jsonl", r"\{.*"), ("json", r"\[.*"), ("tsv", r".*\t.*"), ("csv", r".*,.*"))
 
 
 def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
-    """What is wrong with files that only loggers and harnesses write, in a source that holds nothing else."""
+    """Return the problems of a source's files if only loggers and harnesses write such files."""
     problems = Diagnostics()
     for path in paths:
         content = Content(path, locate_file(path, root).file, "")
@@ -241,7 +241,7 @@ def check_unknown_files(paths: Iterable[Path], root: Path) -> list[Diagnostic]:
 
 
 def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
-    """Why a file that was named is not read: neither its ending nor its content tells a format."""
+    """Return why a named file is not read: neither its suffix nor its content shows a format."""
     content = Content(path, locate_file(path, root).file, "")
     problems = Diagnostics()
     with problems.collecting():
@@ -263,7 +263,7 @@ def explain_unknown_format(path: Path, root: Path) -> list[Diagnostic]:
 
 
 def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnostic:
-    """The problem of a folder in which no file is data."""
+    """Return the problem of a folder without data files."""
     held = list_endings(paths)
     message = f"the folder has no data file: it {f'holds {held}' if held else 'is empty'}"
     advice = "Put CSV, TSV, JSON, JSON Lines or Parquet files in it, or name others with files: and format:"
@@ -273,18 +273,18 @@ def report_no_data(folder: Path, paths: Iterable[Path], root: Path) -> Diagnosti
 
 
 def count_endings(paths: Iterable[Path]) -> list[tuple[str, int]]:
-    """How many files there are of each ending, most first."""
+    """Count the files of each suffix, the most frequent first."""
     counts = Counter(path.suffix.lower() or "without an ending" for path in paths)
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 
 def list_endings(paths: Iterable[Path]) -> str:
-    """The same as words; empty where there are no files."""
+    """Return these counts in words, or an empty text if there are no files."""
     return join_names([f"{count:,} {ending}" for ending, count in count_endings(paths)], most=_MOST_ENDINGS)
 
 
 def _explain_database(content: Content) -> ReportError:
-    """What a file is that is called like a database: a store of something else, or damaged."""
+    """Return an error with what a file named like a database is: another program's, or damaged."""
     from reportgen.formats.runs import UnreadableError  # noqa: PLC0415 - seldom needed
     from reportgen.formats.sqlite import open_store  # noqa: PLC0415
 

@@ -1,7 +1,6 @@
-"""How a source is read, before any row is: its files, the part of each column, its metrics and series.
+"""The layout of a source before any row is read: files, roles of columns, metrics and series.
 
-Which column plays which part in measurements, outcomes and totals is known by its name, or said by
-``source.yml``.
+The roles of columns in measurements, outcomes and totals come from their names or from ``source.yml``.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-# Raw names that a metric of the report stands for: usually one.
+# Names in the data of one metric of the report, usually one.
 RawNames: TypeAlias = tuple[str, ...]
-# Columns as written, and the cells they may hold.
+# Columns as written, and their accepted values.
 Filters: TypeAlias = "tuple[tuple[str, CellValue | tuple[CellValue, ...]], ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The column, as written, that plays each part; None where none does."""
+    """The column, as written, that has each role, or None."""
 
     series: str | None = None
     run: str | None = None
@@ -48,7 +47,7 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRoles:
-    """The column, as written, for each part of outcomes; ``Roles`` has those of series, run and seed."""
+    """The column, as written, for each role in outcomes; ``Roles`` has series, run and seed."""
 
     problem: str
     score: str
@@ -64,7 +63,7 @@ class OutcomeRoles:
 
 @dataclass(frozen=True, slots=True)
 class TotalRoles:
-    """The column, as written, for each part of totals: scores of whole benchmarks."""
+    """The column, as written, for each role in totals: scores of whole benchmarks."""
 
     score: str
     stderr: str | None = None
@@ -75,10 +74,10 @@ class TotalRoles:
 
 @dataclass(frozen=True, slots=True)
 class RunColumn:
-    """Whose values a column holds where runs are columns, as in a chart that W&B exported.
+    """Run and metric of a column if runs are columns, as in a chart exported from W&B.
 
-    ``low`` and ``high`` are the columns of the smallest and largest of the values that one stands for; empty
-    where each stands for itself.
+    ``low`` and ``high`` are the columns of the smallest and largest of the values that one aggregates, or
+    empty if each is a single value.
     """
 
     series: str
@@ -98,32 +97,32 @@ class Layout:
     roles: Roles
     long: bool  # whether a row is one value with its metric
     metrics: Mapping[str, RawNames]  # name in the report: names in the data
-    series: tuple[str, ...]  # names in the report, in order of first appearance as far as was looked
-    exhaustive: bool  # whether metrics and series are known to be all
-    # Text columns of Parquet files that are known to have no empty cell.
+    series: tuple[str, ...]  # names in the report, in order of first appearance in the rows read
+    exhaustive: bool  # whether metrics and series are complete
+    # Text columns of Parquet files without empty cells.
     gapless: frozenset[str] = field(default_factory=frozenset)
     outcomes: OutcomeRoles | None = None
     totals: TotalRoles | None = None
     benchmarks: tuple[str, ...] = ()  # in order of first appearance
-    # The benchmarks on which a smaller total is the better one, as the harness or the name of the metric
-    # says; an empty name stands for totals without benchmarks.
+    # Benchmarks on which a smaller total is better, by the harness or the name of the metric; an empty name
+    # means totals without benchmarks.
     lower_is_better: tuple[str, ...] = ()
-    # Benchmark to what a harness calls its score; without those whose score has no name.
+    # Benchmark to the harness's name of its score, if it has one.
     score_names: Mapping[str, str] = field(default_factory=dict)
-    step_name: str = ""  # where it is not the name of the column
-    spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty where rows say whose they are
-    # What several rows of one step mean where the format says it, as ``repeat:`` of a source does.
+    step_name: str = ""  # if it differs from the name of the column
+    spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty unless runs are columns
+    # Meaning of several rows of one step in the format, as ``repeat:`` of a source.
     repeat: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """For each file the name it gives its rows where no column does."""
+        """Name that each file gives its rows if no column does."""
         return tuple(file.label for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What is known of a source without reading it, and warnings of what was irregular."""
+    """What a sample shows of a source, and warnings about irregularities."""
 
     layout: Layout
     raw_metrics: tuple[str, ...]
@@ -131,23 +130,23 @@ class Survey:
 
 
 def get_layout(source: Source) -> Layout:
-    """The layout that ``open_source`` gave a source; a ``TypeError`` if something else made it."""
+    """Return the layout that ``open_source`` gave a source; a ``TypeError`` if something else made it."""
     if not isinstance(source.layout, Layout):
         raise TypeError(f"the source {source.name!r} was not opened by reportgen.read")
     return source.layout
 
 
-# In wide form an interval belongs to a metric by the end of its name.
+# In wide form these suffixes assign the columns of an interval to a metric.
 INTERVAL_PARTS: Final = ("low", "high", "stderr", "std", "n")
-# Names by which a part is recognised, the best first; capital letters make no difference. Where a model's
-# answer is called prediction, a column called answer has the right one.
+# Names that identify a role, the best first, in any case. If a model's answer is called prediction, a column
+# called answer has the right one.
 _OUTCOME_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "problem": ("problem", "problem_id", "question_id", "task_id", "doc_id", "idx", "id"),
     "sample": ("sample", "sample_id", "attempt", "epoch"),
     "score": ("score", "correct", "is_correct", "acc", "reward"),
     "answer": ("prediction", "extracted", "answer"),
     "gold": ("gold", "target", "reference", "answer"),
-    # Only by source.yml: it changes every interval.
+    # Only if set in source.yml: it changes every interval.
     "cluster": (),
     "tokens": ("tokens", "completion_tokens", "num_tokens"),
     "seconds": ("seconds", "time", "latency"),
@@ -161,26 +160,26 @@ _TOTAL_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "benchmark": ("benchmark", "task", "dataset"),
     "metric": ("metric",),
 }
-# Numbers or nothing: a column called time may well hold a date.
+# These columns must be numeric: one called time may hold dates.
 _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
-# Rows of anything may have one of these.
+# Tables of any content may have one of these.
 _SAYS_LITTLE: Final = frozenset(("idx", "id"))
-# What a frame of outcomes has next to its free columns.
+# Columns of a frame of outcomes besides its free columns.
 _RESERVED: Final = frozenset((*_OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster"}
 
 
 def get_mapped_columns(settings: SourceSettings) -> dict[str, str]:
-    """Part: column, of those that ``source.yml`` names."""
+    """Return the columns that ``source.yml`` names, by role."""
     return {part: name for part, name in settings.columns.model_dump().items() if name is not None}
 
 
 def is_name_of(part: str, column: str) -> bool:
-    """Whether a column plays a part, such as ``step``, by its name."""
+    """Return whether the name of a column gives it a role such as ``step``."""
     return column.strip().casefold() in ROLE_NAMES[part]
 
 
 def find_column(name: str, columns: Sequence[str]) -> str | None:
-    """The column of this name; capital letters make no difference where that leaves no doubt."""
+    """Return the column of this name, in any case if that is unambiguous, or None."""
     if name in columns:
         return name
     matches = [column for column in columns if column.casefold() == name.casefold()]
@@ -190,7 +189,7 @@ def find_column(name: str, columns: Sequence[str]) -> str | None:
 def check_named_columns(
     columns: Sequence[str], settings: SourceSettings, place: SourceLocation, holder: str, *, exactly: bool
 ) -> None:
-    """Refuse columns that settings name and the holder, as words, does not have."""
+    """Refuse columns that the settings name and the holder, given in words, does not have."""
     requested = [(f"columns: {part}", name, exactly) for part, name in get_mapped_columns(settings).items()]
     requested += [("filter", name, False) for name in settings.filter]
     problems = []
@@ -203,7 +202,7 @@ def check_named_columns(
 
 
 def resolve_column(name: str, layout: Layout) -> str | None:
-    """The column of this name or, where none has it, the one that plays this part; None without either."""
+    """Return the column of this name, otherwise the one with this role, or None."""
     column = find_column(name, tuple(layout.kinds))
     if column is None and name in {*_RESERVED, "cluster"} - {"row"}:
         owner = layout.outcomes if name in _OUTCOME_NAMES else layout.roles
@@ -214,7 +213,7 @@ def resolve_column(name: str, layout: Layout) -> str | None:
 def resolve_filters(
     filters: Mapping[str, CellValue | tuple[CellValue, ...]], columns: Sequence[str]
 ) -> Filters:
-    """Filters on columns as they are written."""
+    """Return filters with columns as they are written."""
     return tuple((find_column(name, columns) or name, cell) for name, cell in filters.items())
 
 
@@ -226,10 +225,10 @@ def match_columns(
     taken: Iterable[str | None] = (),
     fits: Callable[[str, str], bool] = lambda _part, _column: True,
 ) -> dict[str, str]:
-    """The column for each part: a mapped one first, otherwise by name; no column plays two parts.
+    """Return the column for each role: a mapped one, otherwise by name; no column has two roles.
 
-    ``known`` has for each part the names of its column, the best first; capital letters make no difference.
-    Columns that are ``taken`` play other parts; ``fits`` says whether a column may play a part.
+    ``known`` has the names of each role's column, the best first, in any case. Columns that are ``taken``
+    have other roles; ``fits`` returns whether a column may have a role.
     """
     gone = {*mapped.values(), *taken}
     matched = {part: name for part, name in mapped.items() if part in known}
@@ -254,7 +253,7 @@ def _make_missing_error(
 def detect_roles(
     columns: Sequence[str], settings: SourceSettings, place: SourceLocation
 ) -> tuple[Roles, bool]:
-    """The column for each part, and whether the table is long; a ``ReportError`` if a column is missing."""
+    """Return the column for each role, and whether the table is long; raises if one is missing."""
     mapped = get_mapped_columns(settings)
     check_named_columns(columns, settings, place, "data", exactly=True)
     roles = Roles(**match_columns(ROLE_NAMES, columns, mapped))
@@ -270,12 +269,11 @@ def detect_roles(
 def detect_outcomes(
     kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: SourceLocation, *, long: bool
 ) -> OutcomeRoles | None:
-    """The column for each part of outcomes; None where the table holds measurements.
+    """Return the column for each role in outcomes, or None if the table holds measurements.
 
-    A table holds outcomes if it has columns for problem and score and none for the step, or if
-    ``source.yml`` says ``form: outcomes`` or names one of the two; then it is an error if one is missing.
-    ``epoch``, which is a step in training and a sample in evaluation, is the sample of a column that is
-    called problem or the like.
+    A table holds outcomes if it has columns for problem and score and none for the step, or if ``source.yml``
+    says ``form: outcomes`` or names one of the two; then a missing one is an error. ``epoch``, a step in
+    training and a sample in evaluation, is the sample if a column is called problem or the like.
     """
     mapped = get_mapped_columns(settings)
     requested = settings.form == "outcomes" or not {"problem", "score"}.isdisjoint(mapped)
@@ -303,7 +301,7 @@ def detect_outcomes(
 def detect_totals(
     kinds: Mapping[str, Kind], roles: Roles, settings: SourceSettings, place: SourceLocation
 ) -> TotalRoles | None:
-    """The column for each part of totals, with an error without a score; None without ``form: totals``."""
+    """Return the column for each role in totals, or None without ``form: totals``; needs a score."""
     if settings.form != "totals":
         return None
     taken = (roles.series, roles.run, roles.seed)
@@ -314,9 +312,9 @@ def detect_totals(
 
 
 def find_wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> list[str]:
-    """The numeric columns that play no other part.
+    """Return the numeric columns without another role.
 
-    Where only some rows were ``sampled``, an empty column may be filled in others.
+    If only some rows were ``sampled``, an empty column counts, since others may fill it.
     """
     taken = set(astuple(roles))
     numeric_kinds = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
@@ -328,7 +326,7 @@ def find_wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool)
 
 
 def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, RawNames]:
-    """Name in the report: names in the data, of the metrics that ``metrics:`` selects."""
+    """Return the metrics that ``metrics:`` selects, as name in the report: names in the data."""
     metrics: dict[str, RawNames] = {}
     for raw in names:
         name = settings.rename_metrics.get(raw, raw)
@@ -338,10 +336,10 @@ def select_metrics(names: Iterable[str], settings: SourceSettings) -> dict[str, 
 
 
 def list_free_columns(layout: Layout) -> tuple[str, ...]:
-    """The columns that outcomes can be sliced by: those that play no part, as written.
+    """Return the columns that outcomes can be sliced by: those without a role, as written.
 
-    A column of clusters is one of them. A column whose name a part of outcomes has, or another column but for
-    its capitals, is left out.
+    A column of clusters is one of them. A column is left out if its name, ignoring case, is that of a role in
+    outcomes or of an earlier column.
     """
     if layout.outcomes is None:
         return ()

@@ -1,6 +1,6 @@
-"""JSON of any shape as a table: ``source.yml`` says where rows are, and where each column is in a row.
+"""JSON of any shape as a table: ``source.yml`` has the path to the rows, and to each column in a row.
 
-The rows are written as Parquet into the cache, all cells as texts, and read from there like a table.
+The rows are written to the cache as Parquet, all cells as texts, and read from there like a table.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _ROWS_OF_A_PART: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class _Mapping:
-    """Where the rows are in a file or line, None if nobody says it, and where each column is in a row."""
+    """Path to the rows in a file or line, None if not given, and to each column in a row."""
 
     rows: JsonPath | None
     columns: Mapping[str, JsonPath]
@@ -66,15 +66,15 @@ class _Mapping:
 
     @property
     def rows_name(self) -> str:
-        """What a message calls the rows."""
+        """Name of the rows in messages."""
         return f'rows: "{self.rows.text}"' if self.rows else "the file"
 
 
 @dataclass(frozen=True, slots=True)
 class MappedTables:
-    """JSON files as tables with their rows in the cache, and warnings of what was irregular.
+    """JSON files as tables with their rows in the cache, and warnings about irregularities.
 
-    By ``settings``, those of the source, each column plays the part that it is named after.
+    In ``settings``, those of the source, each column has the role that it is named after.
     """
 
     files: tuple[FileLayout, ...]
@@ -89,7 +89,7 @@ def map_tables(
     hashed: Sequence[SourceFile],
     cache: Cache,
 ) -> MappedTables:
-    """Bring rows of JSON files into the cache, or raise a ``ReportError`` of each wrong path or file."""
+    """Write rows of JSON files to the cache, or raise a ``ReportError`` of each wrong path or file."""
     mapping = _parse_mapping(settings, location.place)
     problems = Diagnostics()
     tables: list[FileLayout] = []
@@ -141,7 +141,7 @@ def _parse_mapping(settings: SourceSettings, place: SourceLocation) -> _Mapping:
 
 
 def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Diagnostic]:
-    """Everything that no file has; for what the runs of a unit hold see ``_TableWriter.read``."""
+    """Yield problems of paths that find nothing in any file; for units see ``_TableWriter.read``."""
     runs = [run for unit in units for run in unit.runs]
     place, rows = mapping.place, mapping.rows
     if not runs:
@@ -149,7 +149,7 @@ def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Dia
         for one in (finding for unit in units for finding in unit.findings):
             yield Diagnostic(SourceLocation(one.path, one.line), one.message, advice, Stage.DATA)
         return
-    # What rows have instead of a column that is nowhere.
+    # What rows have instead of a column that none of them has.
     known = next((f"A row has {run.name}" for run in runs if run.name), "")
     whence = "Mend rows: in source.yml" if rows else "Say where they are, as in rows: $.results[*]"
     known = known or f"A row is {runs[0].group}. {whence}"
@@ -168,7 +168,7 @@ def _find_faults(units: Sequence[StoredUnit], mapping: _Mapping) -> Iterator[Dia
 
 
 class _TableWriter:
-    """Writes the rows of one file into the cache under a key, in parts."""
+    """Writer of the rows of one file into the cache under a key, in parts."""
 
     def __init__(self, content: Content, mapping: _Mapping, cache: Cache, key: str) -> None:
         self._content, self._mapping, self._cache, self._key = content, mapping, cache, key
@@ -179,11 +179,11 @@ class _TableWriter:
         self._first: PathRow | None = None
 
     def read(self) -> StoredUnit:
-        """Read and write the whole file, or raise a ``ReportError`` if it has no rows where they should be.
+        """Read and write the whole file; raises a ``ReportError`` if the path to its rows leads nowhere.
 
         The unit has one run: its ``name`` and ``group`` are the keys and kind of the first row, ``metrics``
-        count the cells of each column, and ``config`` has the columns whose every cell holds others, and
-        what is there in place of those that find nothing.
+        count the filled cells of each column, and ``config`` has the columns that hold only lists or objects,
+        and what the first row has in place of the empty ones.
         """
         content, mapping = self._content, self._mapping
         findings = []
@@ -193,7 +193,7 @@ class _TableWriter:
                     StoredFinding(document.location.file, document.message, document.location.line)
                 )
                 continue
-            # If nobody says where the rows are, a line is one, and a file is a list of them.
+            # Without a path to the rows, a line is a row, and a file is a list of rows.
             rows = mapping.rows or parse_path("$" if document.line else "$[*]", rows=True)
             try:
                 for row in find_rows(document.value, rows):
@@ -205,7 +205,7 @@ class _TableWriter:
         if self._first is None:
             findings.append(StoredFinding(content.name, f"{mapping.rows_name} finds no rows", None))
             return StoredUnit((), (), tuple(findings))
-        # Of a column whose every cell holds others nothing can be read.
+        # A column that holds only lists or objects cannot be read.
         config: dict[str, Setting] = {
             name: count == self._filled[name] for name, count in self._held.items() if count
         }

@@ -1,4 +1,4 @@
-"""Files as SQL: a FROM clause that holds just the columns requested, and identifies every row."""
+"""Files as SQL: a FROM clause with only the requested columns, and the position of every row."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ WRONG: Final = frozenset(("false", "incorrect", "wrong", "fail", "failed"))
 
 
 def parse_score(expression: str, kind: str, ends: tuple[float, float]) -> str:
-    """A cell of an SQL type as a score; a missing word is NULL, any other word makes the statement fail.
+    """Return SQL for a cell as a score; a missing word is NULL, any other word fails the statement.
 
-    Truth values and words stand for ``ends``, the lowest and the highest possible score.
+    Truth values and words mean ``ends``, the lowest and the highest possible score.
     """
     low, high = (f"CAST({sql.quote(repr(end))} AS DOUBLE)" for end in ends)
     if kind == "BOOLEAN":
@@ -49,7 +49,7 @@ def parse_score(expression: str, kind: str, ends: tuple[float, float]) -> str:
 
 
 def check_range(name: str, ends: tuple[float, float]) -> str:
-    """A column of scores, in SQL; one outside of the range makes the statement fail.
+    """Return SQL for a column of scores that fails the statement at a score out of range.
 
     NaN and infinite scores pass: they are missing, not wrong, and counted as such.
     """
@@ -59,7 +59,7 @@ def check_range(name: str, ends: tuple[float, float]) -> str:
 
 
 def check_score(cell: Text, ends: tuple[float, float]) -> tuple[str, str] | None:
-    """What is wrong with a cell of a score column, and the next step; None where it is a score or missing."""
+    """Return the fault of a score cell and the next step, or None if it is a score or missing."""
     if cell is None or is_missing(cell) or cell.strip(" ").lower() in RIGHT | WRONG:
         return None
     if not is_number(cell):
@@ -73,12 +73,12 @@ def check_score(cell: Text, ends: tuple[float, float]) -> tuple[str, str] | None
 
 UNNAMED: Final = "(unnamed)"
 FILE_ROWS: Final = 1 << 40
-"""A position holds the index of a file times this, and the number of a row, which is smaller."""
+"""Factor of the index of a file in a position, to which the smaller number of a row is added."""
 _PIECE: Final = 1 << 20
 
 
 class Rows:
-    """The rows of some files of one shape, with the columns requested so far."""
+    """The rows of some files of one shape, and the columns requested so far."""
 
     def __init__(self, root: Path, layout: Layout, indices: Sequence[int]) -> None:
         self._root, self._layout, self._indices = root, layout, indices
@@ -88,58 +88,58 @@ class Rows:
         self.columnar: Final = self._files[0].format == "parquet"
 
     def copy(self) -> Rows:
-        """The same files, with no column requested yet."""
+        """Return the same files, with no column requested yet."""
         return Rows(self._root, self._layout, self._indices)
 
     def has(self, name: str | None) -> bool:
-        """Whether any of the files has the column."""
+        """Return whether any of the files has the column."""
         return any(name in file.names for file in self._files)
 
     def as_number(self, name: str | None) -> str:
-        """The column as numbers; NULL without one."""
+        """Return the column as numbers, or NULL without one."""
         return self._convert(sql.parse_number, name, "DOUBLE")
 
     def as_score(self, name: str, ends: tuple[float, float]) -> str:
-        """The column as scores between two ends."""
+        """Return the column as scores between two ends."""
         return self._convert(lambda cell, kind: parse_score(cell, kind, ends), name, "DOUBLE")
 
     def as_time(self, name: str | None) -> str:
-        """The column as milliseconds since 1970 UTC."""
+        """Return the column as milliseconds since 1970 UTC."""
         return self._convert(sql.parse_time, name, "DOUBLE")
 
     def as_words(self, name: str | None) -> str:
-        """The column as texts."""
+        """Return the column as texts."""
         return self._convert(sql.as_text, name, sql.TEXT)
 
     def as_text(self, name: str | None) -> str:
-        """The column as texts; NULL where a cell is empty."""
+        """Return the column as texts, with NULL for empty cells."""
         if name in self._layout.gapless:
             return self.as_words(name)
         return f"nullif({self.as_words(name)}, '')"
 
     def as_written(self, name: str) -> str:
-        """The column as the files have it."""
+        """Return the column as the files have it."""
         return self._select_cell(name) if self.has(name) else f"CAST(NULL AS {sql.TEXT})"
 
     def is_equal(self, name: str, cell: CellValue | tuple[CellValue, ...]) -> str:
-        """Whether the column has this value, or one of these."""
+        """Return a test for this value of the column, or one of these."""
         return sql.is_equal(self._select_cell(name), self._type(name), cell) if self.has(name) else "FALSE"
 
     def label(self, labels: Sequence[str]) -> str:
-        """What each file is called, of one label for every file of the source."""
+        """Return the label of a row's file, given one label for each file of the source."""
         picked = [labels[index] for index in self._indices]
         if len(set(picked)) == 1:
             return sql.quote(picked[0])
         return f"{sql.make_list(picked)}[file + 1]"
 
     def get_position(self) -> str:
-        """The order of writing: by file, then by row."""
+        """Return the position in the order of writing: by file, then by row."""
         if len(self._layout.files) == 1:
             return "row"
         return f"[{', '.join(map(str, self._indices))}][file + 1] * {FILE_ROWS} + row"
 
     def build_source(self) -> str:
-        """The FROM clause, which is built last."""
+        """Build the FROM clause; request all columns before."""
         file = self._files[0]
         compression = file.compression if file.as_it_is else ""
         scan = FORMATS[file.format].scan(self._paths, replace(file, compression=compression), self._selected)
@@ -155,7 +155,7 @@ class Rows:
             if name not in self._selected:
                 self._selected.append(name)
             return f"k{self._selected.index(name)}"
-        # Its values are known for each file, or for each code in it.
+        # The values are given for each file, or for each code in it.
         values: list[Text] = []
         begins = []
         for file in self._files:
@@ -173,7 +173,7 @@ class Rows:
 
 
 def group_files(root: Path, layout: Layout) -> Iterator[Rows]:
-    """The files of a source, those of one shape together: one reader for all of them costs least."""
+    """Yield the files of a source by shape: one reader for all of a shape costs least."""
     shapes: dict[object, list[int]] = defaultdict(list)
     for index, file in enumerate(layout.files):
         compression = file.compression if file.as_it_is else ""
@@ -185,7 +185,7 @@ def group_files(root: Path, layout: Layout) -> Iterator[Rows]:
 
 
 def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
-    """The name of a row's series in the report."""
+    """Return SQL for the name of a row's series in the report."""
     column = layout.roles.series
     if column is None:
         return rows.label([rename.get(label, label) for label in layout.labels])
@@ -196,7 +196,7 @@ def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
 
 
 def select_run(rows: Rows, layout: Layout) -> str:
-    """What distinguishes a row's run from others of its series: run, otherwise seed, otherwise file."""
+    """Return SQL for what identifies a run in its series: run, otherwise seed, otherwise file."""
     roles = layout.roles
     named = [rows.as_text(name) for name in (roles.run, roles.seed) if name is not None]
     if roles.run in layout.gapless:
@@ -206,20 +206,20 @@ def select_run(rows: Rows, layout: Layout) -> str:
 
 
 def select_names(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> dict[str, str]:
-    """A row's series, run and seed, which is NULL where it is unknown."""
+    """Return SQL for a row's series, run and seed, which is NULL if unknown."""
     names = {"series": select_series(rows, layout, rename), "run": select_run(rows, layout)}
     return {**names, "seed": rows.as_text(layout.roles.seed)}
 
 
 def keep_series(select: str, series: Iterable[str] | None) -> str:
-    """A SELECT with the rows of some series only, or as it is where all count."""
+    """Limit a SELECT to the rows of some series, or return it unchanged if all count."""
     if series is None:
         return select
     return f"SELECT * FROM ({select}) WHERE series IN ({sql.quote_all(series) or 'NULL'})"  # noqa: S608 - quoted
 
 
 def rename_texts(cell: str, names: Mapping[str, str]) -> str:
-    """A text in SQL, under its new name where it has one."""
+    """Return SQL for a text, under its new name if it has one."""
     if not names:
         return cell
     cases = " ".join(f"WHEN {sql.quote(old)} THEN {sql.quote(new)}" for old, new in names.items())
@@ -227,14 +227,14 @@ def rename_texts(cell: str, names: Mapping[str, str]) -> str:
 
 
 def select_fields(rows: Rows, fields: Mapping[str, str], filters: Filters = (), *tests: str) -> str:
-    """The SELECT of cells by name, of the rows that filters and tests leave; no cell can be added later."""
+    """Return the SELECT of named cells in rows that pass filters and tests; no cell can be added later."""
     conditions = [*(rows.is_equal(column, cell) for column, cell in filters), *filter(None, tests)]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return f"SELECT {list_cells(fields)} FROM {rows.build_source()}{where}"  # noqa: S608 - quoted
 
 
 def list_cells(fields: Mapping[str, str]) -> str:
-    """Cells by name, as the list of a SELECT."""
+    """Return named cells as the list of a SELECT."""
     return ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in fields.items())
 
 
@@ -245,13 +245,13 @@ def select_files(
     filters: Filters = (),
     test: Callable[[Rows], str] = lambda _: "",
 ) -> str:
-    """The SELECT of cells by name out of all files of a source; see ``select_fields``."""
+    """Return the SELECT of named cells from all files of a source; see ``select_fields``."""
     groups = group_files(root, layout)
     return " UNION ALL ".join(select_fields(rows, list_fields(rows), filters, test(rows)) for rows in groups)
 
 
 def _prepare_file(root: Path, file: FileLayout) -> Path:
-    """The file itself, or a copy without what DuckDB stumbles over, made once a process."""
+    """Return the file, or a copy without what DuckDB cannot read, made once per process."""
     path = root / file.place
     if file.as_it_is:
         return path
@@ -263,7 +263,7 @@ def _prepare_file(root: Path, file: FileLayout) -> Path:
         left = sys.maxsize if file.keep is None else file.keep - file.skip
         with file.get_content(root).open() as source, unfinished.open("wb") as target:
             source.read(file.skip)
-            # A whole line at a time where its end may have to be changed.
+            # A whole line at a time if its end may have to be changed.
             read = source.read if file.even_ends else source.readline
             while left and (piece := read(min(left, _PIECE) if file.even_ends else left)):
                 target.write(piece if file.even_ends else piece.replace(b"\r\n", b"\n"))
@@ -273,9 +273,9 @@ def _prepare_file(root: Path, file: FileLayout) -> Path:
 
 
 def locate_row(root: Path, layout: Layout, position: int) -> tuple[str, int | None, int | None]:
-    """The path of a row's file, its line there, which is None in a binary file, and its number.
+    """Return the path of a row's file, its line, None in a binary file, and its number in the file.
 
-    Of what a logger wrote neither is known: its rows were brought into another order.
+    Both are None for a logger's files, since their rows are reordered.
     """
     index = position // FILE_ROWS if len(layout.files) > 1 else 0
     file = layout.files[index]

@@ -1,4 +1,4 @@
-"""The tables of a source, and from these to a layout: columns, their parts, metrics and series."""
+"""Survey of the tables of a source: columns with their roles, metrics and series."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-# So many cells of the sample say what a column holds; a wrong one elsewhere is found when it is read.
+# Sampled cells that decide the kind of a column; a faulty one elsewhere is found when it is read.
 _CELLS_FOR_KIND: Final = 256
 _SEPARATELY: Final = "For intervals, export the runs ungrouped, or put the folders wandb/run-* here"
 
 
 def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFiles) -> tuple[FileLayout, ...]:
-    """The tables of a source, in reading order, without columns; a ``ReportError`` if no format is known."""
+    """Return the tables of a source, in reading order, without columns; raises if no format is known."""
     paths = [path for path in chosen.paths if chosen.named or split_ending(path)[1]]
     paths = [path for path in paths if path not in chosen.unreadable]
     if not paths and (lost := list(report_unread(chosen.skipped, chosen.unreadable, location.root))):
@@ -104,7 +104,7 @@ def list_tables(location: Location, settings: SourceSettings, chosen: ChosenFile
 def hash_files(
     root: Path, files: Iterable[FileLayout], hashes: Callable[[Path], str]
 ) -> tuple[SourceFile, ...]:
-    """Files with their sizes and hashes, or a ``ReportError`` of all that cannot be read."""
+    """Return files with their sizes and hashes, or raise a ``ReportError`` of all unreadable ones."""
     contents = [file.get_content(root) for file in files]
     try:
         return tuple(SourceFile(one.name, one.path.stat().st_size, hashes(one.path)) for one in contents)
@@ -125,10 +125,10 @@ def survey(
     *,
     whole: bool = False,
 ) -> Survey:
-    """Look at every file, in reading order, and put together what was seen.
+    """Look at every file, in reading order, and combine the results.
 
-    If ``whole``, the names of metrics and series are those of all rows, not only of a sample. A
-    ``ReportError`` has everything that is wrong with any of the files or, at ``place``, with the source.
+    If ``whole``, the names of metrics and series come from all rows, not only from a sample. A
+    ``ReportError`` has the faults of all files and, at ``place``, of the source.
     """
     surveyor = _Surveyor(root, settings, place)
     looks = _look_at_files(root, files, settings, whole=whole)
@@ -156,7 +156,7 @@ def survey(
 
 
 def complete_layout(root: Path, source: Source) -> Layout:
-    """The layout of a source with the metrics and series of all rows, not only those of a sample."""
+    """Return the layout of a source with the metrics and series of all rows, not only of a sample."""
     layout = get_layout(source)
     if layout.exhaustive:
         return layout
@@ -165,14 +165,14 @@ def complete_layout(root: Path, source: Source) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Surveyor:
-    """Finds what a sample does not show, with the folder, the settings and the place of a source."""
+    """Survey of one source, with its folder, settings and location."""
 
     root: Path
     settings: SourceSettings
     place: SourceLocation
 
     def build_layout(self, looks: Sequence[Look]) -> Layout:
-        """Columns and their parts, still without the names of metrics and series."""
+        """Return the columns with their roles, still without the names of metrics and series."""
         settings, place = self.settings, self.place
         columns = tuple(dict.fromkeys(name for look in looks for name in look.file.names if name))
         for look in looks:
@@ -184,7 +184,7 @@ class _Surveyor:
         totals = detect_totals(kinds, roles, settings, place)
         if outcomes and roles.step == outcomes.sample:
             roles = replace(roles, step=None)
-        # Series and run columns of which the files say that they have no empty cell.
+        # Series and run columns without empty cells, by the files' metadata.
         names = [name for name in (roles.series, roles.run) if name is not None]
         gapless: frozenset[str] = frozenset()
         if names and all(look.file.format == "parquet" for look in looks):
@@ -203,10 +203,10 @@ class _Surveyor:
         )
 
     def add_benchmarks(self, layout: Layout) -> Layout:
-        """A layout with every value of the benchmark column: a sample proves nothing, and each has figures.
+        """Return a layout with the benchmarks of all rows: each has figures, and a sample may miss some.
 
-        Of totals it also has those benchmarks on which less is better by the name of the metric; an empty
-        text where there are none. A row without a benchmark is an error.
+        For totals it also has the benchmarks on which lower is better by the name of the metric, an empty
+        text if there are no benchmarks. A row without a benchmark is an error.
         """
         scored = layout.outcomes or layout.totals
         column = scored.benchmark if scored else None
@@ -232,7 +232,7 @@ class _Surveyor:
     def list_names(
         self, layout: Layout, looks: Sequence[Look], *, whole: bool
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of metrics in the data and of series in the report, of the sample or of all rows."""
+        """Return the raw names of metrics and the report's names of series, of the sample or of all rows."""
         roles, rename = layout.roles, self.settings.rename
         cells = layout.labels if roles.series is None else _list_cells(looks, roles.series)
         named = (name or UNNAMED for name in dict.fromkeys(cells))
@@ -248,7 +248,7 @@ class _Surveyor:
         return raw, tuple(dict.fromkeys(name for name in series if name is not None))
 
     def fetch_names(self, layout: Layout, select: Callable[[Rows], str]) -> list[Text]:
-        """All names that an expression gives, in order of first appearance; None where it gives none."""
+        """Return all names that an expression gives, in order of first appearance; None if it gives none."""
         filters = resolve_filters(self.settings.filter, tuple(layout.kinds))
         named = select_files(
             self.root, layout, lambda rows: {"name": select(rows), "row": rows.get_position()}, filters
@@ -272,14 +272,14 @@ def _look_at_files(
             known = replace(seen.file, given=file.given, copy=file.copy, label=file.label)
             looks.append(replace(seen, file=known))
     if problems.found:
-        # While at it, report what is wrong with the rows of the other files, too.
+        # Also report the faulty rows of the other files.
         problems.add(find_faults(root, [look.file for look in looks], ()))
     problems.raise_errors()
     return looks
 
 
 def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
-    """Refuse names with a NUL, as one flipped bit gives it: neither statements nor pages can hold them."""
+    """Refuse names with a NUL, as a flipped bit may give: neither SQL nor pages can hold them."""
     problems = []
     wrong = {(kind, name): None for kind, several in names.items() for name in several if "\0" in name}
     for kind, name in wrong:
@@ -291,7 +291,7 @@ def _check_nul(place: SourceLocation, **names: Iterable[str]) -> None:
 
 
 def _infer_kinds(look: Look) -> dict[str, Kind]:
-    """The kinds of a file's columns; of two of one name the first counts."""
+    """Return the kinds of a file's columns; of two columns of one name the first counts."""
     kinds = dict.fromkeys((name for name, _ in look.file.given), Kind.TEXT)
     for index, (name, type_) in enumerate(zip(look.file.columns, look.file.types, strict=True)):
         if name not in kinds:
@@ -302,7 +302,7 @@ def _infer_kinds(look: Look) -> dict[str, Kind]:
 
 
 def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
-    """The sampled cells of a column, file by file."""
+    """Yield the sampled cells of a column, file by file."""
     for look in looks:
         if name is not None and (given := look.file.get_given(name)) is not None:
             yield from given
@@ -311,11 +311,11 @@ def _list_cells(looks: Iterable[Look], name: str | None) -> Iterator[Text]:
             yield from (row[index] for row in look.rows)
 
 
-# A chart that W&B exported: its columns are runs, whose names give series and seed.
+# Charts exported from W&B: their columns are runs, whose names give series and seed.
 
 
 def _detect_chart(content: Content, look: Look, settings: SourceSettings) -> Look:
-    """A CSV file as what it shows to be; a ``ReportError`` of W&B's table of runs, or of what is no chart."""
+    """Return a look with a W&B chart marked as such; raises for a table of runs, or if it is none."""
     columns = look.file.columns
     if settings.format == delimited.WANDB_CHART:
         if not delimited.parse_chart(columns):
@@ -334,7 +334,7 @@ def _detect_chart(content: Content, look: Look, settings: SourceSettings) -> Loo
 def _survey_chart(
     layout: Layout, looks: Sequence[Look], settings: SourceSettings, place: SourceLocation
 ) -> Survey:
-    """The survey of files of which some is a chart; a ``ReportError`` if some are not, or x differs."""
+    """Return the survey of W&B charts; raises if other tables are among them, or x differs."""
     others = [look.file.path for look in looks if look.file.format != delimited.WANDB_CHART]
     if others:
         message = f"charts that W&B exported are beside other tables: {list_names(others)}"
@@ -351,7 +351,7 @@ def _survey_chart(
     spread, naming = _build_spread(layout, looks, settings)
     raw = tuple(dict.fromkeys(one.metric for one in spread.values()))
     read = {*spread, *(end for one in spread.values() for end in (one.low, one.high)), step}
-    # A chart has millions of cells, so that columns of numbers are read as such at once.
+    # A chart may have millions of cells, so columns of numbers are read as such at once.
     types = {name: "DOUBLE" for name in read if layout.kinds.get(name) is not Kind.TIME}
     layout = replace(
         layout,
@@ -372,7 +372,7 @@ def _survey_chart(
 def _build_spread(
     layout: Layout, looks: Sequence[Look], settings: SourceSettings
 ) -> tuple[dict[str, RunColumn], Naming]:
-    """What each numeric column holds, and how its run was named."""
+    """Return the run and metric of each numeric column, and how its run was named."""
     held = {column: one for look in looks for column, one in delimited.parse_chart(look.file.columns).items()}
     sampled = not all(look.exhaustive for look in looks)
     metrics = find_wide_metrics(layout.kinds, layout.roles, sampled=sampled)
@@ -397,7 +397,7 @@ def _list_warnings(looks: Sequence[Look], naming: Naming, place: SourceLocation)
     for look in looks:
         yield from look.warnings
         if joined := delimited.find_joined(look.file.columns, look.rows):
-            # Nothing says of how many values they are the mean.
+            # The number of averaged values is unknown.
             runs = list_names(dict.fromkeys(one.run for one in joined.values()))
             message = (
                 f"a value of {runs} stands for several, of the runs of a group or of neighbouring steps: "
