@@ -166,7 +166,13 @@ def _unpack_responses(responses: Iterable[Any]) -> dict[str, list[Any]]:
     parts = _PARTS | {"answer": (*ANSWERS, "answer")}
     for objects in responses:
         if isinstance(objects, list) and all(isinstance(one, dict) for one in objects):
-            columns = {part: [_find_first(one, names) for one in objects] for part, names in parts.items()}
+            columns = {
+                part: [
+                    next((v for _, v in _iterate_scalars(one, names) if v is not None), None)
+                    for one in objects
+                ]
+                for part, names in parts.items()
+            }
             lists = {part: cells for part, cells in columns.items() if any(c is not None for c in cells)}
             if "score" in lists:
                 return lists
@@ -198,10 +204,6 @@ def score_record(record: Record, counts: RecordCounts) -> Iterator[ScoredAnswer]
             tokens=parse_number(of.get("tokens")),
             seconds=parse_number(of.get("seconds")),
         )
-
-
-def _find_first(record: Mapping[str, Any], names: Sequence[str]) -> object:
-    return next((value for _, value in _iterate_scalars(record, names) if value is not None), None)
 
 
 def _iterate_scalars(record: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
