@@ -118,11 +118,7 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             for table in list_tables(shown)
         ],
         "stacks": [
-            pick(shown, "id", "title", "subtitle", "caption", "numbers")
-            | {"kind": kind, "line": line}
-            | {"parts": [part if isinstance(part, str) else pick(part, "id") for part in shown.parts]}
-            for kind, line, shown in blocks
-            if isinstance(shown, Stack)
+            _describe_stack(shown, kind, line) for kind, line, shown in blocks if isinstance(shown, Stack)
         ],
         "observations": [
             pick(shown, "id", "title", "more") | {"line": line, "items": list(map(asdict, shown.items))}
@@ -136,6 +132,13 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             if isinstance(shown, Overview)
         ],
     }
+
+
+def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]:
+    """Describe a block of several parts, with only the ids of its figures and tables."""
+    own = pick(stack, "id", "title", "subtitle", "caption", "numbers")
+    parts = [part if isinstance(part, str) else pick(part, "id") for part in stack.parts]
+    return own | {"kind": kind, "line": line, "parts": parts}
 
 
 def describe_diagnostic(problem: Diagnostic) -> dict[str, Any]:
