@@ -178,7 +178,7 @@ def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> Non
 def schema(name: str | None) -> None:
     """Print the JSON Schema of block bodies and settings files, for editors.
 
-    NAME is a block such as curve, or source, front-matter or plugin; all if left out.
+    NAME is a block such as curve, or source, front-matter, plugin or review; all if left out.
 
     \b
     Examples:
@@ -187,9 +187,10 @@ def schema(name: str | None) -> None:
     """
     import json
 
+    from reportgen.review.model import make_review_schema
     from reportgen.settings.loading import make_schemas
 
-    known = make_schemas()
+    known = {**make_schemas(), "review": make_review_schema()}
     if name is not None and name not in known:
         raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
     click.echo(json.dumps(known[name] if name else known, indent=2))
