@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "draft": {"claims", "core", "figures", "narrative", "read", "settings", "statistics"},
     "notebook": {"core", "draft", "figures", "read", "settings", "statistics"},
     "site": {"claims", "core", "draft", "figures", "narrative", "settings"},
-    "review": {"core", "draft", "settings", "site", "statistics"},
+    "review": {"core", "draft", "figures", "settings", "site", "statistics"},
     "cli": {"claims", "core", "draft", "review", "settings", "site"},
     "__init__": {"core", "notebook"},
     "__main__": {"cli"},

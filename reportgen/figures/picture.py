@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SPARK_ACROSS, SPARK_DOWN = 600, 200
 """Drawing units of a small picture."""
 _EDGE = 24
+_BEHIND = ("pale", "before", "full")
+_BEFORE_DASH = (3.0, 3.0)
 _TITLE_SIZE, _SOURCE_SIZE = 17, 11
 _TITLE_LINE, _TEXT_LINE, _LEGEND_ROW = 22, 16, 20
 _TITLE_FONT = f'font-size="{_TITLE_SIZE}" font-weight="600"'
@@ -127,23 +129,27 @@ class _Drawing:
             f'overflow="{"hidden" if self.plot.clip else "visible"}" fill="none" stroke-linejoin="round">'
         )
         for line, data in sorted(
-            zip(self.plot.lines, paths, strict=True), key=lambda pair: pair[0].slot is not None
+            zip(self.plot.lines, paths, strict=True),
+            key=lambda pair: (_BEHIND.index(pair[0].look), pair[0].slot is not None),
         ):
-            ink = get_colour(line.slot)
+            ink = get_colour(None if line.look == "before" else line.slot)
             if data.band:
                 yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
+            faint = ' stroke-opacity=".4"' if line.look == "pale" else ""
             pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
             dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
             for kind, width, extra, path in (
                 ("run", 1, ' stroke-opacity=".32"', data.runs),
                 ("raw", 1, ' stroke-opacity=".4"', data.raw),
-                ("line", 2, dashed, data.line),
+                ("line", 2 if line.look == "full" else 1.5, f"{dashed}{faint}", data.line),
             ):
                 if path or kind == "line":
-                    size = f'stroke-width="{width * scale}"'
+                    size = f'stroke-width="{width * scale:g}"'
                     yield f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{path}"{attribute}/>'
         yield "</svg>"
         for number, line in enumerate(self.plot.lines if self.plot.symbols else ()):
+            if line.look != "full":
+                continue
             name = f"{self.plot.id}-symbol-{number}"
             yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
             yield f'd="{SYMBOL_PATHS[SYMBOLS[line.slot or 0]]}"/></defs>'
@@ -197,6 +203,8 @@ def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
 
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
     """The dash of a line: solid where symbols tell the series apart, and for muted series."""
+    if line.look == "before":
+        return _BEFORE_DASH
     return () if plot.symbols or line.slot is None else DASHES[line.slot]
 
 
@@ -260,6 +268,8 @@ def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
     parts, x, rows = [], float(_EDGE), 1
     font = f'font-size="{LABEL_SIZE}" font-weight="400"'
     for line in plot.lines:
+        if line.look == "before":
+            continue
         name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
         wide = 34 + measure_text(name, LABEL_SIZE) + 18
         if x + wide > width - _EDGE and x > _EDGE:

@@ -1,0 +1,392 @@
+"""``review.html``: one file that shows a review to people, without a script and without a network.
+
+What stands in it comes from ``review.json`` and may be a stranger's. The template escapes every word and puts
+it into an element of its own direction; here, characters that would turn or hide words are made visible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from reportgen.core.words import format_count, format_equation, format_p
+from reportgen.figures.text import clean_text
+from reportgen.review import wording
+from reportgen.review.model import Review
+from reportgen.review.pictures import assign_review_slots, draw_strip, draw_view, list_states
+from reportgen.site.security import write_single_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from reportgen.review.model import (
+        FigureChange,
+        NumberChange,
+        ReviewProblem,
+        SourceChange,
+        StatementChange,
+        StatementSide,
+        TableChange,
+        Verdict,
+    )
+    from reportgen.review.pictures import State
+
+MOST_ROWS: Final = 100
+"""Numbers of one kind in the table; the rest are in ``review.json``."""
+MOST_FIGURES: Final = 60
+MOST_LISTED: Final = 200
+"""Statements, tables, pages, sources or problems of one kind."""
+
+_SHEETS: Final = ("tokens.css", "figure.css", "review/review.css")
+# Characters that turn the words around them, or that nobody sees.
+_TURNING: Final = dict.fromkeys(
+    (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x2060, 0xFEFF, *range(0x7F, 0xA0)),
+    "\N{REPLACEMENT CHARACTER}",
+)
+_GROUPS: Final[tuple[tuple[str, frozenset[Verdict]], ...]] = (
+    ("More than noise", frozenset({"higher", "lower"})),
+    ("Within noise", frozenset({"unclear"})),
+    ("Too few runs to tell", frozenset({"too few"})),
+    ("Estimated anew", frozenset({"re-estimated"})),
+    ("Measured differently", frozenset({"measured differently"})),
+)
+_ARROWS: Final[dict[Verdict, str]] = {"higher": "▲", "lower": "▼"}
+_BADGES: Final = {
+    ("broken", "claim"): "became false",
+    ("broken", "value"): "no longer matches",
+    ("mended", "claim"): "put right",
+    ("mended", "value"): "matches again",
+    ("changed", "claim"): "reworded",
+    ("changed", "value"): "reworded",
+    ("new", "claim"): "new",
+    ("new", "value"): "new",
+    ("gone", "claim"): "gone",
+    ("gone", "value"): "gone",
+}
+_STATES: Final[dict[State, str]] = {"both": "Overlay", "before": "Before", "after": "After"}
+_VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
+_FIRST: Final = ("data", "definition", "new", "gone", "looks")
+
+_Thing = TypeVar("_Thing")
+
+
+def write_page(review: Review) -> str:
+    """The HTML of ``review.html``; equal reviews give equal bytes."""
+    review = _make_visible(review)
+    sections = {
+        "statements": _list_statements(review),
+        "numbers": _list_numbers(review),
+        "figures": _list_figures(review),
+        "tables": _list_tables(review.tables),
+        "pages": _cut(review.pages),
+        "sources": _list_sources(review.sources),
+        "problems": _list_problems(review),
+    }
+    return write_single_file(
+        "review/page.html",
+        _SHEETS,
+        title=f"Review of {review.head.name} against {review.base.name}",
+        verdict=wording.describe_verdict(review),
+        better=wording.describe_better(review),
+        sides=[
+            {"label": label, "why": "" if origin.built else origin.why or "There is no report."}
+            | wording.describe_origin(origin)
+            for label, origin in (("Before", review.base), ("After", review.head))
+        ],
+        truncated=review.truncated,
+        empty=review.is_empty,
+        generator=review.generator,
+        level=f"{review.family.level * 100:.10g} %",
+        **sections,
+    )
+
+
+def _make_visible(review: Review) -> Review:
+    """The review with U+FFFD for characters that turn words, that nobody sees, or that XML forbids."""
+
+    def clean(value: Any) -> Any:  # noqa: ANN401 - any part of a review
+        if isinstance(value, str):
+            return clean_text(value).translate(_TURNING)
+        if isinstance(value, tuple):
+            return tuple(map(clean, value))
+        return {name: clean(part) for name, part in value.items()} if isinstance(value, dict) else value
+
+    return Review.model_validate(clean(review.model_dump()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The first of several things, and a sentence about the rest."""
+
+    shown: tuple[Any, ...]
+    count: int
+    rest: str = ""
+
+
+def _cut(things: Iterable[_Thing], most: int = MOST_LISTED) -> _Listed:
+    every = tuple(things)
+    rest = len(every) - most
+    return _Listed(every[:most], len(every), f"{rest:,} more are in review.json." if rest > 0 else "")
+
+
+# ---- statements
+
+
+def _list_statements(review: Review) -> dict[str, Any]:
+    groups: dict[str, list[dict[str, Any]]] = {"broken": [], "mended": [], "others": []}
+    for change in review.statements:
+        groups[change.change if change.change in groups else "others"].append(_describe_statement(change))
+    return {
+        "count": len(review.statements),
+        "groups": [
+            {"title": title, "key": key, "listed": _cut(groups[key])}
+            for key, title in (
+                ("broken", "No longer true"),
+                ("mended", "Put right"),
+                ("others", "Written, reworded or removed"),
+            )
+            if groups[key]
+        ],
+    }
+
+
+def _describe_statement(change: StatementChange) -> dict[str, Any]:
+    sides = [
+        _describe_side(side, change, label)
+        for label, side in (("Before", change.before), ("After", change.after))
+        if side
+    ]
+    line = next((one.line for one in (change.after, change.before) if one and one.line is not None), None)
+    return {
+        "badge": _BADGES[change.change, change.kind],
+        "place": change.page if line is None else f"{change.page}:{line}",
+        "causes": wording.describe_causes(change.causes),
+        "sides": sides,
+    }
+
+
+def _describe_side(side: StatementSide, change: StatementChange, label: str) -> dict[str, Any]:
+    words = {"holds": "matches", "fails": "does not match"} if change.kind == "value" else {}
+    truth = words.get(side.truth, side.truth)
+    return {
+        "label": label,
+        "words": side.words,
+        "expression": side.expression,
+        "truth": truth,
+        "expected": side.expected,
+        "found": side.found,
+        "evidence": side.evidence,
+    }
+
+
+# ---- numbers
+
+
+def _list_numbers(review: Review) -> dict[str, Any]:
+    groups = []
+    for title, verdicts in _GROUPS:
+        rows = sorted((one for one in review.numbers if one.verdict in verdicts), key=_rank)
+        if rows:
+            listed = _cut(rows, MOST_ROWS)
+            groups.append(
+                {"title": title, "listed": listed, "rows": list(map(_describe_number, listed.shown))}
+            )
+    others = [
+        {"title": title, "listed": listed, "rows": list(map(_describe_number, listed.shown))}
+        for title, verdict in (
+            ("Not comparable", "not comparable"),
+            ("New numbers", "new"),
+            ("Numbers that are gone", "gone"),
+        )
+        if (listed := _cut((one for one in review.numbers if one.verdict == verdict), MOST_ROWS)).count
+    ]
+    methods = {one.method for one in review.numbers if any(one.verdict in words for _, words in _GROUPS)}
+    return {
+        "count": sum(group["listed"].count for group in (*groups, *others)),
+        "groups": groups,
+        "others": others,
+        "tests": wording.describe_tests(review),
+        "methods": [
+            {"key": _name_method(name), "name": short, "words": words}
+            for name, (short, words) in wording.METHODS.items()
+            if name in methods
+        ],
+    }
+
+
+def _rank(number: NumberChange) -> tuple[bool, float, str, str, str, str]:
+    """How far a number moved, in half widths of its interval, farthest first; then those without one."""
+    names = (number.page, number.block, number.series, number.metric)
+    if number.delta is None:
+        return (True, 0.0, *names)
+    half = wording.get_half(number.delta)
+    size = abs(number.delta.value)
+    return (False, -size / half, *names) if half else (True, -size, *names)
+
+
+def _name_method(name: str) -> str:
+    return f"method-{name.replace(' ', '-')}"
+
+
+def _describe_number(number: NumberChange) -> dict[str, Any]:
+    percent, delta = number.percent, number.delta
+    short, explained = wording.METHODS[number.method]
+    verdict, meaning = wording.VERDICTS[number.verdict]
+    good = {None: "", True: "better", False: "worse"}[number.good]
+    p = None if delta is None else delta.p if delta.p_adjusted is None else delta.p_adjusted
+    adjusted = "" if delta is None or delta.p_adjusted is None else " adjusted"
+    return {
+        "series": number.series,
+        "was_series": number.was_series,
+        "what": [word for word in (number.metric, number.benchmark) if word],
+        "at": "" if number.step is None else wording.format_value(number.step, percent=False),
+        "page": number.page,
+        "title": number.title or number.block,
+        "before": wording.format_side(number.before, percent=percent),
+        "after": wording.format_side(number.after, percent=percent),
+        "strip": draw_strip(delta) if delta else "",
+        "delta": ""
+        if delta is None
+        else wording.format_delta(delta.value, percent=percent, half=wording.get_half(delta)),
+        "interval": wording.format_delta_ends(delta, percent=percent) if delta else "",
+        "p": "" if p is None else format_equation("p", format_p(p)) + adjusted,
+        "verdict": verdict,
+        "meaning": meaning,
+        "arrow": _ARROWS.get(number.verdict, ""),
+        "good": good,
+        "method": short,
+        "method_key": _name_method(number.method),
+        "explained": explained,
+        "units": wording.describe_units(number),
+        "causes": wording.describe_causes(number.causes),
+        "why": number.why,
+    }
+
+
+# ---- figures and tables
+
+
+def _list_figures(review: Review) -> dict[str, Any]:
+    slots = assign_review_slots(review)
+    ordered = sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
+    listed = _cut(ordered, MOST_FIGURES)
+    return {
+        "count": listed.count,
+        "rest": listed.rest,
+        "shown": [
+            _describe_figure(figure, f"figure-{number}", slots)
+            for number, figure in enumerate(listed.shown, start=1)
+        ],
+    }
+
+
+def _describe_figure(figure: FigureChange, name: str, slots: Mapping[str, int]) -> dict[str, Any]:
+    states = list_states(figure)
+    pictures = [
+        {
+            "state": state,
+            "label": _STATES[state],
+            "words": wording.describe_both(figure) if state == "both" or len(states) == 1 else _STATES[state],
+            "view": draw_view(
+                figure, state, slots, name=f"{name}-{state}", labelled_by=f"{name}-title {name}-{state}-words"
+            ),
+        }
+        for state in states
+    ]
+    moved_from = (figure.was_page not in {"", figure.page}) or (figure.was_id not in {"", figure.id})
+    return {
+        "name": name,
+        "title": figure.title,
+        "place": f"{figure.page} · {figure.id}",
+        "was": f"{figure.was_page or figure.page} · {figure.was_id or figure.id}" if moved_from else "",
+        "change": wording.describe_figure(figure),
+        "causes": wording.describe_causes(figure.causes),
+        "definitions": figure.definitions,
+        "views": _VIEWS if len(states) > 1 else (),
+        "pictures": pictures,
+        "series": [
+            {"name": one.name, "was": one.was_name, "words": words}
+            for one in figure.series
+            if (words := wording.describe_series(one, figure))
+        ],
+        "unchanged": wording.describe_unchanged(figure),
+    }
+
+
+def _list_tables(tables: Sequence[TableChange]) -> dict[str, Any]:
+    listed = _cut(tables, MOST_FIGURES)
+    return {"count": listed.count, "rest": listed.rest, "shown": list(map(_describe_table, listed.shown))}
+
+
+def _describe_table(table: TableChange) -> dict[str, Any]:
+    rows = []
+    for row in table.rows:
+        before, after = row.before or (), row.after or ()
+        kind = "changed" if before and after else "new" if after else "gone"
+        rows.append({"kind": kind, "cells": list(_compare_cells(before, after))})
+    words = {
+        "data": "",
+        "definition": "defined differently",
+        "new": "new table",
+        "gone": "this table is gone",
+    }
+    return {
+        "title": table.title or table.id,
+        "place": f"{table.page} · {table.id}",
+        "change": words[table.change],
+        "causes": wording.describe_causes(table.causes),
+        "header": table.header,
+        "rows": rows,
+    }
+
+
+def _compare_cells(before: Sequence[str], after: Sequence[str]) -> Iterator[dict[str, str]]:
+    """What each cell was and is; ``same`` where that is one thing."""
+    for was, now in zip_longest(before, after, fillvalue=""):
+        if was == now:
+            yield {"same": now, "was": "", "now": ""}
+        else:
+            yield {"same": "", "was": was, "now": now}
+
+
+# ---- sources and problems
+
+
+def _list_sources(sources: Sequence[SourceChange]) -> _Listed:
+    listed = _cut(sources)
+    shown = tuple(
+        {
+            "name": source.name,
+            "change": source.change,
+            "lists": [
+                {"words": format_count(len(names), one, many), "names": _cut(names)}
+                for names, one, many in (
+                    (source.files_added, "file added", "files added"),
+                    (source.files_removed, "file removed", "files removed"),
+                    (source.files_changed, "file changed", "files changed"),
+                    (source.settings_changed, "setting changed", "settings changed"),
+                )
+                if names
+            ],
+        }
+        for source in listed.shown
+    )
+    return _Listed(shown, listed.count, listed.rest)
+
+
+def _list_problems(review: Review) -> dict[str, Any]:
+    new, gone = review.problems.new, review.problems.gone
+    return {
+        "count": len(new) + len(gone),
+        "groups": [
+            {"title": title, "listed": _cut(map(_describe_problem, problems))}
+            for title, problems in (("New", new), ("Gone", gone))
+            if problems
+        ],
+    }
+
+
+def _describe_problem(problem: ReviewProblem) -> dict[str, str]:
+    place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
+    return {"place": place, "severity": problem.severity, "message": problem.message}

@@ -1,0 +1,323 @@
+"""A review in words: its verdict, its numbers, how each was tested, and what became of figures and series."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core.words import (
+    choose_decimals,
+    choose_percent_decimals,
+    format_count,
+    format_moment,
+    format_nonzero,
+    format_number,
+    format_percent,
+    format_step,
+    join_names,
+)
+
+if TYPE_CHECKING:
+    from reportgen.review.model import (
+        Causes,
+        Delta,
+        Estimate,
+        FigureChange,
+        Method,
+        NumberChange,
+        Origin,
+        Review,
+        SeriesChange,
+        Verdict,
+    )
+
+SHORT_COMMIT: Final = 8
+
+_LARGEST_SHARE: Final = 10.0
+_LARGEST_PLAIN: Final = 1e9
+_SMALLEST_HALF: Final = 1e-6
+_MOST_NAMES: Final = 4
+
+CAUSES: Final = {
+    "data": "the data changed",
+    "text": "the text changed",
+    "definition": "its definition changed",
+    "tool": "reportgen changed",
+}
+VERDICTS: Final[dict[Verdict, tuple[str, str]]] = {
+    "higher": (
+        "higher",
+        "The interval of the difference lies above 0, and p stays below 5 % after adjusting.",
+    ),
+    "lower": ("lower", "The interval of the difference lies below 0, and p stays below 5 % after adjusting."),
+    "unclear": ("within noise", "A difference of this size is not unusual where nothing changed."),
+    "re-estimated": ("re-estimated", "The same thing measured with more or fewer runs."),
+    "same": ("same", "Nothing that decides this number changed."),
+    "measured differently": (
+        "measured differently",
+        "The protocol changed, so the difference is not judged.",
+    ),
+    "not comparable": ("not comparable", "Before and after are not the same quantity."),
+    "too few": ("too few to tell", "One run says nothing about how much runs differ."),
+    "new": ("new", "There was no such number before."),
+    "gone": ("gone", "There is no such number any more."),
+}
+METHODS: Final[dict[Method, tuple[str, str]]] = {
+    "paired": (
+        "paired",
+        "Before and after answered the same problems, so the difference is taken problem by problem.",
+    ),
+    "welch": (
+        "Welch's t",
+        "Before and after have different runs. Student's t for unequal variances; a shared run counts once.",
+    ),
+    "nested runs": (
+        "nested runs",
+        "Runs were only added, or only removed: the interval is about these, as shared runs cannot move.",
+    ),
+    "given": (
+        "given errors",
+        "From the standard errors that the input gives, as if before and after shared nothing.",
+    ),
+    "none": ("no test", "There is nothing that an interval could be built from."),
+}
+_CORRECTIONS: Final = {
+    "none": "",
+    "holm": "Holm's method",
+    "step-down": "a step-down test",
+    "step-down and holm": "a step-down test and Holm's method",
+}
+_FIGURES: Final = {
+    "data": "its numbers changed",
+    "definition": "it is defined differently",
+    "looks": "it looks different, with the same numbers",
+    "new": "new",
+    "gone": "gone",
+}
+
+
+def describe_verdict(review: Review) -> str:
+    """What changed, in one sentence of counts."""
+    counts = review.counts
+    few = min(counts.unclear, sum(number.verdict == "too few" for number in review.numbers))
+    parts = [
+        (counts.flipped, "statement became false", "statements became false"),
+        (counts.stale_values, "number in the text no longer matches", "numbers in the text no longer match"),
+        (counts.mended, "statement was put right", "statements were put right"),
+        (counts.differences, "number differs by more than noise", "numbers differ by more than noise"),
+        (counts.unclear - few, "moved within noise", "moved within noise"),
+        (few, "has too few runs to tell", "have too few runs to tell"),
+        (counts.re_estimated, "was estimated anew", "were estimated anew"),
+        (counts.measured_differently, "was measured differently", "were measured differently"),
+        (counts.not_comparable, "cannot be compared", "cannot be compared"),
+        (counts.new, "is new", "are new"),
+        (counts.gone, "is gone", "are gone"),
+    ]
+    said = [format_count(count, one, many) for count, one, many in parts if count]
+    if said:
+        return f"{', '.join(said)}."
+    shown = [
+        format_count(count, noun)
+        for count, noun in ((counts.figures, "figure"), (counts.tables, "table"), (counts.pages, "page"))
+        if count
+    ]
+    if shown:
+        return f"No statement and no number changed; {join_names(shown)} did."
+    return "Nothing changed." if review.is_empty else "No statement, number, figure, table or page changed."
+
+
+def describe_better(review: Review) -> str:
+    """How many differences are for the worse; empty where no direction is known."""
+    known = [number for number in review.numbers if number.good is not None]
+    if not review.counts.differences or not known:
+        return ""
+    worse = review.counts.worse
+    better = max(0, sum(number.good is True for number in known))
+    return f"Of the differences {better:,} {_be(better)} for the better and {worse:,} for the worse."
+
+
+def _be(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def describe_tests(review: Review) -> str:
+    """How many tests there were and how they were adjusted."""
+    family = review.family
+    if not family.tests:
+        return ""
+    level = f"Intervals are {family.level * 100:.10g} %, each by itself"
+    correction = _CORRECTIONS[family.correction]
+    if not correction:
+        return f"{level}."
+    many = format_count(family.tests, "test")
+    return f"{level}; p and verdicts are adjusted for all {many} of this change together, by {correction}."
+
+
+def describe_origin(origin: Origin) -> dict[str, str]:
+    """The name, commit and version of a state."""
+    commit = origin.commit[:SHORT_COMMIT]
+    extra = [
+        f"built as merge {origin.merge[:SHORT_COMMIT]}" if origin.merge else "",
+        "with changes that are not committed" if origin.modified else "",
+        f"reportgen {origin.tool}" if origin.tool else "",
+    ]
+    return {
+        "name": origin.name,
+        "commit": commit if commit != origin.name else "",
+        "full": origin.commit,
+        "extra": " · ".join(filter(None, extra)),
+    }
+
+
+def describe_causes(causes: Causes) -> str:
+    """``the data changed and its definition changed``."""
+    return join_names([CAUSES[cause] for cause in causes])
+
+
+# ---- numbers
+
+
+def format_value(value: float, *, percent: bool, half: float | None = None) -> str:
+    """A value to read, in percent where it is a share, with as many digits as half its interval deserves."""
+    half = half if half and math.isfinite(half) and half >= _SMALLEST_HALF else None
+    if percent and abs(value) <= _LARGEST_SHARE:
+        return format_percent(value, decimals=choose_percent_decimals(half)).replace("%", " %")
+    if half is None or abs(value) >= _LARGEST_PLAIN:
+        return format_number(value)
+    return format_number(value, decimals=choose_decimals(half))
+
+
+def format_estimate(
+    value: float, low: float | None, high: float | None, *, percent: bool, interval: bool = True
+) -> str:
+    """A value with its interval: ``28.1 % [17.2, 42.0]``."""
+    half = None if low is None or high is None else (high - low) / 2
+    words = format_value(value, percent=percent, half=half)
+    ends = format_ends(low, high, percent=percent) if interval else ""
+    return f"{words} {ends}".rstrip()
+
+
+def format_ends(low: float | None, high: float | None, *, percent: bool) -> str:
+    """An interval: ``[17.2, 42.0]``; empty where there is none."""
+    if low is None or high is None:
+        return ""
+    ends = [
+        format_value(end, percent=percent, half=(high - low) / 2).removesuffix(" %") for end in (low, high)
+    ]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def format_side(estimate: Estimate | None, *, percent: bool) -> dict[str, str]:
+    """One side of a number: its value, its interval, and how many it is from."""
+    if estimate is None:
+        return {"value": "none", "interval": "", "n": ""}
+    low, high = estimate.low, estimate.high
+    return {
+        "value": format_estimate(estimate.value, low, high, percent=percent, interval=False),
+        "interval": format_ends(low, high, percent=percent),
+        "n": "" if estimate.n is None else f"n = {estimate.n:,}",
+    }
+
+
+def format_delta(value: float, *, percent: bool, half: float | None) -> str:
+    """A difference with its sign: ``+4.3 points`` of shares, otherwise ``+0.043``."""
+    half = half if half and math.isfinite(half) and half >= _SMALLEST_HALF else None
+    if percent and abs(value) <= _LARGEST_SHARE:
+        return f"{format_nonzero(value * 100, decimals=choose_percent_decimals(half), signed=True)} points"
+    decimals = choose_decimals(half) if abs(value) < _LARGEST_PLAIN else None
+    if not math.isfinite(10 * abs(value) + 10):
+        return format_number(value, signed=True)
+    return format_nonzero(value, decimals=decimals, signed=True)
+
+
+def get_half(delta: Delta) -> float | None:
+    """Half the interval of a difference."""
+    return None if delta.low is None or delta.high is None else (delta.high - delta.low) / 2
+
+
+def format_delta_ends(delta: Delta, *, percent: bool) -> str:
+    """The interval of a difference: ``[+0.1, +8.5]``; empty where there is none."""
+    if delta.low is None or delta.high is None:
+        return ""
+    half = get_half(delta)
+    ends = [
+        format_delta(end, percent=percent, half=half).removesuffix(" points")
+        for end in (delta.low, delta.high)
+    ]
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def describe_units(number: NumberChange) -> str:
+    """Which runs and problems both sides share: ``3 shared runs, 2 added; 448 shared problems``."""
+    parts = []
+    if runs := number.runs:
+        said = [(runs.shared, "shared"), (runs.added, "added"), (runs.removed, "removed")]
+        parts.append(_join_counts(said, "run"))
+    if items := number.problems:
+        said = [(items.shared, "shared"), (items.only_base, "only before"), (items.only_head, "only after")]
+        parts.append(_join_counts(said, "problem"))
+    return "; ".join(filter(None, parts))
+
+
+def _join_counts(counts: list[tuple[int, str]], noun: str) -> str:
+    """``3 runs shared, 2 added``."""
+    said = [(count, word) for count, word in counts if count]
+    if not said:
+        return ""
+    first = f"{format_count(said[0][0], noun)} {said[0][1]}"
+    return ", ".join([first, *(f"{count:,} {word}" for count, word in said[1:])])
+
+
+# ---- figures
+
+
+def describe_figure(figure: FigureChange) -> str:
+    """What became of a figure: ``its numbers changed in 2 of 5 series``."""
+    words = _FIGURES[figure.change]
+    changed = sum(one.change == "data" for one in figure.series)
+    if figure.change == "data" and changed:
+        words += f" in {changed:,} of {format_count(len(figure.series), 'series', 'series')}"
+    return words
+
+
+def describe_both(figure: FigureChange) -> str:
+    """How to read the picture of both."""
+    if figure.change == "new":
+        return "This figure is new"
+    if figure.change == "gone":
+        return "This figure is gone; it showed this"
+    rows = figure.x.scale == "series"
+    faint = any(one.change in {"same", "renamed"} and not one.before for one in figure.series)
+    before = "hollow and grey" if rows else "grey and dashed"
+    after = "filled" if rows else "in colour"
+    rest = (", unchanged series full grey dots" if rows else ", unchanged series faint") if faint else ""
+    return f"Before {before}, after {after}{rest}"
+
+
+def describe_series(one: SeriesChange, figure: FigureChange) -> str:
+    """Where a series of a figure moved most, or what else became of it; empty where nothing did."""
+    if one.change in {"new", "gone"}:
+        return "new" if one.change == "new" else "gone"
+    words = "renamed" if one.change == "renamed" else ""
+    if one.at is not None:
+        percent = figure.y.percent
+        half = abs(one.at.delta) / 2
+        moved = format_delta(one.at.delta, percent=percent, half=half)
+        where = "" if one.at.step is None else f" at {_describe_place(one.at.step, figure)}"
+        beyond = ", outside the band of before" if one.at.beyond_band else ", inside the band of before"
+        moved = f"{moved}{where}{beyond}"
+        return f"{words}; {moved}" if words else moved
+    return words or ("changed" if one.change == "data" else "")
+
+
+def _describe_place(step: float, figure: FigureChange) -> str:
+    name = figure.x.title or "step"
+    if figure.x.scale == "time":
+        return format_moment(step) or format_number(step)
+    return format_step(step, name)
+
+
+def describe_unchanged(figure: FigureChange) -> str:
+    """Which series did not change: ``No change in PPO and 3 more.``."""
+    names = [one.name for one in figure.series if one.change == "same"]
+    return f"No change in {join_names(names, most=_MOST_NAMES)}." if names else ""
