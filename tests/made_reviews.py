@@ -52,7 +52,8 @@ def make_curve(end: float, *, steps: int = 60, wobble: float = 0.012, half: floa
     points = []
     for index in range(steps):
         step = index * 20.0
-        value = end * (1 - math.exp(-index / 14)) + wobble * math.sin(index * 1.7)
+        noise = math.sin(index * 1.7 + end * 40) + math.sin(index * 0.61 + end * 90)
+        value = end * (1 - math.exp(-index / 14)) + wobble * noise / 2
         points.append((step, value, value - half, value + half))
     return tuple(points)
 
@@ -68,6 +69,8 @@ def make_number(
 ) -> NumberChange:
     """A number with the halves of its intervals and of its difference's."""
     difference = after[0] - before[0]
+    p = math.erfc(1.96 * abs(difference) / half / math.sqrt(2)) / 1.5 if half else 1.0
+    p = min(p, 0.3)
     given: dict[str, object] = {
         "page": "benchmarks/aime.md",
         "block": "accuracy",
@@ -79,7 +82,7 @@ def make_number(
         "causes": ("data",),
         "runs": RunCounts(added=5, removed=5),
         "delta": Delta(
-            value=difference, low=difference - half, high=difference + half, p=0.01, p_adjusted=0.028
+            value=difference, low=difference - half, high=difference + half, p=p, p_adjusted=3 * p
         ),
     }
     sides = [Estimate(value=value, low=value - own, high=value + own, n=5) for value, own in (before, after)]

@@ -128,16 +128,22 @@ class _Drawing:
             f'viewBox="0 0 {PIXELS_WIDE * UNITS_A_PIXEL} {self.plot.height * UNITS_A_PIXEL}"{stretch} '
             f'overflow="{"hidden" if self.plot.clip else "visible"}" fill="none" stroke-linejoin="round">'
         )
-        for line, data in sorted(
+        ordered = sorted(
             zip(self.plot.lines, paths, strict=True),
             key=lambda pair: (_BEHIND.index(pair[0].look), pair[0].slot is not None),
-        ):
-            ink = get_colour(None if line.look == "before" else line.slot)
-            if data.band:
-                yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
-            faint = ' stroke-opacity=".4"' if line.look == "pale" else ""
+        )
+        # A band would tint the line of another state.
+        compares = has_before(self.plot)
+        if compares:
+            for line, data in ordered:
+                yield _draw_band(line, data)
+        for line, data in ordered:
+            if not compares:
+                yield _draw_band(line, data)
+            ink = _get_ink(line)
             pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
             dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+            faint = ' stroke-opacity=".4"' if line.look == "pale" else ""
             for kind, width, extra, path in (
                 ("run", 1, ' stroke-opacity=".32"', data.runs),
                 ("raw", 1, ' stroke-opacity=".4"', data.raw),
@@ -201,11 +207,29 @@ def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     return "".join([*drawing.draw_ground(), *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
 
 
+def has_before(plot: Plot) -> bool:
+    """Whether a plot compares two states."""
+    return any(line.look == "before" for line in plot.lines)
+
+
+def _get_ink(line: SeriesLine) -> str:
+    return get_colour(None if line.look == "before" else line.slot)
+
+
+def _draw_band(line: SeriesLine, data: LinePaths) -> str:
+    if not data.band:
+        return ""
+    return f'<path class="rg-band" fill="{_get_ink(line)}" fill-opacity=".16" d="{data.band}"/>'
+
+
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
-    """The dash of a line: solid where symbols tell the series apart, and for muted series."""
+    """The dash of a line: solid where symbols tell the series apart, and for muted series.
+
+    Where two states are compared only the lines of what was have one.
+    """
     if line.look == "before":
         return _BEFORE_DASH
-    return () if plot.symbols or line.slot is None else DASHES[line.slot]
+    return () if plot.symbols or line.slot is None or has_before(plot) else DASHES[line.slot]
 
 
 def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reportgen.review.model import (
+        Causes,
         FigureChange,
         NumberChange,
+        PageChange,
         ReviewProblem,
         SourceChange,
         StatementChange,
@@ -64,7 +66,8 @@ _BADGES: Final = {
     ("gone", "claim"): "gone",
     ("gone", "value"): "gone",
 }
-_STATES: Final[dict[State, str]] = {"both": "Overlay", "before": "Before", "after": "After"}
+_STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
+_OBVIOUS: Final[dict[str, Causes]] = {"data": ("data",), "definition": ("definition",)}
 _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
 _FIRST: Final = ("data", "definition", "new", "gone", "looks")
 
@@ -79,7 +82,7 @@ def write_page(review: Review) -> str:
         "numbers": _list_numbers(review),
         "figures": _list_figures(review),
         "tables": _list_tables(review.tables),
-        "pages": _cut(review.pages),
+        "pages": _cut(map(_describe_page, review.pages)),
         "sources": _list_sources(review.sources),
         "problems": _list_problems(review),
     }
@@ -88,7 +91,7 @@ def write_page(review: Review) -> str:
         _SHEETS,
         title=f"Review of {review.head.name} against {review.base.name}",
         verdict=wording.describe_verdict(review),
-        better=wording.describe_better(review),
+        rest=wording.describe_rest(review),
         sides=[
             {"label": label, "why": "" if origin.built else origin.why or "There is no report."}
             | wording.describe_origin(origin)
@@ -162,6 +165,8 @@ def _describe_statement(change: StatementChange) -> dict[str, Any]:
         "badge": _BADGES[change.change, change.kind],
         "place": change.page if line is None else f"{change.page}:{line}",
         "causes": wording.describe_causes(change.causes),
+        "words": sides[0]["words"] if len({side["words"] for side in sides}) == 1 else "",
+        "expressions": list(dict.fromkeys(side["expression"] for side in sides)),
         "sides": sides,
     }
 
@@ -259,7 +264,7 @@ def _describe_number(number: NumberChange) -> dict[str, Any]:
         "method_key": _name_method(number.method),
         "explained": explained,
         "units": wording.describe_units(number),
-        "causes": wording.describe_causes(number.causes),
+        "causes": wording.describe_causes(number.causes, ("data",)),
         "why": number.why,
     }
 
@@ -286,8 +291,9 @@ def _describe_figure(figure: FigureChange, name: str, slots: Mapping[str, int]) 
     pictures = [
         {
             "state": state,
-            "label": _STATES[state],
-            "words": wording.describe_both(figure) if state == "both" or len(states) == 1 else _STATES[state],
+            "words": _STATES.get(state)
+            if len(states) > 1 and state != "both"
+            else wording.describe_both(figure),
             "view": draw_view(
                 figure, state, slots, name=f"{name}-{state}", labelled_by=f"{name}-title {name}-{state}-words"
             ),
@@ -301,7 +307,8 @@ def _describe_figure(figure: FigureChange, name: str, slots: Mapping[str, int]) 
         "place": f"{figure.page} · {figure.id}",
         "was": f"{figure.was_page or figure.page} · {figure.was_id or figure.id}" if moved_from else "",
         "change": wording.describe_figure(figure),
-        "causes": wording.describe_causes(figure.causes),
+        "causes": wording.describe_causes(figure.causes, _OBVIOUS.get(figure.change, ())),
+        "rows": figure.x.scale == "series",
         "definitions": figure.definitions,
         "views": _VIEWS if len(states) > 1 else (),
         "pictures": pictures,
@@ -335,7 +342,7 @@ def _describe_table(table: TableChange) -> dict[str, Any]:
         "title": table.title or table.id,
         "place": f"{table.page} · {table.id}",
         "change": words[table.change],
-        "causes": wording.describe_causes(table.causes),
+        "causes": wording.describe_causes(table.causes, _OBVIOUS.get(table.change, ())),
         "header": table.header,
         "rows": rows,
     }
@@ -350,7 +357,19 @@ def _compare_cells(before: Sequence[str], after: Sequence[str]) -> Iterator[dict
             yield {"same": "", "was": was, "now": now}
 
 
-# ---- sources and problems
+# ---- pages, sources and problems
+
+
+def _describe_page(page: PageChange) -> dict[str, str]:
+    lines = [(page.lines_added, "added"), (page.lines_removed, "removed")]
+    said = [f"{format_count(count, 'line')} {word}" for count, word in lines if count]
+    return {
+        "title": page.title or page.path,
+        "path": page.path,
+        "was_path": page.was_path,
+        "change": page.change,
+        "lines": ", ".join(said),
+    }
 
 
 def _list_sources(sources: Sequence[SourceChange]) -> _Listed:

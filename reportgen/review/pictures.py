@@ -20,7 +20,7 @@ from reportgen.figures.paths import make_line_paths
 from reportgen.figures.picture import draw_body, draw_framed, format_position, set_into_page
 from reportgen.figures.plot import Look, Plot, SeriesLine
 from reportgen.figures.scores.dot_plot import Before, Row, draw_rows, draw_rows_file, name_rows_class
-from reportgen.figures.style import assign_slots, get_colour, pick_slots
+from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, assign_slots, get_colour, pick_slots
 from reportgen.review.wording import describe_both, format_estimate
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _LARGEST: Final = 1e300
 _SMALLEST: Final = 1e-300
 _PAD: Final = 0.04
 _MOST_SYMBOLS: Final = 25
+_MOST_BANDS: Final = 3
 MOST_ROWS: Final = 16
 """Of scores in a picture of both; with more, what did not change is left out."""
 _SHORTEST_ARROW: Final = 12.0
@@ -79,8 +80,9 @@ def draw_view(figure: FigureChange, state: State, slots: Slots, *, name: str, la
         svg = draw_rows(rows, chart.make_score_axis(), labelled_by=labelled_by)
         return View(svg, name_rows_class(rows), ())
     plot = chart.make_plot(state, name)
-    has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
-    drawing = draw_body(plot, make_line_paths(plot), fluid=True) + chart.draw_moves(plot, state)
+    symbols = plot.symbols or state == "both"
+    has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if symbols else "")
+    drawing = draw_body(plot, make_line_paths(plot), fluid=True) + chart.draw_marks(plot, state)
     legend = tuple((line.name, line.slot) for line in plot.lines if line.look != "before")
     room = f"rg-left-{min(200, plot.margins.left)} rg-right-{min(200, plot.margins.right)}"
     return View(set_into_page(drawing, plot.height, labelled_by), f"{room}{has}", legend)
@@ -111,7 +113,7 @@ def _draw_file(figure: FigureChange, slots: Slots) -> str:
     if chart.has_rows:
         return draw_rows_file(chart.make_rows(state), chart.make_score_axis(), **words)
     plot = chart.make_plot(state, "figure")
-    drawing = draw_body(plot, make_line_paths(plot), fluid=False) + chart.draw_moves(plot, state)
+    drawing = draw_body(plot, make_line_paths(plot), fluid=False) + chart.draw_marks(plot, state)
     return draw_framed(drawing, plot.height, plot.margins, **words, plot=plot)
 
 
@@ -176,6 +178,7 @@ class _Chart:
         )
 
     def _make_lines(self, state: State) -> Iterator[SeriesLine]:
+        banded = sum(bool(one.before) for one in self.figure.series) <= _MOST_BANDS
         for one in self.figure.series:
             if state != "both":
                 points = one.after if state == "after" else _get_before(one)
@@ -183,7 +186,8 @@ class _Chart:
                     yield self._make_line(one, points, "full")
                 continue
             if one.before:
-                yield self._make_line(one, one.before, "before")
+                line = self._make_line(one, one.before, "before")
+                yield line if banded else replace(line, low=line.low * np.nan, high=line.high * np.nan)
             if one.after:
                 yield self._make_line(one, one.after, "pale" if _is_unchanged(one) else "full")
 
@@ -220,9 +224,13 @@ class _Chart:
             return make_log_axis(title, float(positive.min()), float(positive.max()))
         return make_linear_axis(title, float(values.min()), float(values.max()), count=5, pad=_PAD)
 
-    def draw_moves(self, plot: Plot, state: State) -> str:
-        """An arrow from before to after where a series differs most."""
-        return "".join(self._list_moves(plot)) if state == "both" else ""
+    def draw_marks(self, plot: Plot, state: State) -> str:
+        """In a picture of both: each series' symbol at its end, as all lines are solid; and an arrow from
+        before to after where it differs most.
+        """
+        if state != "both":
+            return ""
+        return "".join([*_draw_end_symbols(plot), *self._list_moves(plot)])
 
     def _list_moves(self, plot: Plot) -> Iterator[str]:
         lines = {(line.name, line.look): line for line in plot.lines}
@@ -290,6 +298,18 @@ def _pair(before: Points, after: Points) -> Iterator[tuple[Score | None, Score |
     for index in range(max(len(before), len(after))):
         sides = [points[index][1:] if index < len(points) else None for points in (before, after)]
         yield sides[0], sides[1]
+
+
+def _draw_end_symbols(plot: Plot) -> Iterator[str]:
+    for line in plot.lines if not plot.symbols else ():
+        known = np.flatnonzero(np.isfinite(line.values))
+        if line.look == "before" or line.slot is None or not known.size:
+            continue
+        step, value = float(line.steps[known[-1]]), float(line.values[known[-1]])
+        if 0 <= position(plot.x, step) <= 1 and 0 <= position(plot.y, value) <= 1:
+            place = f'x="{format_position(plot.x, step)}" y="{plot.find_pixel(value):.4g}" overflow="visible"'
+            ink = f'fill="{get_colour(line.slot)}"' + (' fill-opacity=".5"' if line.look == "pale" else "")
+            yield f'<svg {place}><path d="{SYMBOL_PATHS[SYMBOLS[line.slot]]}" {ink}/></svg>'
 
 
 def _draw_arrow(x: str, ends: tuple[float, float], ink: str) -> str:

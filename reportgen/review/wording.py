@@ -15,6 +15,7 @@ from reportgen.core.words import (
     format_percent,
     format_step,
     join_names,
+    lower_axis_title,
 )
 
 if TYPE_CHECKING:
@@ -88,56 +89,69 @@ _CORRECTIONS: Final = {
     "step-down and holm": "a step-down test and Holm's method",
 }
 _FIGURES: Final = {
-    "data": "its numbers changed",
-    "definition": "it is defined differently",
-    "looks": "it looks different, with the same numbers",
+    "data": "changed",
+    "definition": "defined differently",
+    "looks": "looks different, with the same numbers",
     "new": "new",
     "gone": "gone",
 }
 
 
 def describe_verdict(review: Review) -> str:
-    """What changed, in one sentence of counts."""
+    """What matters most of what changed, in one sentence."""
     counts = review.counts
-    few = min(counts.unclear, sum(number.verdict == "too few" for number in review.numbers))
+    numbers = ("number", "numbers") if not counts.differences else ("", "")
+    few = _count_few(review)
     parts = [
-        (counts.flipped, "statement became false", "statements became false"),
-        (counts.stale_values, "number in the text no longer matches", "numbers in the text no longer match"),
-        (counts.mended, "statement was put right", "statements were put right"),
-        (counts.differences, "number differs by more than noise", "numbers differ by more than noise"),
-        (counts.unclear - few, "moved within noise", "moved within noise"),
-        (few, "has too few runs to tell", "have too few runs to tell"),
-        (counts.re_estimated, "was estimated anew", "were estimated anew"),
-        (counts.measured_differently, "was measured differently", "were measured differently"),
-        (counts.not_comparable, "cannot be compared", "cannot be compared"),
-        (counts.new, "is new", "are new"),
-        (counts.gone, "is gone", "are gone"),
+        _say(counts.flipped, "statement became false", "statements became false"),
+        _say(
+            counts.stale_values, "number in the text no longer matches", "numbers in the text no longer match"
+        ),
+        _say(counts.mended, "statement was put right", "statements were put right"),
+        _say(counts.differences, "number differs by more than noise", "numbers differ by more than noise")
+        + _describe_directions(review),
+        _say(counts.unclear - few, *(f"{noun} moved within noise".lstrip() for noun in numbers)),
     ]
-    said = [format_count(count, one, many) for count, one, many in parts if count]
+    said = list(filter(None, parts))
     if said:
         return f"{', '.join(said)}."
-    shown = [
-        format_count(count, noun)
-        for count, noun in ((counts.figures, "figure"), (counts.tables, "table"), (counts.pages, "page"))
-        if count
+    if review.is_empty:
+        return "Nothing changed."
+    return "No statement became false, and no number differs by more than noise."
+
+
+def describe_rest(review: Review) -> str:
+    """What else became of numbers, in one sentence; empty if nothing did."""
+    counts = review.counts
+    parts = [
+        _say(_count_few(review), "has too few runs to tell", "have too few runs to tell"),
+        _say(
+            counts.re_estimated, "was estimated anew from other runs", "were estimated anew from other runs"
+        ),
+        _say(counts.measured_differently, "was measured differently", "were measured differently"),
+        _say(counts.not_comparable, "cannot be compared", "cannot be compared"),
+        _say(counts.new, "is new", "are new"),
+        _say(counts.gone, "is gone", "are gone"),
+        _say(counts.same, "is the same", "are the same"),
     ]
-    if shown:
-        return f"No statement and no number changed; {join_names(shown)} did."
-    return "Nothing changed." if review.is_empty else "No statement, number, figure, table or page changed."
+    said = list(filter(None, parts))
+    return f"Of the other numbers {join_names(said)}." if said and not review.is_empty else ""
 
 
-def describe_better(review: Review) -> str:
-    """How many differences are for the worse; empty where no direction is known."""
-    known = [number for number in review.numbers if number.good is not None]
-    if not review.counts.differences or not known:
-        return ""
+def _say(count: int, one: str, many: str) -> str:
+    return format_count(count, one, many) if count > 0 else ""
+
+
+def _count_few(review: Review) -> int:
+    return min(review.counts.unclear, sum(number.verdict == "too few" for number in review.numbers))
+
+
+def _describe_directions(review: Review) -> str:
+    """``(1 better, 2 worse)``; empty where no direction is known."""
+    better = sum(number.good is True for number in review.numbers)
     worse = review.counts.worse
-    better = max(0, sum(number.good is True for number in known))
-    return f"Of the differences {better:,} {_be(better)} for the better and {worse:,} for the worse."
-
-
-def _be(count: int) -> str:
-    return "is" if count == 1 else "are"
+    said = [f"{count:,} {word}" for count, word in ((better, "better"), (worse, "worse")) if count]
+    return f" ({', '.join(said)})" if said and review.counts.differences else ""
 
 
 def describe_tests(review: Review) -> str:
@@ -169,9 +183,9 @@ def describe_origin(origin: Origin) -> dict[str, str]:
     }
 
 
-def describe_causes(causes: Causes) -> str:
-    """``the data changed and its definition changed``."""
-    return join_names([CAUSES[cause] for cause in causes])
+def describe_causes(causes: Causes, plain: Causes = ()) -> str:
+    """``the data changed and its definition changed``; empty where they are the ``plain`` ones."""
+    return "" if causes == plain else join_names([CAUSES[cause] for cause in causes])
 
 
 # ---- numbers
@@ -282,36 +296,36 @@ def describe_figure(figure: FigureChange) -> str:
 
 def describe_both(figure: FigureChange) -> str:
     """How to read the picture of both."""
-    if figure.change == "new":
-        return "This figure is new"
-    if figure.change == "gone":
-        return "This figure is gone; it showed this"
+    if figure.change in {"new", "gone"}:
+        return "As it is now" if figure.change == "new" else "As it was"
     rows = figure.x.scale == "series"
     faint = any(one.change in {"same", "renamed"} and not one.before for one in figure.series)
-    before = "hollow and grey" if rows else "grey and dashed"
-    after = "filled" if rows else "in colour"
-    rest = (", unchanged series full grey dots" if rows else ", unchanged series faint") if faint else ""
-    return f"Before {before}, after {after}{rest}"
+    if rows:
+        return "Before hollow and grey, after in colour" + (
+            ", unchanged series filled and grey" if faint else ""
+        )
+    words = "Before grey and dashed, after in colour" + (", unchanged series faint" if faint else "")
+    return f"{words}; an arrow where a series moved most"
 
 
 def describe_series(one: SeriesChange, figure: FigureChange) -> str:
     """Where a series of a figure moved most, or what else became of it; empty where nothing did."""
     if one.change in {"new", "gone"}:
-        return "new" if one.change == "new" else "gone"
-    words = "renamed" if one.change == "renamed" else ""
+        return one.change if figure.change != one.change else ""
+    words = ["renamed"] if one.change == "renamed" else []
     if one.at is not None:
-        percent = figure.y.percent
-        half = abs(one.at.delta) / 2
-        moved = format_delta(one.at.delta, percent=percent, half=half)
+        moved = format_delta(one.at.delta, percent=figure.y.percent, half=abs(one.at.delta) / 2)
         where = "" if one.at.step is None else f" at {_describe_place(one.at.step, figure)}"
-        beyond = ", outside the band of before" if one.at.beyond_band else ", inside the band of before"
-        moved = f"{moved}{where}{beyond}"
-        return f"{words}; {moved}" if words else moved
-    return words or ("changed" if one.change == "data" else "")
+        what = "interval" if one.at.step is None else "band"
+        side = "outside" if one.at.beyond_band else "inside"
+        words.append(f"{moved}{where}, {side} the old {what}")
+    elif one.change == "data":
+        words.append("changed")
+    return "; ".join(words)
 
 
 def _describe_place(step: float, figure: FigureChange) -> str:
-    name = figure.x.title or "step"
+    name = lower_axis_title(figure.x.title) or "step"
     if figure.x.scale == "time":
         return format_moment(step) or format_number(step)
     return format_step(step, name)
