@@ -27,7 +27,7 @@ from reportgen.statistics.intervals import (
     variance_of_mean,
 )
 from reportgen.statistics.pairs import FEWEST
-from reportgen.statistics.permutation_tests import Flips, Hypothesis, adjust_step_down, count_draws
+from reportgen.statistics.permutation_tests import Flips, Hypothesis, adjust_step_down
 from reportgen.statistics.verdicts import holm
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class Family(NamedTuple):
     others: int
 
 
-def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None]) -> Family:
+def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None], draws: int) -> Family:
     """Adjust the p of a whole change together.
 
     Effects over items, which have a hypothesis, are adjusted by the step-down test: their items are shared.
@@ -259,7 +259,7 @@ def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | N
     tested = [index for index, effect in enumerate(effects) if effect.p is not None]
     stepped = [index for index in tested if hypotheses[index] is not None]
     others = [index for index in tested if hypotheses[index] is None]
-    joint = _step_down([effects[index] for index in stepped], [hypotheses[index] for index in stepped])
+    joint = _step_down([effects[i] for i in stepped], [hypotheses[i] for i in stepped], draws)
     adjusted = dict(zip(stepped, joint, strict=True))
     adjusted |= zip(others, holm([effects[index].p or 0.0 for index in others]), strict=True)
     share = {index: len(tested) / len(part) for part in (stepped, others) for index in part}
@@ -267,9 +267,9 @@ def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | N
     return Family(tuple(scaled.get(index) for index in range(len(effects))), len(stepped), len(others))
 
 
-def _step_down(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None]) -> list[float]:
+def _step_down(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None], draws: int) -> list[float]:
     """Adjusted p of effects over items; below 1/draws, where no draw of chance reaches, it is by t."""
-    draws, joint = count_draws(len(effects)), [0.0] * len(effects)
+    joint = [0.0] * len(effects)
     if len(effects) > 1:
         known = [one for one in hypotheses if one is not None]
         joint = [one.p for one in adjust_step_down(known, draws, ALPHA)]
