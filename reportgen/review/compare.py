@@ -73,7 +73,7 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
 
 def _count(review: Review, same: int) -> Counts:
     verdicts: Counter[str] = Counter(one.verdict for one in review.numbers)
-    broken = [one.kind for one in review.statements if is_broken(one)]
+    broken = [one.kind for one in review.statements if one.is_broken]
     return Counts(
         flipped=broken.count("claim"),
         stale_values=broken.count("value"),
@@ -91,12 +91,6 @@ def _count(review: Review, same: int) -> Counts:
         tables=len(review.tables),
         pages=len(review.pages),
     )
-
-
-def is_broken(statement: StatementChange) -> bool:
-    """Whether a statement is not as expected because of this change: a new one counts, too."""
-    new = statement.change == "new" and statement.after is not None and not statement.after.expected
-    return new or statement.change == "broken"
 
 
 def _compare_statements(pages: Matched[dict[str, Any]], around: Surroundings) -> Iterator[StatementChange]:

@@ -214,10 +214,18 @@ class ItemChanges:
     def make_hypothesis(self, index: int) -> Hypothesis:
         """The same for the family."""
         differences, units = self._compute_differences(index)
-        one, group = self._sides[index], f"{self._benchmark}\0{self._sides[index].series}"
+        runs = self._sides[index].runs
         variance = variance_of_mean(differences, units if self._clustered else None).total
-        sides = [(f"{group}\0{n}", runs) for n, runs in enumerate(measure_run_variances(one.runs))]
+        # Draws are named by what was measured, so that the reverse comparison takes the same ones.
+        groups = [hashlib.sha256(group.tobytes()).hexdigest() for group in runs]
+        removed, added = measure_run_variances(runs)
+        sides = [(groups[0], removed), (groups[2], added)]
+        if added is None:
+            one = self._sides[index]
+            sides = [("".join(sorted(groups)), removed), ("", None)]
+            sides = sides if one.before.tobytes() < one.after.tobytes() else sides[::-1]
         rows = self._find_rows(index)
+        group = f"{self._benchmark}\0{index}"
         return Hypothesis(mean(differences), variance, group, sides, lambda: self._flips.draw_centred(*rows))
 
 

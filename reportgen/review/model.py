@@ -129,6 +129,12 @@ class StatementChange(Value):
     after: StatementSide | None
     causes: Causes = ()
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether it is not as expected because of this change: a new one counts, too."""
+        new = self.change == "new" and self.after is not None and not self.after.expected
+        return new or self.change == "broken"
+
 
 class Estimate(Value):
     """A number in one state."""
@@ -327,6 +333,21 @@ class Review(Value):
         problems = self.problems.new or self.problems.gone
         listed = self.statements or self.numbers or self.figures or self.tables or self.pages
         return not (listed or self.sources or problems)
+
+
+def is_met(review: Review, condition: str) -> bool:
+    """Whether a change fails on ``flips``, ``worse`` or ``any``; nothing fails on ``never``.
+
+    What flipped is not known where there is no report to compare with.
+    """
+    flips = review.base.built and any(one.is_broken for one in review.statements)
+    met = {
+        "flips": flips,
+        "worse": flips or review.counts.worse > 0,
+        "any": not review.is_empty,
+        "never": False,
+    }
+    return met[condition]
 
 
 def read_review(text: str | bytes) -> Review:

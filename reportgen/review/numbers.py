@@ -42,13 +42,13 @@ def compare_numbers(base: Drafted, head: Drafted, renamed: Mapping[str, str]) ->
         fresh = tuple(name for name in after.series if changes.take(after.request, name))
         changes.add_pair(PairOfReadings((base, head), (before, after), fresh))
     # A number that another block shows in the other state is neither new nor gone.
-    for asked, own, others, is_new in (
+    for requested, own, others, is_new in (
         *((one, base, head.numbers, False) for one in matched.gone),
         *((one, head, base.numbers, True) for one in matched.new),
     ):
         elsewhere = {_identify(one.request, name) for one in others for name in one.series}
-        names = [name for name in asked.series if _identify(asked.request, name) not in elsewhere]
-        changes.add_alone(asked, own, names, is_new=is_new)
+        names = [name for name in requested.series if _identify(requested.request, name) not in elsewhere]
+        changes.add_alone(requested, own, names, is_new=is_new)
     return changes.test()
 
 
@@ -103,14 +103,14 @@ class _Changes:
         self.add_alone(after, head, fresh, is_new=True)
 
     def add_alone(
-        self, asked: RequestedNumbers, draft: Drafted, names: Iterable[str], *, is_new: bool
+        self, requested: RequestedNumbers, draft: Drafted, names: Iterable[str], *, is_new: bool
     ) -> None:
         """Series that one state alone has."""
-        estimates = read_estimates(draft, asked.request) if names else {}
+        estimates = read_estimates(draft, requested.request) if names else {}
         for name in names:
-            if name in estimates and (is_new or self.take(asked.request, f"gone\0{name}")):
+            if name in estimates and (is_new or self.take(requested.request, f"gone\0{name}")):
                 side = {"after" if is_new else "before": estimates[name]}
-                self._moved.append(replace(describe_number(asked, name), causes=("data",), **side))
+                self._moved.append(replace(describe_number(requested, name), causes=("data",), **side))
 
     def test(self) -> ComparedNumbers:
         """Estimate and test everything that moved, and judge it."""

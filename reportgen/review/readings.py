@@ -96,7 +96,7 @@ class PairOfReadings:
     @cached_property
     def series(self) -> Matched[str]:
         """Which series of both are the same."""
-        renames = [one.sources[asked.request.source].settings.rename for one, asked in self._sides]
+        renames = [one.sources[requested.request.source].settings.rename for one, requested in self._sides]
         before, after = self.requested
         return match_series(before.series, after.series, (renames[0], renames[1]))
 
@@ -108,21 +108,21 @@ class PairOfReadings:
     def definitions(self) -> tuple[str, ...]:
         """What of its definition differs."""
         before, after = self.requested
-        kinds = [one.sources[asked.request.source].kind for one, asked in self._sides]
+        kinds = [one.sources[requested.request.source].kind for one, requested in self._sides]
         other = () if kinds[0] == kinds[1] else (f"{kinds[0]} → {kinds[1]}",)
         return (*list_differences(before.definition, after.definition), *other)
 
     @property
     def is_same(self) -> bool:
         """Whether nothing that decides it differs."""
-        before, after = (one.sources[asked.request.source].digest for one, asked in self._sides)
+        before, after = (one.sources[requested.request.source].digest for one, requested in self._sides)
         return self.requested[0].request == self.requested[1].request and before == after
 
     def describe(self, was: str, name: str) -> Moved:
         """A series of both, with what differs apart from its data."""
         protocols = [
-            define_protocol(one.sources[asked.request.source], series)
-            for (one, asked), series in zip(self._sides, (was, name), strict=True)
+            define_protocol(one.sources[requested.request.source], series)
+            for (one, requested), series in zip(self._sides, (was, name), strict=True)
         ]
         protocol = list_differences(*protocols)
         causes: tuple[Cause, ...] = ("definition",) if self.definitions or protocol else ()
@@ -137,7 +137,7 @@ class PairOfReadings:
 
     def compare(self) -> Iterator[tuple[Moved, ItemSides | None]]:
         """Every series of both; with its scores by item where it is to be tested over items."""
-        before, after = (asked.request for asked in self.requested)
+        before, after = (requested.request for requested in self.requested)
         kind = self.drafts[1].sources[after.source].kind
         pairs = [(was, name) for was, name in self.series.pairs if name in self.names]
         if self.definitions:
@@ -151,7 +151,7 @@ class PairOfReadings:
                 yield from self._compare_items(pairs)
 
     def _read_apart(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Moved]:
-        before, after = (read_estimates(one, asked.request) for one, asked in self._sides)
+        before, after = (read_estimates(one, requested.request) for one, requested in self._sides)
         for was, name in pairs:
             if was in before and name in after:
                 yield replace(self.describe(was, name), before=before[was], after=after[name])
@@ -169,7 +169,7 @@ class PairOfReadings:
     ) -> Iterator[tuple[Moved, None]]:
         old = {one.series: one for one in self.drafts[0].results.get_scores(before)}
         new = {one.series: one for one in self.drafts[1].results.get_scores(after)}
-        sides = [read_estimates(one, asked.request) for one, asked in self._sides]
+        sides = [read_estimates(one, requested.request) for one, requested in self._sides]
         for was, name in pairs:
             if was not in sides[0] or name not in sides[1]:
                 continue
@@ -181,7 +181,7 @@ class PairOfReadings:
             yield moved, None
 
     def _compare_items(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Moved, ItemSides | None]]:
-        estimates = [read_estimates(one, asked.request) for one, asked in self._sides]
+        estimates = [read_estimates(one, requested.request) for one, requested in self._sides]
         tables = self.item_tables
         for was, name in pairs:
             if was in estimates[0] and name in estimates[1]:
@@ -195,8 +195,8 @@ class PairOfReadings:
     def item_tables(self) -> tuple[ItemTable, ItemTable]:
         """The scores by item of both sides, on the union of their items."""
         read = []
-        for one, asked in self._sides:
-            request = asked.request
+        for one, requested in self._sides:
+            request = requested.request
             if not isinstance(request, ScoreRequest):
                 raise TypeError(request)
             read.append((one.results.get_problem_scores(request), request.metric))
@@ -214,17 +214,17 @@ class PairOfReadings:
         return name, units, (after.scores.lowest, after.scores.highest)
 
 
-def describe_number(asked: RequestedNumbers, series: str) -> Moved:
+def describe_number(requested: RequestedNumbers, series: str) -> Moved:
     """A number without its values."""
     return Moved(
-        page=asked.page,
-        block=asked.block,
-        title=asked.title,
-        source=asked.request.source,
-        benchmark=getattr(asked.request, "benchmark", None) or "",
+        page=requested.page,
+        block=requested.block,
+        title=requested.title,
+        source=requested.request.source,
+        benchmark=getattr(requested.request, "benchmark", None) or "",
         series=series,
-        metric=asked.request.metric,
-        higher_is_better=asked.higher_is_better,
+        metric=requested.request.metric,
+        higher_is_better=requested.higher_is_better,
         before=None,
         after=None,
     )
