@@ -48,6 +48,7 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
         changed_files=frozenset(
             one.name for one in sources if one.files_added or one.files_removed or one.files_changed
         ),
+        renamed_series=_list_renamed_series(base, head),
         definitions=_list_source_definitions(base, head),
         other_tool=bool(base.origin.tool and head.origin.tool) and base.origin.tool != head.origin.tool,
     )
@@ -229,6 +230,17 @@ def _list_source_definitions(base: Snapshot, head: Snapshot) -> dict[str, tuple[
         {name: define_source(one.sources[name]) for name in both} for one in (base.drafted, head.drafted)
     ]
     return {name: list_differences(sides[0][name], sides[1][name]) for name in sorted(both)}
+
+
+def _list_renamed_series(base: Snapshot, head: Snapshot) -> dict[str, dict[str, str]]:
+    """New names of series by their old ones, by source."""
+    if not base.drafted or not head.drafted:
+        return {}
+    found = {}
+    for name in base.drafted.sources.keys() & head.drafted.sources.keys():
+        was, now = (one.sources[name].settings.rename for one in (base.drafted, head.drafted))
+        found[name] = {was.get(one, one): now.get(one, one) for one in sorted({*was, *now})}
+    return found
 
 
 def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:

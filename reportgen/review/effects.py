@@ -95,11 +95,11 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
     largest = max(float(np.abs(values).max()) for values, _ in terms)
     size = math.ldexp(1.0, math.frexp(largest)[1]) if largest else 1.0
     known = [(deviation(values / size) ** 2, len(values) - 1) for values, _ in terms if len(values) > 1]
-    freedom = sum(df for _, df in known)
-    if not freedom or (groups.method == "welch" and not len(groups.shared) and len(known) < len(terms)):
+    shared_df = sum(df for _, df in known)
+    if not shared_df or (groups.method == "welch" and not len(groups.shared) and len(known) < len(terms)):
         counts = f"{len(groups.removed)} and {len(groups.added)} runs: 2 a side are needed"
         return _leave_open(effect, counts if groups.method == "welch" else "2 runs are needed")
-    pooled = math.fsum(variance * df for variance, df in known) / freedom
+    pooled = math.fsum(variance * df for variance, df in known) / shared_df
     # Of each group the share that its own variance has in its part of the whole.
     own = [0.0 if groups.method == "nested runs" or len(values) == 1 else 0.5 for values, _ in terms]
     scales = [w * w / len(values) for values, w in terms]
@@ -109,7 +109,7 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
     for (values, _), share, scale in zip(terms, own, scales, strict=True):
         if len(values) > 1:
             variance, df = next(shrunk)
-            weight = share * scale + of_pooled * df / freedom
+            weight = share * scale + of_pooled * df / shared_df
             parts.append((weight * (share * variance + (1 - share) * pooled), weight * variance, df))
     total = math.fsum(part for _, part, _ in parts)
     if math.sqrt(total) <= _SAME:

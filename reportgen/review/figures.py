@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from reportgen.review.model import Cause, Point
     from reportgen.review.snapshot import FigureState, Snapshot, TableState
 
+Row: TypeAlias = tuple[str, ...]
 # Settings of a block that are words for readers.
 _WORDS: Final = {"title", "caption", "summary", "x_title", "y_title", "annotations", "reference"}
 # What a column of a figure's CSV is called that holds its values.
@@ -45,8 +46,13 @@ class Surroundings:
 
     renamed: Mapping[str, str]  # new paths of pages, by their old ones
     changed_files: frozenset[str]  # sources whose files changed
+    renamed_series: Mapping[str, Mapping[str, str]]  # new names by old ones, by source
     definitions: Mapping[str, tuple[str, ...]]  # what of a source's settings, which define numbers, changed
     other_tool: bool
+
+    def list_renamed_series(self, sources: Sequence[str] | None) -> dict[str, str]:
+        """New names of series by their old ones, of these sources together."""
+        return {old: new for name in sources or () for old, new in self.renamed_series.get(name, {}).items()}
 
     def find_causes(
         self, sources: Sequence[str] | None, *, numbers: bool, words: bool, defined: bool
@@ -75,11 +81,11 @@ def compare_figures(base: Snapshot, head: Snapshot, around: Surroundings) -> Ite
     partners = {id(after): before for before, after in matched.pairs}
     for after in head.figures:
         if (before := partners.get(id(after))) is None:
-            yield _describe(after, "new", _list_series(None, after))
+            yield _describe(after, "new", _list_series(None, after, {}))
         elif change := _compare_figure(before, after, around):
             yield change
     for before in matched.gone:
-        yield _describe(before, "gone", _list_series(before, None))
+        yield _describe(before, "gone", _list_series(before, None, {}))
 
 
 def _compare_figure(before: FigureState, after: FigureState, around: Surroundings) -> FigureChange | None:
@@ -98,10 +104,13 @@ def _compare_figure(before: FigureState, after: FigureState, around: Surrounding
     styled = bool(other - _WORDS - {*before.definition, *after.definition})
     if not (definitions or numbers or words or styled):
         return None
+    series = _list_series(before, after, around.list_renamed_series(after.sources))
+    changes = {one.change for one in series}
+    renamed = "renamed" in changes and changes <= {"same", "renamed"}
     return _describe(
         after,
-        "definition" if definitions else "data" if numbers else "looks",
-        _list_series(before, after),
+        "definition" if definitions else "data" if numbers and not renamed else "looks",
+        series,
         around.find_causes(after.sources, numbers=numbers, words=words, defined=bool(definitions) or styled),
         was_page=clip(before.page, LONGEST_NAME) if before.page != after.page else "",
         was_id=clip(before.id, LONGEST_NAME) if before.id != after.id else "",
@@ -122,9 +131,12 @@ def _describe(
     settings, metric = figure.settings, str(figure.numbers.get("metric", ""))
     x = Axis(scale="series")
     if any(point[0] is not None for one in series for point in (*one.before, *one.after)):
-        scale = "time" if figure.spec is not None and '"temporal"' in str(figure.spec) else "linear"
+        scale: Literal["linear", "log", "time"] = (
+            "time" if figure.spec is not None and '"temporal"' in str(figure.spec) else "linear"
+        )
         title = settings.get("x_title") or settings.get("x") or ("k" if figure.kind == "passk" else "step")
-        x = Axis(title=clip(title, LONGEST_NAME), scale="log" if settings.get("x_scale") == "log" else scale)
+        scale = "log" if settings.get("x_scale") == "log" else scale
+        x = Axis(title=clip(title, LONGEST_NAME), scale=scale)
     y_title = clip(settings.get("y_title") or metric, LONGEST_NAME)
     return FigureChange(
         page=clip(figure.page, LONGEST_NAME),
@@ -137,28 +149,42 @@ def _describe(
         causes=causes,
         definitions=definitions,
         x=x,
-        y=Axis(title=y_title, scale="log" if settings.get("y_scale") == "log" else "linear"),
+        y=Axis(
+            title=y_title,
+            scale="log" if settings.get("y_scale") == "log" else "linear",
+            percent=figure.percent,
+        ),
         series=series,
     )
 
 
-def _list_series(before: FigureState | None, after: FigureState | None) -> tuple[SeriesChange, ...]:
+def _list_series(
+    before: FigureState | None, after: FigureState | None, renamed: Mapping[str, str]
+) -> tuple[SeriesChange, ...]:
     """Every series of a figure, with its points before where they are others, and after."""
     old, new = (_read_points(one) if one is not None else {} for one in (before, after))
+    names = {renamed.get(name, name): name for name in old}
     listed = []
-    for name in dict.fromkeys((*new, *old)):
-        was, now = old.get(name, []), new.get(name, [])
-        change: Literal["data", "same", "new", "gone"] = "data"
+    for name in dict.fromkeys((*new, *names)):
+        was, now = old.get(names.get(name, ""), []), new.get(name, [])
+        change: Literal["data", "same", "new", "gone", "renamed"] = "data"
         if not was or not now:
             change = "new" if now else "gone"
         elif was == now:
-            change, was = "same", []
+            change, was = "same" if names[name] == name else "renamed", []
         place = _find_widest_gap(was, now) if change == "data" else None
         points = [tuple(_thin(side)) for side in (was, now)]
-        one = SeriesChange(
-            name=clip(name, LONGEST_NAME), change=change, at=place, before=points[0], after=points[1]
+        was_name = names.get(name, name) if now else name
+        listed.append(
+            SeriesChange(
+                name=clip(name, LONGEST_NAME),
+                was_name=clip(was_name, LONGEST_NAME) if was_name != name else "",
+                change=change,
+                at=place,
+                before=points[0],
+                after=points[1],
+            )
         )
-        listed.append(one)
     return tuple(listed[:MOST_SERIES])
 
 
@@ -220,7 +246,8 @@ def compare_tables(base: Snapshot, head: Snapshot, around: Surroundings) -> Iter
             continue
         definitions = list_differences(before.definition, after.definition)
         rows = match(before.rows, after.rows, lambda row: row, lambda row: row[:1])
-        changed = [(was, now) for was, now in rows.pairs if was != now or before.header != after.header]
+        changed: list[tuple[Row | None, Row | None]] = []
+        changed += [(was, now) for was, now in rows.pairs if was != now or before.header != after.header]
         changed += [(was, None) for was in rows.gone]
         changed += [(None, now) for now in rows.new]
         if changed:
@@ -233,10 +260,10 @@ def compare_tables(base: Snapshot, head: Snapshot, around: Surroundings) -> Iter
 def _describe_table(
     table: TableState,
     change: Literal["data", "definition", "new", "gone"],
-    rows: Sequence[tuple[tuple[str, ...] | None, tuple[str, ...] | None]],
+    rows: Sequence[tuple[Row | None, Row | None]],
     causes: tuple[Cause, ...] = (),
 ) -> TableChange:
-    def clip_cells(cells: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    def clip_cells(cells: Row | None) -> Row | None:
         return None if cells is None else tuple(map(clip, cells[:MOST_SERIES]))
 
     return TableChange(

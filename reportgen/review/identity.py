@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from reportgen.core.comparisons import ProblemScores
-    from reportgen.core.model import Run
+    from reportgen.core.model import IntArray, Run
     from reportgen.review.snapshot import FigureState, RequestedNumbers, Snapshot, TableState
 
 _Thing = TypeVar("_Thing")
@@ -85,8 +85,8 @@ def match_shown(
     """
     pages = {id(one): renamed.get(one.page, one.page) for one in before}
 
-    def define(one: _Shown) -> Hashable | None:
-        return tuple(sorted(one.definition.items())) if one.sources else None
+    def define(one: _Shown) -> tuple[tuple[str, str], ...]:
+        return tuple(sorted(one.definition.items())) if one.sources else ()
 
     return match(
         before,
@@ -147,7 +147,7 @@ def match_series(
     for renames, side in zip(names, (before, after), strict=True):
         in_data = {new: old for old, new in renames.items()}
         sides.append([(in_data.get(one, one), one) for one in side if one not in same])
-    left = match(*sides, lambda one: one[0])
+    left = match(sides[0], sides[1], lambda one: one[0])
     pairs = {new: old for (_, old), (_, new) in left.pairs} | {one: one for one in same}
     gone, new = (tuple(one for _, one in side) for side in (left.gone, left.new))
     return Matched(tuple((pairs[one], one) for one in after if one in pairs), gone, new)
@@ -158,7 +158,7 @@ class RunRows(NamedTuple):
 
     name: str
     digest: str
-    index: int  # among the runs of its state
+    place: int  # among the runs of its state
 
 
 def match_runs(before: Sequence[RunRows], after: Sequence[RunRows]) -> Matched[RunRows]:
@@ -176,7 +176,7 @@ def identify_curve_runs(runs: Sequence[Run], last: float) -> list[RunRows]:
     return rows
 
 
-def identify_score_runs(scores: ProblemScores, rows: Sequence[int], columns: Sequence[int]) -> list[RunRows]:
+def identify_score_runs(scores: ProblemScores, rows: Sequence[int], columns: IntArray) -> list[RunRows]:
     """Runs of a series by their scores on some items, whatever the order of their rows."""
     found = []
     for index, row in enumerate(rows):

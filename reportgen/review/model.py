@@ -34,6 +34,7 @@ Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=MOST_ENTRIES)]
 Cause: TypeAlias = Literal["data", "text", "definition", "tool"]
 Causes: TypeAlias = Annotated[tuple[Cause, ...], Field(max_length=4)]
 Method: TypeAlias = Literal["paired", "welch", "nested runs", "given", "none"]
+Correction: TypeAlias = Literal["none", "holm", "step-down", "step-down and holm"]
 Verdict: TypeAlias = Literal[
     "higher",
     "lower",
@@ -99,7 +100,7 @@ class Family(Value):
     """The tests of the whole change, which are adjusted together."""
 
     tests: Count = 0
-    correction: Literal["none", "holm", "step-down", "step-down and holm"] = "none"
+    correction: Correction = "none"
     level: Number = 0.95
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.core.model import CurveRequest
 from reportgen.review.effects import Effect, ItemChanges, adjust_family
@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import Request
     from reportgen.review.effects import ItemSides
-    from reportgen.review.model import NumberChange
+    from reportgen.review.model import Correction, NumberChange
     from reportgen.review.snapshot import Drafted, RequestedNumbers
     from reportgen.review.verdicts import Moved
     from reportgen.statistics.permutation_tests import Hypothesis
 
-LEVEL = 0.95
+_CORRECTIONS: Final[Mapping[tuple[bool, bool], Correction]] = {
+    (False, False): "none",
+    (True, False): "step-down",
+    (False, True): "holm",
+    (True, True): "step-down and holm",
+}
 
 
 class ComparedNumbers(NamedTuple):
@@ -109,8 +114,9 @@ class _Changes:
         estimates = read_estimates(draft, requested.request) if names else {}
         for name in names:
             if name in estimates and (is_new or self.take(requested.request, f"gone\0{name}")):
-                side = {"after" if is_new else "before": estimates[name]}
-                self._moved.append(replace(describe_number(requested, name), causes=("data",), **side))
+                moved = replace(describe_number(requested, name), causes=("data",))
+                own = estimates[name]
+                self._moved.append(replace(moved, after=own) if is_new else replace(moved, before=own))
 
     def test(self) -> ComparedNumbers:
         """Estimate and test everything that moved, and judge it."""
@@ -127,13 +133,11 @@ class _Changes:
         family = adjust_family(effects, hypotheses, draws)
         judged = [judge(one, p) for one, p in zip(moved, family.adjusted, strict=True)]
         numbers = tuple(one for one in judged if one is not None)
-        correction = {(True, False): "step-down", (False, True): "holm", (True, True): "step-down and holm"}
         return ComparedNumbers(
             numbers,
             Family(
                 tests=family.stepped + family.others,
-                correction=correction.get((family.stepped > 0, family.others > 0), "none"),
-                level=LEVEL,
+                correction=_CORRECTIONS[family.stepped > 0, family.others > 0],
             ),
             self._same + len(judged) - len(numbers),
         )

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class RunValues(NamedTuple):
-    """Runs of a curve that reach a step, by their index, and their values there."""
+    """Runs of a curve that reach a step, by their places among all, and their values there."""
 
-    index: tuple[int, ...]
+    places: tuple[int, ...]
     values: FloatArray
 
 
@@ -186,9 +186,7 @@ class PairOfReadings:
         for was, name in pairs:
             if was in estimates[0] and name in estimates[1]:
                 moved = self.describe(was, name)
-                moved = replace(
-                    moved, before=estimates[0][was], after=estimates[1][name], percent=tables[1].is_share
-                )
+                moved = replace(moved, before=estimates[0][was], after=estimates[1][name])
                 yield _compare_items(moved, tables, was, name)
 
     @cached_property
@@ -224,6 +222,7 @@ def describe_number(requested: RequestedNumbers, series: str) -> Moved:
         benchmark=getattr(requested.request, "benchmark", None) or "",
         series=series,
         metric=requested.request.metric,
+        percent=requested.percent,
         higher_is_better=requested.higher_is_better,
         before=None,
         after=None,
@@ -244,17 +243,17 @@ def _compare_curve(moved: Moved, old: Curve, new: Curve, level: float) -> Moved:
     )
     sides = [read_runs_at(one, step) for one in (old, new)]
     rows = [
-        [row for row in identify_curve_runs(one.runs, step) if row.index in side.index]
+        [row for row in identify_curve_runs(one.runs, step) if row.place in side.places]
         for one, side in zip((old, new), sides, strict=True)
     ]
     matched = match_runs(*rows)
-    if not matched.gone and not matched.new:
+    if moved.before == moved.after or not (matched.gone or matched.new):
         return moved
-    values = [dict(zip(side.index, side.values.tolist(), strict=True)) for side in sides]
+    values = [dict(zip(side.places, side.values.tolist(), strict=True)) for side in sides]
     groups = RunGroups(
-        np.array([values[0][row.index] for row in matched.gone]),
-        np.array([values[1][row.index] for _, row in matched.pairs]),
-        np.array([values[1][row.index] for row in matched.new]),
+        np.array([values[0][row.place] for row in matched.gone]),
+        np.array([values[1][row.place] for _, row in matched.pairs]),
+        np.array([values[1][row.place] for row in matched.new]),
     )
     effect = estimate_over_runs(groups, level)
     if effect.low is None and old.given and new.given:
@@ -285,10 +284,9 @@ class ItemTable:
         values = compute_problem_values(scores, *split_metric(metric))
         place = {name: column for column, name in enumerate(scores.problems)}
         self.columns = np.array([place.get(name, -1) for name in items], dtype=np.int64)
-        self._values = [
+        self._values: list[FloatArray] = [
             np.where(self.columns >= 0, one[:, self.columns], np.nan) for one in (values.series, values.runs)
         ]
-        self.is_share = (scores.lowest, scores.highest) == (0.0, 1.0)
         units = list_units(scores) or list(scores.problems)
         self.units = {name: units[column] for name, column in place.items()}
         self.gold = dict(zip(scores.problems, scores.gold, strict=True)) if scores.gold else {}
@@ -322,7 +320,7 @@ def _compare_items(
     if regraded := sum(old.gold[one] != gold for one, gold in new.gold.items() if one in old.gold):
         protocol += (f"other right answers to {format_count(regraded, 'problem')}",)
     moved = replace(moved, items=items, runs=_count_runs(matched), protocol=protocol)
-    if not matched.gone and not matched.new:
+    if np.array_equal(before[shared], after[shared]) or not (matched.gone or matched.new):
         if items.only_base or items.only_head:
             only = f"{items.only_base} problems only before, {items.only_head} only after"
             effect = Effect("none", 0.0, reason="")
@@ -331,9 +329,9 @@ def _compare_items(
         return moved, None
     values = [scores for _, _, scores in sides]
     groups = RunGroups(
-        values[0][[row.index for row in matched.gone]],
-        values[1][[row.index for _, row in matched.pairs]],
-        values[1][[row.index for row in matched.new]],
+        values[0][[row.place for row in matched.gone]],
+        values[1][[row.place for _, row in matched.pairs]],
+        values[1][[row.place for row in matched.new]],
     )
     groups = RunGroups(*(group[:, shared] for group in groups))
     return replace(moved, causes=("data", *moved.causes)), ItemSides(name, before, after, groups)

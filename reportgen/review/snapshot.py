@@ -17,7 +17,7 @@ from reportgen.site.outputs import FORMAT, format_report_json, list_figures, lis
 from reportgen.site.provenance import Provenance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from reportgen.core.cache import Cache, CachedText
@@ -54,6 +54,7 @@ class FigureState:
     definition: Mapping[str, str]
     sources: tuple[str, ...] | None  # None where it is not known which they are
     key: str = ""  # equal keys: nothing changed
+    percent: bool = False  # whether its values are shares, shown times 100
     csv: str | CachedText | None = None
     spec: str | CachedText | None = None
 
@@ -81,6 +82,7 @@ class RequestedNumbers:
     request: Request
     series: tuple[str, ...]
     higher_is_better: bool | None
+    percent: bool  # whether they are shares, shown times 100
     definition: Mapping[str, str]
 
 
@@ -130,7 +132,7 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
 
 
 def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureState]:
-    settings = block.settings.model_dump(mode="json")
+    settings, sources = block.settings.model_dump(mode="json"), _list_sources(block, page)
     for figure in list_figures(report.shown[page.path, block.id]):
         yield FigureState(
             page=page.path,
@@ -141,8 +143,10 @@ def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureSt
             numbers=figure.numbers,
             settings=settings,
             definition=_define_block(settings),
-            sources=_list_sources(block, page),
+            sources=sources,
             key=report.keys.get((page.path, block.id), ""),
+            # pass@k is drawn in percent already
+            percent=figure.kind != "passk" and _is_share(block, [report.sources[one] for one in sources]),
             csv=figure.csv,
             spec=figure.spec,
         )
@@ -224,6 +228,7 @@ def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
             request=request,
             series=names.get(request, ()),
             higher_is_better=_find_direction(request, planned.block, planned.page),
+            percent=_is_share(planned.block, [report.sources[request.source]]),
             definition=_define_request(request, report.sources[request.source]),
         )
         for planned in plan.blocks
@@ -231,6 +236,11 @@ def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
     )
     texts = {page.path: page.text for page in report.pages if not page.generated}
     return Drafted(report.sources, numbers, results, texts)
+
+
+def _is_share(block: Block, sources: Iterable[Source]) -> bool:
+    """Whether a block shows scores from 0 to 1, which are written in percent."""
+    return block.settings.data == "scores" and all(one.score_range == (0, 1) for one in sources)
 
 
 def _find_direction(request: Request, block: Block, page: Page) -> bool | None:

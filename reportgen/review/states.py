@@ -161,5 +161,5 @@ def _read_report(origin: Origin, path: Path, site: Path | None) -> Snapshot:
     try:
         return read_snapshot(origin, read(site / _REPORT if site else path), read_figure)
     except _UNREADABLE as error:
-        message = f"this is no report.json of reportgen ({error or type(error).__name__})"
+        message = f"this is no report.json of reportgen ({str(error) or type(error).__name__})"
         raise make_error(path.name, message, "Build the site again with this version") from error

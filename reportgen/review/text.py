@@ -12,6 +12,7 @@ from reportgen.core.words import (
     format_number,
     format_p,
     format_step,
+    join_names,
 )
 from reportgen.review.model import FigureChange
 
@@ -92,11 +93,11 @@ def list_lines(review: Review) -> Iterator[str]:
         yield "Nothing changed."
         return
     broken_first = sorted(review.statements, key=lambda one: not one.is_broken)
-    shown = (*review.figures, *review.tables)
+    shown: list[FigureChange | TableChange] = [*review.figures, *review.tables]
     sections = {
         "Statements": [describe_statement(one) for one in broken_first],
         "Numbers": [describe_number(one) for one in review.numbers],
-        "Figures and tables": [f"{one.page}: {one.title}: {_explain(one)}" for one in shown],
+        "Figures and tables": [_describe_shown(one) for one in shown],
         "Pages": [_describe_page(one) for one in review.pages],
         "Sources": [_describe_source(one) for one in review.sources],
         "New problems": [f"{one.file}: {one.severity}: {one.message}" for one in review.problems.new],
@@ -108,10 +109,12 @@ def list_lines(review: Review) -> Iterator[str]:
     yield from ("", summarize(review))
 
 
-def _explain(shown: FigureChange | TableChange) -> str:
-    definitions = shown.definitions if isinstance(shown, FigureChange) else ()
-    causes = f" ({', '.join(shown.causes)})" if shown.causes else ""
-    return "; ".join([f"{shown.change}{causes}", *definitions])
+def _describe_shown(shown: FigureChange | TableChange) -> str:
+    kind, definitions = "table", []
+    if isinstance(shown, FigureChange):
+        kind, definitions = "figure", [*shown.definitions]
+    causes = f" changed because of {join_names(shown.causes)}" if shown.causes else f" is {shown.change}"
+    return "; ".join([f"{shown.page}: {kind} {shown.title}{causes}", *definitions])
 
 
 def _describe_page(page: PageChange) -> str:
