@@ -9,7 +9,7 @@ security policy allows no style attribute. The live view draws at the same place
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.figures.axis import position
@@ -120,7 +120,6 @@ class _Drawing:
 
     def draw_lines(self, paths: tuple[LinePaths, ...]) -> Iterator[str]:
         """Bands, runs, means and symbols; strokes are in drawing units, or do not scale."""
-        scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if self.fluid else (UNITS_A_PIXEL, "")
         stretch = ' preserveAspectRatio="none"' if self.fluid else ""
         yield (
             f'<svg class="rg-marks" width="{"100%" if self.fluid else PIXELS_WIDE}" '
@@ -132,26 +131,13 @@ class _Drawing:
             zip(self.plot.lines, paths, strict=True),
             key=lambda pair: (_BEHIND.index(pair[0].look), pair[0].slot is not None),
         )
-        # A band would tint the line of another state.
-        compares = has_before(self.plot)
-        if compares:
-            for line, data in ordered:
-                yield _draw_band(line, data)
+        if has_before(self.plot):
+            # A band would tint the line of the other state.
+            yield from (_draw_band(line, data) for line, data in ordered)
+            ordered = [(line, replace(data, band="")) for line, data in ordered]
         for line, data in ordered:
-            if not compares:
-                yield _draw_band(line, data)
-            ink = _get_ink(line)
-            pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
-            dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
-            faint = ' stroke-opacity=".4"' if line.look == "pale" else ""
-            for kind, width, extra, path in (
-                ("run", 1, ' stroke-opacity=".32"', data.runs),
-                ("raw", 1, ' stroke-opacity=".4"', data.raw),
-                ("line", 2 if line.look == "full" else 1.5, f"{dashed}{faint}", data.line),
-            ):
-                if path or kind == "line":
-                    size = f'stroke-width="{width * scale:g}"'
-                    yield f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{path}"{attribute}/>'
+            yield _draw_band(line, data)
+            yield from self.draw_strokes(line, data)
         yield "</svg>"
         for number, line in enumerate(self.plot.lines if self.plot.symbols else ()):
             if line.look != "full":
@@ -164,6 +150,21 @@ class _Drawing:
                     place = f'x="{format_position(self.plot.x, step)}" y="{self.format_pixel(value)}"'
                     yield f'<use href="#{name}" {place}/>'
             yield "</g>"
+
+    def draw_strokes(self, line: SeriesLine, data: LinePaths) -> Iterator[str]:
+        """Runs, the values before smoothing, and the line of one series."""
+        scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if self.fluid else (UNITS_A_PIXEL, "")
+        pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
+        dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+        faint = ' stroke-opacity=".4"' if line.look == "pale" else ""
+        for kind, width, extra, path in (
+            ("run", 1, ' stroke-opacity=".32"', data.runs),
+            ("raw", 1, ' stroke-opacity=".4"', data.raw),
+            ("line", 2 if line.look == "full" else 1.5, f"{dashed}{faint}", data.line),
+        ):
+            if path or kind == "line":
+                size = f'stroke="{_get_ink(line)}" stroke-width="{width * scale:g}"'
+                yield f'<path class="rg-{kind}" {size}{extra} d="{path}"{attribute}/>'
 
     def draw_names(self) -> Iterator[str]:
         """Annotations, and the names at the line ends."""

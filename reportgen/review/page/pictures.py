@@ -21,7 +21,7 @@ from reportgen.figures.picture import draw_body, draw_framed, format_position, s
 from reportgen.figures.plot import Look, Plot, SeriesLine
 from reportgen.figures.scores.dot_plot import Before, Row, draw_rows, draw_rows_file, name_rows_class
 from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, assign_slots, get_colour, pick_slots
-from reportgen.review.wording import describe_both, format_estimate
+from reportgen.review.page.wording import describe_both, format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.figures.text import clean_text
-from reportgen.review import wording
+from reportgen.review.page import wording
 from reportgen.review.model import Review
-from reportgen.review.pictures import assign_review_slots, draw_strip, draw_view, list_states
+from reportgen.review.page.pictures import assign_review_slots, draw_strip, draw_view, list_states
 from reportgen.site.security import write_single_file
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         TableChange,
         Verdict,
     )
-    from reportgen.review.pictures import State
+    from reportgen.review.page.pictures import State
 
 MOST_ROWS: Final = 100
 """Numbers of one kind in the table; the rest are in ``review.json``."""
@@ -139,13 +139,14 @@ def _cut(things: Iterable[_Thing], most: int = MOST_LISTED) -> _Listed:
 def _list_statements(review: Review) -> dict[str, Any]:
     groups: dict[str, list[dict[str, Any]]] = {"broken": [], "mended": [], "others": []}
     for change in review.statements:
-        groups[change.change if change.change in groups else "others"].append(_describe_statement(change))
+        key = "broken" if change.is_broken else "mended" if change.change == "mended" else "others"
+        groups[key].append(_describe_statement(change))
     return {
         "count": len(review.statements),
         "groups": [
             {"title": title, "key": key, "listed": _cut(groups[key])}
             for key, title in (
-                ("broken", "No longer true"),
+                ("broken", "No longer so"),
                 ("mended", "Put right"),
                 ("others", "Written, reworded or removed"),
             )
@@ -160,9 +161,10 @@ def _describe_statement(change: StatementChange) -> dict[str, Any]:
         for label, side in (("Before", change.before), ("After", change.after))
         if side
     ]
+    badge = _BADGES[change.change, change.kind]
     line = next((one.line for one in (change.after, change.before) if one and one.line is not None), None)
     return {
-        "badge": _BADGES[change.change, change.kind],
+        "badge": "new, and not so" if change.is_broken and change.before is None else badge,
         "place": change.page if line is None else f"{change.page}:{line}",
         "causes": wording.describe_causes(change.causes),
         "words": sides[0]["words"] if len({side["words"] for side in sides}) == 1 else "",
