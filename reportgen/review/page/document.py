@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.figures.text import clean_text
-from reportgen.review.page import wording
 from reportgen.review.model import Review
+from reportgen.review.page import wording
 from reportgen.review.page.pictures import assign_review_slots, draw_strip, draw_view, list_states
 from reportgen.site.security import write_single_file
 
@@ -66,6 +66,12 @@ _BADGES: Final = {
     ("gone", "claim"): "gone",
     ("gone", "value"): "gone",
 }
+_STATEMENTS: Final = (
+    ("broken", "No longer true"),
+    ("stale", "Numbers in the text that no longer match"),
+    ("mended", "Put right"),
+    ("others", "Written, reworded or removed"),
+)
 _STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
 _OBVIOUS: Final[dict[str, Causes]] = {"data": ("data",), "definition": ("definition",)}
 _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
@@ -137,19 +143,16 @@ def _cut(things: Iterable[_Thing], most: int = MOST_LISTED) -> _Listed:
 
 
 def _list_statements(review: Review) -> dict[str, Any]:
-    groups: dict[str, list[dict[str, Any]]] = {"broken": [], "mended": [], "others": []}
+    groups: dict[str, list[StatementChange]] = {key: [] for key, _ in _STATEMENTS}
     for change in review.statements:
-        key = "broken" if change.is_broken else "mended" if change.change == "mended" else "others"
-        groups[key].append(_describe_statement(change))
+        stale = change.is_broken and change.kind == "value" and change.before is not None
+        key = "stale" if stale else "broken" if change.is_broken else change.change
+        groups[key if key in groups else "others"].append(change)
     return {
         "count": len(review.statements),
         "groups": [
-            {"title": title, "key": key, "listed": _cut(groups[key])}
-            for key, title in (
-                ("broken", "No longer so"),
-                ("mended", "Put right"),
-                ("others", "Written, reworded or removed"),
-            )
+            {"title": title, "key": key, "listed": _cut(map(_describe_statement, groups[key]))}
+            for key, title in _STATEMENTS
             if groups[key]
         ],
     }
@@ -161,28 +164,46 @@ def _describe_statement(change: StatementChange) -> dict[str, Any]:
         for label, side in (("Before", change.before), ("After", change.after))
         if side
     ]
-    badge = _BADGES[change.change, change.kind]
     line = next((one.line for one in (change.after, change.before) if one and one.line is not None), None)
+    badge = _BADGES[change.change, change.kind]
     return {
         "badge": "new, and not so" if change.is_broken and change.before is None else badge,
         "place": change.page if line is None else f"{change.page}:{line}",
         "causes": wording.describe_causes(change.causes),
+        "other_causes": wording.describe_causes(change.causes, ("data",)),
         "words": sides[0]["words"] if len({side["words"] for side in sides}) == 1 else "",
+        "facts": list(_list_moved_facts(change)),
         "expressions": list(dict.fromkeys(side["expression"] for side in sides)),
         "sides": sides,
     }
 
 
+def _list_moved_facts(change: StatementChange) -> Iterator[dict[str, str]]:
+    """What a statement is decided by, where it is another value than before."""
+    if change.before is None or change.after is None:
+        return
+    facts = [
+        {name: value for name, found, value in (line.partition(" = ") for line in side.evidence) if found}
+        for side in (change.before, change.after)
+    ]
+    for name, now in facts[1].items():
+        if (was := facts[0].get(name, now)) != now:
+            yield {"name": name, "was": was, "now": now}
+
+
 def _describe_side(side: StatementSide, change: StatementChange, label: str) -> dict[str, Any]:
     words = {"holds": "matches", "fails": "does not match"} if change.kind == "value" else {}
-    truth = words.get(side.truth, side.truth)
+    # What is found repeats the expression, which stands below the reasons.
+    found = side.found.removeprefix(f"{side.expression} {side.truth}").removeprefix(": ")
     return {
         "label": label,
         "words": side.words,
         "expression": side.expression,
-        "truth": truth,
+        "truth": words.get(side.truth, side.truth),
         "expected": side.expected,
-        "found": side.found,
+        "found": found,
+        # A value is found as its expression, an equals sign and the value.
+        "value": side.found.removeprefix(f"{side.expression} = "),
         "evidence": side.evidence,
     }
 
@@ -397,9 +418,23 @@ def _list_sources(sources: Sequence[SourceChange]) -> _Listed:
 
 
 def _list_problems(review: Review) -> dict[str, Any]:
-    new, gone = review.problems.new, review.problems.gone
+    # What is wrong with a statement stands above already.
+    broken = [one for one in review.statements if one.is_broken and one.after]
+    known = {(one.page, f'"{one.after.words}"') for one in broken if one.after}
+    pages = {page for page, _ in known}
+
+    def is_known(problem: ReviewProblem) -> bool:
+        page = next((page for page in pages if problem.file.endswith(page)), None)
+        return any(words in problem.message for one, words in known if one == page)
+
+    new = [problem for problem in review.problems.new if not is_known(problem)]
+    gone = review.problems.gone
+    repeated = len(review.problems.new) - len(new)
     return {
-        "count": len(new) + len(gone),
+        "count": len(review.problems.new) + len(gone),
+        "repeated": f"{format_count(repeated, 'new warning')} about the statements above."
+        if repeated
+        else "",
         "groups": [
             {"title": title, "listed": _cut(map(_describe_problem, problems))}
             for title, problems in (("New", new), ("Gone", gone))

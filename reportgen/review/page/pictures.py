@@ -225,8 +225,9 @@ class _Chart:
         return make_linear_axis(title, float(values.min()), float(values.max()), count=5, pad=_PAD)
 
     def draw_marks(self, plot: Plot, state: State) -> str:
-        """In a picture of both: each series' symbol at its end, as all lines are solid; and an arrow from
-        before to after where it differs most.
+        """In a picture of both: an arrow where a series differs most, and its symbol at its end.
+
+        A series has no dash there, as only what was is dashed.
         """
         if state != "both":
             return ""
@@ -254,12 +255,17 @@ class _Chart:
         series = self.figure.series
         if state == "both" and len(series) > MOST_ROWS:
             series = tuple(one for one in series if not _is_unchanged(one)) or series
-        return [
-            self._make_row(one, state, before, after)
-            for one in series
-            for before, after in _pair(_get_before(one), one.after)
-            if {"both": before or after, "before": before, "after": after}[state]
-        ]
+        rows = []
+        for one in series:
+            pairs = [
+                (before, after)
+                for before, after in _pair(_get_before(one), one.after)
+                if {"both": before or after, "before": before, "after": after}[state]
+            ]
+            drawn = [self._make_row(one, state, before, after) for before, after in pairs]
+            # Of several rows of one series, such as its runs, the first one has the name.
+            rows += [row if index == 0 else replace(row, name="") for index, row in enumerate(drawn)]
+        return rows
 
     def _make_row(self, one: SeriesChange, state: State, before: Score | None, after: Score | None) -> Row:
         shown = before if state == "before" else after

@@ -289,7 +289,7 @@ def describe_figure(figure: FigureChange) -> str:
     """What became of a figure: ``its numbers changed in 2 of 5 series``."""
     words = _FIGURES[figure.change]
     changed = sum(one.change == "data" for one in figure.series)
-    if figure.change == "data" and changed:
+    if figure.change == "data" and changed and len(figure.series) > 1:
         words += f" in {changed:,} of {format_count(len(figure.series), 'series', 'series')}"
     return words
 
@@ -317,8 +317,9 @@ def describe_series(one: SeriesChange, figure: FigureChange) -> str:
         moved = format_delta(one.at.delta, percent=figure.y.percent, half=abs(one.at.delta) / 2)
         where = "" if one.at.step is None else f" at {_describe_place(one.at.step, figure)}"
         what = "interval" if one.at.step is None else "band"
-        side = "outside" if one.at.beyond_band else "inside"
-        words.append(f"{moved}{where}, {side} the old {what}")
+        side = f", {'outside' if one.at.beyond_band else 'inside'} the old {what}"
+        known = any(low is not None for _, _, low, _ in one.before)
+        words.append(f"{moved}{where}{side if known else ''}")
     elif one.change == "data":
         words.append("changed")
     return "; ".join(words)
