@@ -238,8 +238,8 @@ def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[s
         mark = _draw_dot(axis, (before.value, before.low, before.high), middle, get_colour(None), hollow=True)
         middle += _BELOW
     if row.value is not None:
-        dot = _draw_dot(axis, (row.value, row.low, row.high), middle, ink, hollow=hollow)
-        mark = f"{mark}{dot}" if before else dot
+        after = _draw_dot(axis, (row.value, row.low, row.high), middle, ink, hollow=hollow)
+        mark = f"{mark}{after}" if before else after
     marks = [(row.tip, mark)]
     # Which of a few lanes each dot takes, so that dots at nearly one value stay apart.
     lanes, last = [0] * len(row.dots), [-math.inf] * _LANES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from reportgen.core.words import format_count, format_equation, format_p
 from reportgen.figures.text import clean_text
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     )
     from reportgen.review.page.pictures import State
 
+    Kinds: TypeAlias = tuple[tuple[str, frozenset[Verdict]], ...]
+
 MOST_ROWS: Final = 100
 """Numbers of one kind in the table; the rest are in ``review.json``."""
 MOST_FIGURES: Final = 60
@@ -46,12 +48,17 @@ _TURNING: Final = dict.fromkeys(
     (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x2060, 0xFEFF, *range(0x7F, 0xA0)),
     "\N{REPLACEMENT CHARACTER}",
 )
-_GROUPS: Final[tuple[tuple[str, frozenset[Verdict]], ...]] = (
+_GROUPS: Final[Kinds] = (
     ("More than noise", frozenset({"higher", "lower"})),
     ("Within noise", frozenset({"unclear"})),
     ("Too few runs to tell", frozenset({"too few"})),
     ("Estimated anew", frozenset({"re-estimated"})),
     ("Measured differently", frozenset({"measured differently"})),
+)
+_OTHERS: Final[Kinds] = (
+    ("Not comparable", frozenset({"not comparable"})),
+    ("New numbers", frozenset({"new"})),
+    ("Numbers that are gone", frozenset({"gone"})),
 )
 _ARROWS: Final[dict[Verdict, str]] = {"higher": "▲", "lower": "▼"}
 _BADGES: Final = {
@@ -212,26 +219,10 @@ def _describe_side(side: StatementSide, change: StatementChange, label: str) -> 
 
 
 def _list_numbers(review: Review) -> dict[str, Any]:
-    groups = []
-    for title, verdicts in _GROUPS:
-        rows = sorted((one for one in review.numbers if one.verdict in verdicts), key=_rank)
-        if rows:
-            listed = _cut(rows, MOST_ROWS)
-            groups.append(
-                {"title": title, "listed": listed, "rows": list(map(_describe_number, listed.shown))}
-            )
-    others = [
-        {"title": title, "listed": listed, "rows": list(map(_describe_number, listed.shown))}
-        for title, verdict in (
-            ("Not comparable", "not comparable"),
-            ("New numbers", "new"),
-            ("Numbers that are gone", "gone"),
-        )
-        if (listed := _cut((one for one in review.numbers if one.verdict == verdict), MOST_ROWS)).count
-    ]
+    groups, others = (list(_group_numbers(review, kinds)) for kinds in (_GROUPS, _OTHERS))
     methods = {one.method for one in review.numbers if any(one.verdict in words for _, words in _GROUPS)}
     return {
-        "count": sum(group["listed"].count for group in (*groups, *others)),
+        "count": sum(group.listed.count for group in (*groups, *others)),
         "groups": groups,
         "others": others,
         "tests": wording.describe_tests(review),
@@ -241,6 +232,24 @@ def _list_numbers(review: Review) -> dict[str, Any]:
             if name in methods
         ],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    title: str
+    listed: _Listed
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return list(map(_describe_number, self.listed.shown))
+
+
+def _group_numbers(review: Review, kinds: Kinds) -> Iterator[_Group]:
+    """The numbers of each kind that there is, the clearest difference first."""
+    for title, verdicts in kinds:
+        rows = sorted((one for one in review.numbers if one.verdict in verdicts), key=_rank)
+        if rows:
+            yield _Group(title, _cut(rows, MOST_ROWS))
 
 
 def _rank(number: NumberChange) -> tuple[bool, float, str, str, str, str]:

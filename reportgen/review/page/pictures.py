@@ -105,15 +105,13 @@ def draw_pictures(review: Review) -> dict[str, str]:
 def _draw_file(figure: FigureChange, slots: Slots) -> str:
     chart = _Chart(figure, _pick(figure, slots))
     state = list_states(figure)[0]
-    words = {
-        "title": figure.title,
-        "subtitle": describe_both(figure),
-        "source": f"{figure.page}, {figure.id}",
-    }
+    title, how, source = figure.title, describe_both(figure), f"{figure.page}, {figure.id}"
     if chart.has_rows:
-        return draw_rows_file(chart.make_rows(state), chart.make_score_axis(), **words)
+        rows = chart.make_rows(state)
+        return draw_rows_file(rows, chart.make_score_axis(), title=title, subtitle=how, source=source)
     plot = chart.make_plot(state, "figure")
     drawing = draw_body(plot, make_line_paths(plot), fluid=False) + chart.draw_marks(plot, state)
+    words = {"title": title, "subtitle": how, "source": source}
     return draw_framed(drawing, plot.height, plot.margins, **words, plot=plot)
 
 
