@@ -286,7 +286,7 @@ def make_everything() -> Review:
             expression="score(DAPO)",
             truth="holds",
             expected=True,
-            found="It is 40.2 %.",
+            found="score(DAPO) = 40.2 % [38.2, 42.2]",
         ),
         after=StatementSide(
             line=12,
@@ -294,7 +294,7 @@ def make_everything() -> Review:
             expression="score(DAPO)",
             truth="fails",
             expected=False,
-            found="It is 45.5 %.",
+            found="score(DAPO) = 45.5 % [43.5, 47.5]",
         ),
         causes=("data",),
     )

@@ -335,6 +335,17 @@ def test_scores_are_dots_with_what_was_above() -> None:
     assert circles[-1][:2] == hollow
 
 
+def test_only_what_was_is_hollow() -> None:
+    """Also where no interval is known, as of single runs."""
+    changed = SeriesChange(
+        name="a", change="data", before=((None, 0.2, None, None),), after=((None, 0.3, None, None),)
+    )
+    same = SeriesChange(name="b", change="same", after=((None, 0.4, None, None),))
+    root = draw(make_score_figure().model_copy(update={"series": (changed, same)}))
+    fills = [circle.get("fill") for circle in root.iter("circle")]
+    assert fills == ["var(--rg-bg)", "var(--rg-series-1)", "var(--rg-series-muted)"]
+
+
 @pytest.mark.parametrize("scale", ["linear", "log", "time"])
 @pytest.mark.parametrize(
     "points",

@@ -82,6 +82,7 @@ class Row:
     group: str = ""  # rows in a sequence with one word here share a band under that word
     dots: tuple[RowDot, ...] = ()
     hollow: bool = False  # draw a hollow dot although there is an interval
+    full: bool = False  # draw a full dot although there is no interval
     before: Before | None = None  # what it was, above it in hollow grey
 
 
@@ -232,7 +233,8 @@ def _write_series_attribute(row: Row) -> str:
 
 def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[str]:
     """The dot of a row with its interval, under what it was before, and its small dots."""
-    ink, hollow, before = get_colour(row.slot), row.hollow or row.low is None, row.before
+    ink, before = get_colour(row.slot), row.before
+    hollow = row.hollow or (row.low is None and not row.full)
     mark = f'<text x="8" y="{middle + 4.5}" fill="var(--rg-muted)">{escape_text(row.text)}</text>'
     if before:
         mark = _draw_dot(axis, (before.value, before.low, before.high), middle, get_colour(None), hollow=True)

@@ -271,13 +271,14 @@ class _Chart:
         write = partial(format_estimate, percent=self.figure.y.percent)
         if state != "both" or _is_unchanged(one):
             words = write(*shown) if shown else ""
-            grey = state == "both"
-            return self._draw_row(one.name, None if grey else slot, words, shown)
+            # In a picture of both, only what was is hollow.
+            both = state == "both"
+            return replace(self._draw_row(one.name, None if both else slot, words, shown), full=both)
         words = " → ".join(write(*side, interval=False) for side in (before, after) if side)
         if not before or not after:
             words = f"{'new' if after else 'gone'}: {words}"
         ghost = Before(*self._to_axis(before)) if before else None
-        return replace(self._draw_row(one.name, slot, words, after), before=ghost)
+        return replace(self._draw_row(one.name, slot, words, after), before=ghost, full=True)
 
     def _draw_row(self, name: str, slot: int | None, words: str, shown: Score | None) -> Row:
         value, low, high = self._to_axis(shown) if shown else (None, None, None)
