@@ -39,7 +39,8 @@ from reportgen.review.model import (
     StatementChange,
 )
 from reportgen.review.page import draw_pictures, write_page
-from reportgen.review.page.document import MOST_FIGURES, MOST_ROWS
+from reportgen.review.page.document import MOST_FIGURES
+from reportgen.review.page.judged import MOST_ROWS
 from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
 from reportgen.review.page.wording import describe_rest, describe_verdict
 

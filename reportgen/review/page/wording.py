@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reportgen.core.words import (
     choose_decimals,
@@ -19,6 +20,8 @@ from reportgen.core.words import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from reportgen.review.model import (
         Causes,
         Delta,
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     )
 
 SHORT_COMMIT: Final = 8
+MOST_LISTED: Final = 200
+"""Statements, tables, pages, sources or problems of one kind."""
 
 _LARGEST_SHARE: Final = 10.0
 _LARGEST_PLAIN: Final = 1e9
@@ -95,6 +100,8 @@ _FIGURES: Final = {
     "new": "new",
     "gone": "gone",
 }
+
+_Thing = TypeVar("_Thing")
 
 
 def describe_verdict(review: Review) -> str:
@@ -186,6 +193,24 @@ def describe_origin(origin: Origin) -> dict[str, str]:
 def describe_causes(causes: Causes, plain: Causes = ()) -> str:
     """``the data changed and its definition changed``; empty where they are the ``plain`` ones."""
     return "" if causes == plain else join_names([CAUSES[cause] for cause in causes])
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The first of several things, and a sentence about the rest."""
+
+    shown: tuple[Any, ...]
+    count: int
+    rest: str = ""
+
+
+def cut(
+    things: Sequence[_Thing], describe: Callable[[_Thing], Any] | None = None, most: int = MOST_LISTED
+) -> Listed:
+    """The first ``most`` of several things, or what ``describe`` makes of them."""
+    rest = len(things) - most
+    shown = tuple(map(describe, things[:most]) if describe else things[:most])
+    return Listed(shown, len(things), f"{rest:,} more are in review.json." if rest > 0 else "")
 
 
 # ---- numbers
