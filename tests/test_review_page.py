@@ -412,6 +412,18 @@ def test_files_have_safe_names_and_stand_alone() -> None:
         assert ET.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - our own
 
 
+def test_files_hold_no_word_that_turns() -> None:
+    """A picture may be shown where no style sheet isolates its words."""
+    files = draw_pictures(make_hostile())
+    assert len(files) == 4
+    for svg in files.values():
+        assert "\u202e" not in svg
+        assert "<img" not in svg
+        assert {element.tag.partition("}")[2] for element in ET.fromstring(svg).iter()} <= {  # noqa: S314
+            *("svg", "title", "rect", "g", "line", "text", "path", "circle", "defs", "use")
+        }
+
+
 def test_many_series_keep_colour_where_they_changed() -> None:
     """Of more than eight, those that changed come first."""
     same = tuple(SeriesChange(name=f"s{n}", change="same", after=make_curve(0.2)) for n in range(12))

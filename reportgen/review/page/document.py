@@ -1,7 +1,7 @@
 """``review.html``: one file that shows a review to people, without a script and without a network.
 
 What stands in it comes from ``review.json`` and may be a stranger's. The template escapes every word and puts
-it into an element of its own direction; here, characters that would turn or hide words are made visible.
+it into an element of its own direction; characters that would turn or hide words are made visible before.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
-from reportgen.figures.text import clean_text
-from reportgen.review.model import Review
 from reportgen.review.page import wording
 from reportgen.review.page.judged import list_numbers, list_statements
 from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
-from reportgen.review.page.wording import cut
+from reportgen.review.page.wording import cut, make_visible
 from reportgen.site.security import write_single_file
 
 if TYPE_CHECKING:
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
         Causes,
         FigureChange,
         PageChange,
+        Review,
         ReviewProblem,
         SourceChange,
         TableChange,
@@ -34,11 +33,6 @@ if TYPE_CHECKING:
 MOST_FIGURES: Final = 60
 
 _SHEETS: Final = ("tokens.css", "figure.css", "review/review.css")
-# Characters that turn the words around them, or that nobody sees.
-_TURNING: Final = dict.fromkeys(
-    (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x2060, 0xFEFF, *range(0x7F, 0xA0)),
-    "\N{REPLACEMENT CHARACTER}",
-)
 _STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
 _OBVIOUS: Final[dict[str, Causes]] = {"data": ("data",), "definition": ("definition",)}
 _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
@@ -47,7 +41,7 @@ _FIRST: Final = ("data", "definition", "new", "gone", "looks")
 
 def write_page(review: Review) -> str:
     """The HTML of ``review.html``; equal reviews give equal bytes."""
-    review = _make_visible(review)
+    review = make_visible(review)
     sections = {
         "statements": list_statements(review),
         "numbers": list_numbers(review),
@@ -74,20 +68,6 @@ def write_page(review: Review) -> str:
         level=f"{review.family.level * 100:.10g} %",
         **sections,
     )
-
-
-def _make_visible(review: Review) -> Review:
-    """The review with U+FFFD for characters that turn words, that nobody sees, or that XML forbids."""
-
-    def clean(value: Any) -> Any:  # noqa: ANN401 - any part of a review
-        if isinstance(value, str):
-            return clean_text(value).translate(_TURNING)
-        if isinstance(value, tuple):
-            # Points are many, and numbers.
-            return value if value and isinstance(value[0], tuple) else tuple(map(clean, value))
-        return {name: clean(part) for name, part in value.items()} if isinstance(value, dict) else value
-
-    return Review.model_validate(clean(review.model_dump()))
 
 
 # ---- figures and tables

@@ -21,7 +21,7 @@ from reportgen.figures.picture import draw_body, draw_framed, format_position, s
 from reportgen.figures.plot import Look, Plot, SeriesLine
 from reportgen.figures.scores.dot_plot import Before, Row, draw_rows, draw_rows_file, name_rows_class
 from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, assign_slots, get_colour, pick_slots
-from reportgen.review.page.wording import describe_both, format_estimate
+from reportgen.review.page.wording import describe_both, format_estimate, make_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,6 +90,7 @@ def draw_view(figure: FigureChange, state: State, slots: Slots, *, name: str, la
 
 def draw_pictures(review: Review) -> dict[str, str]:
     """A file of its own for each changed figure, before and after in one, by its name."""
+    review = make_visible(review)
     slots, files = assign_review_slots(review), dict[str, str]()
     for figure in filter(has_picture, review.figures):
         words = re.sub("[^a-z0-9]+", "-", f"{figure.page.removesuffix('.md')}-{figure.id}".lower()).strip("-")

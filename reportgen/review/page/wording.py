@@ -18,6 +18,8 @@ from reportgen.core.words import (
     join_names,
     lower_axis_title,
 )
+from reportgen.figures.text import clean_text
+from reportgen.review.model import Review
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
         Method,
         NumberChange,
         Origin,
-        Review,
         SeriesChange,
         Verdict,
     )
@@ -101,7 +102,27 @@ _FIGURES: Final = {
     "gone": "gone",
 }
 
+# Characters that turn the words around them, or that nobody sees.
+_TURNING: Final = dict.fromkeys(
+    (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x2060, 0xFEFF, *range(0x7F, 0xA0)),
+    "\N{REPLACEMENT CHARACTER}",
+)
+
 _Thing = TypeVar("_Thing")
+
+
+def make_visible(review: Review) -> Review:
+    """The review with U+FFFD for characters that turn words, that nobody sees, or that XML forbids."""
+
+    def clean(value: Any) -> Any:  # noqa: ANN401 - any part of a review
+        if isinstance(value, str):
+            return clean_text(value).translate(_TURNING)
+        if isinstance(value, tuple):
+            # Points are many, and numbers.
+            return value if value and isinstance(value[0], tuple) else tuple(map(clean, value))
+        return {name: clean(part) for name, part in value.items()} if isinstance(value, dict) else value
+
+    return Review.model_validate(clean(review.model_dump()))
 
 
 def describe_verdict(review: Review) -> str:
