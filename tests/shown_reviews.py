@@ -415,7 +415,12 @@ def make_many_figures(count: int = 40) -> Review:
 
 def make_hostile() -> Review:
     """``make_everything`` with a hostile name or sentence in every place that takes one."""
-    return Review.model_validate(_spoil(make_everything().model_dump()))
+    return Review.model_validate(_spoil(make_everything().model_dump(), f"{HOSTILE} {TURNING} "))
+
+
+def make_long() -> Review:
+    """``make_everything`` with names as long as they may be."""
+    return Review.model_validate(_spoil(make_everything().model_dump(), "x" * 200))
 
 
 _KEPT = frozenset(
@@ -424,11 +429,13 @@ _KEPT = frozenset(
 )
 
 
-def _spoil(value: object, key: str = "") -> object:
+def _spoil(value: object, with_what: str, key: str = "") -> object:
     if key in _KEPT:
         return value
     if isinstance(value, str):
-        return f"{HOSTILE} {TURNING} {value}"
+        return f"{with_what}{value}"
     if isinstance(value, tuple):
-        return tuple(_spoil(part) for part in value)
-    return {name: _spoil(part, name) for name, part in value.items()} if isinstance(value, dict) else value
+        return tuple(_spoil(part, with_what) for part in value)
+    if isinstance(value, dict):
+        return {name: _spoil(part, with_what, name) for name, part in value.items()}
+    return value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from shown_reviews import make_everything, make_hostile, make_many_figures, make_nothing
+from shown_reviews import make_everything, make_hostile, make_long, make_many_figures, make_nothing
 
 from reportgen.review.page import write_page
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-NAMES = ("nothing", "everything", "hostile", "many")
+NAMES = ("nothing", "everything", "hostile", "long", "many")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file for each review."""
     folder = tmp_path_factory.mktemp("reviews")
-    reviews = (make_nothing(), make_everything(), make_hostile(), make_many_figures(8))
+    reviews = (make_nothing(), make_everything(), make_hostile(), make_long(), make_many_figures(8))
     for name, review in zip(NAMES, reviews, strict=True):
         (folder / f"{name}.html").write_text(write_page(review), encoding="utf-8")
     return folder

@@ -20,7 +20,8 @@ from reportgen.figures.paths import make_line_paths
 from reportgen.figures.picture import draw_body, draw_framed, format_position, set_into_page
 from reportgen.figures.plot import Look, Plot, SeriesLine
 from reportgen.figures.scores.dot_plot import Before, Row, draw_rows, draw_rows_file, name_rows_class
-from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, assign_slots, get_colour, pick_slots
+from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, TICK_SIZE, assign_slots, get_colour, pick_slots
+from reportgen.figures.text import cut_text
 from reportgen.review.page.wording import describe_both, format_estimate, make_visible
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _MOST_SYMBOLS: Final = 25
 _MOST_BANDS: Final = 3
 MOST_ROWS: Final = 16
 """Of scores in a picture of both; with more, what did not change is left out."""
+_WIDEST_TITLE: Final = 240.0
 _SHORTEST_ARROW: Final = 12.0
 _LONGEST_FILE_NAME: Final = 80
 _STRIP, _STRIP_HEIGHT, _STRIP_EDGE = 128, 20, 6
@@ -202,7 +204,7 @@ class _Chart:
 
     def _make_x_axis(self, lines: Sequence[SeriesLine]) -> Axis:
         steps, axis = np.concatenate([line.steps for line in lines]), self.figure.x
-        title = axis.title or "step"
+        title = _cut_title(axis.title or "step")
         if axis.scale == "log" and (positive := steps[steps > _SMALLEST]).size:
             return make_log_axis(title, float(positive.min()), float(positive.max()))
         low, high = float(steps.min()), float(steps.max())
@@ -216,7 +218,8 @@ class _Chart:
 
     def _make_y_axis(self, lines: Sequence[SeriesLine]) -> Axis:
         axis = self.figure.y
-        title = f"{axis.title} (%)".lstrip() if axis.percent and "%" not in axis.title else axis.title
+        title = _cut_title(axis.title)
+        title = f"{title} (%)".lstrip() if axis.percent and "%" not in title else title
         values = np.concatenate([part for line in lines for part in (line.values, line.low, line.high)])
         values = values[np.isfinite(values)]
         if axis.scale == "log" and (positive := values[values > _SMALLEST]).size:
@@ -294,10 +297,15 @@ class _Chart:
     def make_score_axis(self) -> Axis:
         points = [p for one in self.figure.series for p in (*one.before, *one.after)]
         ends = [end for p in points for end in self._to_axis(p[1:]) if end is not None]
-        title = self.figure.y.title
+        title = _cut_title(self.figure.y.title)
         axis = make_linear_axis(title, min(ends), max(ends), count=6, pad=_PAD)
         unit = " %" if self.figure.y.percent else ""
         return replace(axis, labels=tuple(f"{label}{unit}" for label in axis.labels))
+
+
+def _cut_title(title: str) -> str:
+    """The title of an axis, which a narrow page has to hold."""
+    return cut_text(title, TICK_SIZE, 400, _WIDEST_TITLE)
 
 
 def _pair(before: Points, after: Points) -> Iterator[tuple[Score | None, Score | None]]:
