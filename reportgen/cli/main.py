@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reportgen.cli.comment import comment
 from reportgen.cli.describe import describe, freeze
 from reportgen.cli.output import (
     cache_dir_option,
@@ -89,7 +90,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (describe, freeze, check, fix, facts, observations, plan):
+for command in (describe, freeze, check, fix, facts, observations, plan, comment):
     cli.add_command(command)
 
 
