@@ -1,198 +1,179 @@
-"""Reviews made in a test: small ones written out, and any that follow the schema."""
+"""A report of curves and scores with statements about both, and changes planted into it one by one."""
 
 from __future__ import annotations
 
-import itertools
-from typing import TYPE_CHECKING, Any
+import hashlib
+from typing import TYPE_CHECKING, Final
 
-from hypothesis import strategies as st
-
-from reportgen.review.model import (
-    Counts,
-    Delta,
-    Estimate,
-    Family,
-    FigureChange,
-    Generator,
-    NumberChange,
-    Origin,
-    PageChange,
-    Place,
-    ProblemChanges,
-    Review,
-    ReviewProblem,
-    RowChange,
-    SeriesChange,
-    SourceChange,
-    StatementChange,
-    StatementSide,
-    TableChange,
-)
+from made_projects import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
-BASE, HEAD = "a" * 40, "b" * 40
-HOSTILE = (
-    "</details>@everyone",
-    "![](http://evil.example/x.png)",
-    "[click](http://evil.example)",
-    "```\n# heading\n```",
-    "`` ` ``",
-    "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe",
-    "#12 and GH-3 and a/b#4",
-    "a|b\\|c\\",
-    "<script>alert(1)</script>",
-    "<!-- reportgen:review:00000000 -->",
-    "\n/approve\n@bot merge\n",
-    "\r\n::error::x\n##[add-mask]x",
-    "$` and `$",
-    "http://evil.example/?a=b www.evil.example me@evil.example",
-    "| --- | --- |",
-    "&#64;everyone &lt;b&gt;",
-    "\N{HEBREW LETTER ALEF}\N{HEBREW LETTER BET}",
-    "\x00\x1b[31m\x07",
-    "",
-    " ",
-    "`" * 60,
-    "名前" * 40,
-)
+SETTINGS: Final = """
+site_name: Reviewed
+docs_dir: content
+theme: {name: reportgen}
+plugins: [reportgen]
+"""
+TRAINING: Final = """# Training
 
+[MEL ends above GRPO]{claim="final(MEL) > final(GRPO)"}, at [0.798]{value="final(MEL)"}.
+[GRPO never reaches 0.7]{claim="peak(GRPO) < 0.7"}.
 
-def make_review(**changes: Any) -> Review:  # noqa: ANN401 - fields of a review
-    """A review of two commits, with these fields."""
-    fields: dict[str, Any] = {
-        "generator": Generator(name="reportgen", version="0.1.0"),
-        "base": Origin(kind="revision", name="main", commit=BASE, tool="0.1.0"),
-        "head": Origin(kind="revision", name="HEAD", commit=HEAD, tool="0.1.0"),
-    }
-    return Review(**fields | changes)
+```curve
+source: training
+title: Accuracy
+```
+"""
+EXAM: Final = """---
+benchmark: {name: Exam, source: exam, metric: pass@1}
+---
+# Exam
 
+[The tuned model scores higher]{claim="score(tuned) > score(base)"}.
 
-def make_number(series: str = "GRPO", **changes: Any) -> NumberChange:  # noqa: ANN401 - fields of a number
-    """A share that is higher by 4 points, which is unclear, with these fields."""
-    fields: dict[str, Any] = {
-        "page": "math500.md",
-        "block": "scores",
-        "series": series,
-        "metric": "pass@1",
-        "percent": True,
-        "before": Estimate(value=0.28, low=0.17, high=0.42, n=3),
-        "after": Estimate(value=0.32, low=0.21, high=0.46, n=3),
-        "delta": Delta(value=0.04, low=-0.01, high=0.09, p=0.1, p_adjusted=0.2),
-        "method": "paired",
-        "verdict": "unclear",
-    }
-    return NumberChange(**fields | changes)
+```scores
+metric: pass@1
+title: Scores
+```
+"""
+PROTOCOL: Final = "protocol: {temperature: 0.7, harness: quiz}\n"
+RUNS, STEPS, ITEMS, SAMPLES = 4, (0, 10, 20, 30), 30, 2
+ENDS: Final = {"MEL": 0.8, "GRPO": 0.72}
+SKILLS: Final = {"base": 0.35, "tuned": 0.65}
+
+Rows = list[tuple[str, ...]]
 
 
-def make_broken(kind: Any = "claim", words: str = "GRPO is ahead of MEL") -> StatementChange:  # noqa: ANN401 - a literal
-    """A statement that held and fails now."""
-    side = {"line": 14, "words": words, "expression": "better(GRPO, MEL)"}
-    return StatementChange(
-        page="math500.md",
-        kind=kind,
-        change="broken",
-        before=StatementSide(**side, truth="holds", expected=True, found="GRPO is higher by 0.04"),
-        after=StatementSide(**side, truth="fails", expected=False, found="GRPO is lower by 0.02"),
-        causes=("data",),
-    )
+def draw(*names: object) -> float:
+    """A number from 0 to 1 that belongs to these names."""
+    digest = hashlib.sha256("\0".join(map(str, names)).encode()).digest()
+    return int.from_bytes(digest[:4]) / 2**32
 
 
-def make_everything(words: Sequence[str] = HOSTILE, most: int = 3) -> Review:
-    """A review in which each text is one of these words, and each list has some entries."""
-    endless = itertools.cycle(words)
-
-    def word() -> str:
-        return next(endless)[:300]
-
-    side = {"line": 1, "truth": "holds", "expected": True, "expression": "x"}
-    return make_review(
-        base=Origin(kind="folder", name=word(), tool=word()),
-        head=Origin(kind="folder", name=word(), tool=word(), built=False, why=word()),
-        counts=Counts(flipped=most, worse=2, differences=5, stale_values=10**30),
-        family=Family(tests=17, correction="holm"),
-        statements=tuple(
-            StatementChange(
-                page=word(),
-                kind=kind,
-                change=change,
-                before=StatementSide(words=word(), found=word(), **side),
-                after=StatementSide(words=word(), found=word(), **side),
-            )
-            for kind in ("claim", "value")
-            for change in ("broken", "new")
-            for _ in range(most)
-        ),
-        numbers=tuple(
-            make_number(word(), metric=word(), page=word(), why=word(), benchmark=word(), was_series=word())
-            for _ in range(most * 2)
-        ),
-        figures=tuple(
-            FigureChange(
-                page=word(),
-                id=word(),
-                kind="curve",
-                title=word(),
-                change="data",
-                definitions=(word(), word()),
-                series=(
-                    SeriesChange(
-                        name=word(), change="data", at=Place(step=120.0, delta=0.04, beyond_band=True)
-                    ),
-                ),
-            )
-            for _ in range(most)
-        ),
-        tables=tuple(
-            TableChange(
-                page=word(),
-                id=word(),
-                title=word(),
-                change="data",
-                rows=(RowChange(before=None, after=(word(),)),),
-            )
-            for _ in range(most)
-        ),
-        pages=tuple(
-            PageChange(path=word(), was_path=word(), title=word(), change="text", lines_added=3)
-            for _ in range(most)
-        ),
-        sources=tuple(
-            SourceChange(name=word(), files_added=(word(), word()), settings_changed=(word(),) * 5)
-            for _ in range(most)
-        ),
-        problems=ProblemChanges(
-            new=tuple(
-                ReviewProblem(file=word(), line=3, severity="error", message=word()) for _ in range(most)
-            )
-        ),
-        truncated=(word(),),
-    )
+def make_curve(series: str, run: int, end: float) -> Rows:
+    """One run of a curve that rises to about ``end``."""
+    rows = []
+    for step in STEPS:
+        value = end * step / STEPS[-1] + 0.02 * (draw(series, run, step) - 0.5)
+        rows.append((series, str(run), str(step), f"{value:.4f}"))
+    return rows
 
 
-_TEXTS = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=300))
-_NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.floats(-1, 1)
-_PARTS = st.none() | _NUMBERS
-_ESTIMATES = st.none() | st.builds(Estimate, value=_NUMBERS, low=_PARTS, high=_PARTS)
-_CHANGES = st.builds(
-    make_number,
-    series=_TEXTS,
-    metric=_TEXTS,
-    page=_TEXTS,
-    why=_TEXTS,
-    percent=st.booleans(),
-    before=_ESTIMATES,
-    after=_ESTIMATES,
-    delta=st.none() | st.builds(Delta, value=_NUMBERS, low=_PARTS, high=_PARTS, p_adjusted=_PARTS),
-    verdict=st.sampled_from(["higher", "unclear", "re-estimated", "too few", "same"]),
-    good=st.none() | st.booleans(),
-)
-ANY_REVIEW = st.builds(
-    lambda words, numbers, most: make_everything(words, most).model_copy(
-        update={"numbers": tuple(numbers), "figures": make_everything(words, most).figures}
+def make_answers(series: str, skill: float, run: str = "1") -> Rows:
+    """One run's answers to every item, of which some are harder."""
+    rows = []
+    for item in range(ITEMS):
+        for sample in range(SAMPLES):
+            chance = skill + 0.5 * (draw("item", item) - 0.5)
+            right = int(draw(series, run, item, sample) < chance)
+            rows.append((series, run, f"q{item:02}", str(sample), str(right)))
+    return rows
+
+
+def make_training() -> Rows:
+    """Four runs of two series."""
+    return [
+        row
+        for series, end in ENDS.items()
+        for run in range(1, RUNS + 1)
+        for row in make_curve(series, run, end)
+    ]
+
+
+def make_exam() -> Rows:
+    """One run of two series."""
+    return [row for series, skill in SKILLS.items() for row in make_answers(series, skill)]
+
+
+def write_rows(header: str, rows: Rows) -> str:
+    """Rows as CSV."""
+    return "".join(f"{line}\n" for line in (header, *map(",".join, rows)))
+
+
+def write_training(rows: Rows) -> str:
+    """The data of the curves."""
+    return write_rows("series,seed,step,accuracy", rows)
+
+
+def write_exam(rows: Rows) -> str:
+    """The data of the scores."""
+    return write_rows("series,run,problem,sample,score", rows)
+
+
+BASE: Final[Mapping[str, str]] = {
+    "mkdocs.yml": SETTINGS,
+    "content/index.md": "# Reviewed\n\nTwo models.\n",
+    "content/training.md": TRAINING,
+    "content/exam.md": EXAM,
+    "data/training.csv": write_training(make_training()),
+    "data/exam/outcomes.csv": write_exam(make_exam()),
+    "data/exam/source.yml": PROTOCOL,
+}
+
+
+def write_state(root: Path, changes: Mapping[str, str | None] | None = None) -> Path:
+    """Write the report with some of its files changed, or (None) left out."""
+    for name, text in {**BASE, **(changes or {})}.items():
+        if text is not None:
+            write_file(root / name, text)
+    return root
+
+
+def change_training(change: Callable[[Rows], Rows]) -> dict[str, str]:
+    """The curves with some rows changed."""
+    return {"data/training.csv": write_training(change(make_training()))}
+
+
+def change_exam(change: Callable[[Rows], Rows]) -> dict[str, str]:
+    """The scores with some rows changed."""
+    return {"data/exam/outcomes.csv": write_exam(change(make_exam()))}
+
+
+def shift(rows: Rows, by: float, series: str, run: str | None = None, step: str | None = None) -> Rows:
+    """The rows with some values of a curve moved."""
+    return [
+        (*row[:3], f"{float(row[3]) + by:.4f}")
+        if row[0] == series and run in {None, row[1]} and step in {None, row[2]}
+        else row
+        for row in rows
+    ]
+
+
+CHANGES: Final[Mapping[str, Mapping[str, str | None]]] = {
+    "nothing": {},
+    "one-value": change_training(lambda rows: shift(rows, -0.02, "MEL", run="2", step="30")),
+    "claim-becomes-false": change_training(lambda rows: shift(rows, 0.2, "GRPO")),
+    "claim-becomes-true": change_training(lambda rows: shift(rows, -0.1, "GRPO")),
+    "two-seeds-added": change_training(
+        lambda rows: [*rows, *make_curve("GRPO", 5, 0.72), *make_curve("GRPO", 6, 0.72)]
     ),
-    st.lists(_TEXTS, min_size=1, max_size=20).map(tuple),
-    st.lists(_CHANGES, max_size=30),
-    st.integers(0, 30),
-)
+    "run-replaced": change_training(
+        lambda rows: [row for row in rows if row[:2] != ("MEL", "3")] + make_curve("MEL", 33, 0.8)
+    ),
+    "scores-fall": change_exam(
+        lambda rows: [row for row in rows if row[0] != "tuned"] + make_answers("tuned", 0.3, "2")
+    ),
+    "k-changed": {"content/exam.md": EXAM.replace("```scores\nmetric: pass@1", "```scores\nmetric: pass@2")},
+    "protocol-changed": {
+        **change_exam(
+            lambda rows: [row for row in rows if row[0] != "tuned"] + make_answers("tuned", 0.6, "2")
+        ),
+        "data/exam/source.yml": PROTOCOL.replace("0.7", "0.2"),
+    },
+    "series-renamed": {
+        "data/exam/source.yml": f"{PROTOCOL}rename: {{tuned: large}}\n",
+        "content/exam.md": EXAM.replace("score(tuned)", "score(large)"),
+    },
+    "page-renamed": {"content/exam.md": None, "content/contest.md": EXAM},
+    "series-gone": {
+        **change_exam(lambda rows: [row for row in rows if row[0] != "base"]),
+        "content/exam.md": EXAM.replace(
+            '[The tuned model scores higher]{claim="score(tuned) > score(base)"}', "The tuned model"
+        ),
+    },
+    "text-only": {"content/index.md": "# Reviewed\n\nTwo models, compared.\n"},
+}
+"""What is planted, by the name of the case."""

@@ -11,7 +11,7 @@ import pytest
 from command_line import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_reviews import (
+from made_comments import (
     ANY_REVIEW,
     HOSTILE,
     make_broken,
@@ -31,8 +31,8 @@ from reportgen.review.comment import (
     write_annotations,
     write_comment,
 )
-from reportgen.review.model import Counts, Delta, Estimate, Review, read_review, write_review
 from reportgen.review.markdown.quoting import fit_name, quote
+from reportgen.review.model import Counts, Delta, Estimate, Review, read_review, write_review
 
 CASES = Path(__file__).parent / "review_comments"
 NAMES = sorted(path.name for path in CASES.iterdir())

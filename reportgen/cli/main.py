@@ -21,6 +21,7 @@ from reportgen.cli.output import (
     show_progress,
     warn,
 )
+from reportgen.cli.review import review
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
 from reportgen.site.terminal import clean_lines
@@ -72,6 +73,7 @@ def cli(context: click.Context) -> None:
       cd my-report && reportgen serve   look at it while you write
       reportgen build --strict          write site/, fail on any warning
       reportgen check                   hold every statement against the data
+      reportgen review main             say what changed since main
     """
     if os.environ.get("NO_COLOR"):
         context.color = False
@@ -90,7 +92,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (describe, freeze, check, fix, facts, observations, plan, comment):
+for command in (describe, freeze, check, fix, facts, observations, plan, review, comment):
     cli.add_command(command)
 
 

@@ -27,7 +27,7 @@ from reportgen.statistics.intervals import (
     variance_of_mean,
 )
 from reportgen.statistics.pairs import FEWEST
-from reportgen.statistics.permutation_tests import Flips, Hypothesis, adjust_step_down, count_draws
+from reportgen.statistics.permutation_tests import Flips, Hypothesis, adjust_step_down
 from reportgen.statistics.verdicts import holm
 
 if TYPE_CHECKING:
@@ -95,11 +95,11 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
     largest = max(float(np.abs(values).max()) for values, _ in terms)
     size = math.ldexp(1.0, math.frexp(largest)[1]) if largest else 1.0
     known = [(deviation(values / size) ** 2, len(values) - 1) for values, _ in terms if len(values) > 1]
-    freedom = sum(df for _, df in known)
-    if not freedom or (groups.method == "welch" and not len(groups.shared) and len(known) < len(terms)):
+    shared_df = sum(df for _, df in known)
+    if not shared_df or (groups.method == "welch" and not len(groups.shared) and len(known) < len(terms)):
         counts = f"{len(groups.removed)} and {len(groups.added)} runs: 2 a side are needed"
         return _leave_open(effect, counts if groups.method == "welch" else "2 runs are needed")
-    pooled = math.fsum(variance * df for variance, df in known) / freedom
+    pooled = math.fsum(variance * df for variance, df in known) / shared_df
     # Of each group the share that its own variance has in its part of the whole.
     own = [0.0 if groups.method == "nested runs" or len(values) == 1 else 0.5 for values, _ in terms]
     scales = [w * w / len(values) for values, w in terms]
@@ -109,7 +109,7 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
     for (values, _), share, scale in zip(terms, own, scales, strict=True):
         if len(values) > 1:
             variance, df = next(shrunk)
-            weight = share * scale + of_pooled * df / freedom
+            weight = share * scale + of_pooled * df / shared_df
             parts.append((weight * (share * variance + (1 - share) * pooled), weight * variance, df))
     total = math.fsum(part for _, part, _ in parts)
     if math.sqrt(total) <= _SAME:
@@ -214,10 +214,18 @@ class ItemChanges:
     def make_hypothesis(self, index: int) -> Hypothesis:
         """The same for the family."""
         differences, units = self._compute_differences(index)
-        one, group = self._sides[index], f"{self._benchmark}\0{self._sides[index].series}"
+        runs = self._sides[index].runs
         variance = variance_of_mean(differences, units if self._clustered else None).total
-        sides = [(f"{group}\0{n}", runs) for n, runs in enumerate(measure_run_variances(one.runs))]
+        # Draws are named by what was measured, so that the reverse comparison takes the same ones.
+        groups = [hashlib.sha256(group.tobytes()).hexdigest() for group in runs]
+        removed, added = measure_run_variances(runs)
+        sides = [(groups[0], removed), (groups[2], added)]
+        if added is None:
+            one = self._sides[index]
+            sides = [("".join(sorted(groups)), removed), ("", None)]
+            sides = sides if one.before.tobytes() < one.after.tobytes() else sides[::-1]
         rows = self._find_rows(index)
+        group = f"{self._benchmark}\0{index}"
         return Hypothesis(mean(differences), variance, group, sides, lambda: self._flips.draw_centred(*rows))
 
 
@@ -249,7 +257,7 @@ class Family(NamedTuple):
     others: int
 
 
-def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None]) -> Family:
+def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None], draws: int) -> Family:
     """Adjust the p of a whole change together.
 
     Effects over items, which have a hypothesis, are adjusted by the step-down test: their items are shared.
@@ -259,7 +267,7 @@ def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | N
     tested = [index for index, effect in enumerate(effects) if effect.p is not None]
     stepped = [index for index in tested if hypotheses[index] is not None]
     others = [index for index in tested if hypotheses[index] is None]
-    joint = _step_down([effects[index] for index in stepped], [hypotheses[index] for index in stepped])
+    joint = _step_down([effects[i] for i in stepped], [hypotheses[i] for i in stepped], draws)
     adjusted = dict(zip(stepped, joint, strict=True))
     adjusted |= zip(others, holm([effects[index].p or 0.0 for index in others]), strict=True)
     share = {index: len(tested) / len(part) for part in (stepped, others) for index in part}
@@ -267,9 +275,9 @@ def adjust_family(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | N
     return Family(tuple(scaled.get(index) for index in range(len(effects))), len(stepped), len(others))
 
 
-def _step_down(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None]) -> list[float]:
+def _step_down(effects: Sequence[Effect], hypotheses: Sequence[Hypothesis | None], draws: int) -> list[float]:
     """Adjusted p of effects over items; below 1/draws, where no draw of chance reaches, it is by t."""
-    draws, joint = count_draws(len(effects)), [0.0] * len(effects)
+    joint = [0.0] * len(effects)
     if len(effects) > 1:
         known = [one for one in hypotheses if one is not None]
         joint = [one.p for one in adjust_step_down(known, draws, ALPHA)]

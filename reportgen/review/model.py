@@ -34,6 +34,7 @@ Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=MOST_ENTRIES)]
 Cause: TypeAlias = Literal["data", "text", "definition", "tool"]
 Causes: TypeAlias = Annotated[tuple[Cause, ...], Field(max_length=4)]
 Method: TypeAlias = Literal["paired", "welch", "nested runs", "given", "none"]
+Correction: TypeAlias = Literal["none", "holm", "step-down", "step-down and holm"]
 Verdict: TypeAlias = Literal[
     "higher",
     "lower",
@@ -99,7 +100,7 @@ class Family(Value):
     """The tests of the whole change, which are adjusted together."""
 
     tests: Count = 0
-    correction: Literal["none", "holm", "step-down", "step-down and holm"] = "none"
+    correction: Correction = "none"
     level: Number = 0.95
 
 
@@ -128,6 +129,12 @@ class StatementChange(Value):
     before: StatementSide | None
     after: StatementSide | None
     causes: Causes = ()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it is not as expected because of this change: a new one counts, too."""
+        new = self.change == "new" and self.after is not None and not self.after.expected
+        return new or self.change == "broken"
 
 
 class Estimate(Value):
@@ -327,6 +334,21 @@ class Review(Value):
         problems = self.problems.new or self.problems.gone
         listed = self.statements or self.numbers or self.figures or self.tables or self.pages
         return not (listed or self.sources or problems)
+
+
+def is_met(review: Review, condition: str) -> bool:
+    """Whether a change fails on ``flips``, ``worse`` or ``any``; nothing fails on ``never``.
+
+    What flipped is not known where there is no report to compare with.
+    """
+    flips = review.base.built and any(one.is_broken for one in review.statements)
+    met = {
+        "flips": flips,
+        "worse": flips or review.counts.worse > 0,
+        "any": not review.is_empty,
+        "never": False,
+    }
+    return met[condition]
 
 
 def read_review(text: str | bytes) -> Review:

@@ -58,27 +58,31 @@ class OpenedReport:
     warnings: tuple[Diagnostic, ...]
 
 
-def open_report(config_file: Path) -> OpenedReport:
-    """The report of a ``mkdocs.yml``; raises a ReportError if it is refused, or our plugin is not in it."""
+def open_report(config_file: Path, folder: Path | None = None) -> OpenedReport:
+    """The report of a ``mkdocs.yml``; raises a ReportError if it is refused, or our plugin is not in it.
+
+    ``folder`` is the cache to use in place of the report's own, for another state of the same report.
+    """
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
         project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
-    folder = cache_folder(project.root)
+    hashes = FileHashes(folder / "other" if folder else cache_folder(project.root))
     warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)
-    return OpenedReport(project, tuple(translations), Cache(folder), FileHashes(folder), warnings)
+    cache = Cache(folder or cache_folder(project.root))
+    return OpenedReport(project, tuple(translations), cache, hashes, warnings)
 
 
 def draft_report(
-    config_file: Path, *, progress: Callable[[int, int], None]
+    config_file: Path, *, progress: Callable[[int, int], None], folder: Path | None = None
 ) -> tuple[Report, tuple[Diagnostic, ...]]:
     """The draft of a report and all its warnings; nothing but the cache is written.
 
-    ``progress`` is called after each block with how many of how many are drawn. Raises a ReportError of every
-    problem when any of them is an error.
+    ``progress`` is called after each block with how many of how many are drawn, ``folder`` is as in
+    ``open_report``. Raises a ReportError of every problem when any of them is an error.
     """
     from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
-    report = open_report(config_file)
+    report = open_report(config_file, folder)
     problems = Diagnostics()
     drafts = []
     with WorkerProcess(report.cache) as worker:
