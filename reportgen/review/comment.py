@@ -92,7 +92,7 @@ def write_annotations(review: Review, *, pages: str = "content/") -> str:
     found: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
     for change in review.statements:
         side = change.after or change.before
-        if change.change == "broken" and side:
+        if change.is_broken and side:
             title = "Claim became false" if change.kind == "claim" else "Value no longer matches"
             place = {"file": f"{pages}{change.page}", "line": _clamp_line(side.line), "title": title}
             words = f'"{clean_words(side.words)}": {clean_words(side.found)}'
@@ -197,7 +197,7 @@ def _count(count: int, one: str, many: str) -> str:
 
 
 def _write_statements(review: Review, most: int) -> Iterator[str]:
-    broken = [one for one in review.statements if one.change == "broken"]
+    broken = [one for one in review.statements if one.is_broken]
     for kind, title in (("claim", "Claims that became false"), ("value", "Values that no longer match")):
         members = [one for one in broken if one.kind == kind]
         if members:
@@ -211,7 +211,8 @@ def _describe_statement(change: StatementChange) -> str:
     sides = [(word, one) for word, one in (("before", change.before), ("now", change.after)) if one]
     line = next((one.line for _, one in reversed(sides) if one.line is not None), None)
     causes = f", because of its {join_names(sorted(set(change.causes)))}" if change.causes else ""
-    lines = [f"- {quote_place(change.page, line)}{causes}"]
+    new = ", new" if change.change == "new" else ""
+    lines = [f"- {quote_place(change.page, line)}{new}{causes}"]
     if sides:
         lines.append(f"  - says: {quote(sides[-1][1].words)}")
     lines += [f"  - {word}: {quote(one.found)} ({one.truth})" for word, one in sides]

@@ -36,7 +36,7 @@ _CORRECTIONS = {
 
 def write_details(review: Review, most: int) -> str:
     """A fold of lists, each of at most so many lines; empty if there is nothing to list."""
-    statements = [one for one in review.statements if one.change != "broken"]
+    statements = [one for one in review.statements if not one.is_broken]
     sections = [
         _write_list("Other statements", statements, _describe_statement, most),
         _write_list("Figures", review.figures, describe_figure, most),
