@@ -55,7 +55,7 @@ def draw(*names: object) -> float:
 
 def make_curve(series: str, run: int, end: float) -> Rows:
     """One run of a curve that rises to about ``end``."""
-    rows = []
+    rows: Rows = []
     for step in STEPS:
         value = end * step / STEPS[-1] + 0.02 * (draw(series, run, step) - 0.5)
         rows.append((series, str(run), str(step), f"{value:.4f}"))
@@ -64,7 +64,7 @@ def make_curve(series: str, run: int, end: float) -> Rows:
 
 def make_answers(series: str, skill: float, run: str = "1") -> Rows:
     """One run's answers to every item, of which some are harder."""
-    rows = []
+    rows: Rows = []
     for item in range(ITEMS):
         for sample in range(SAMPLES):
             chance = skill + 0.5 * (draw("item", item) - 0.5)

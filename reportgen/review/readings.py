@@ -293,7 +293,8 @@ class ItemTable:
 
     def get_series(self, name: str) -> FloatArray:
         """The score of a series on each item, NaN where it has none."""
-        return self._values[0][self.scores.series.index(name)]
+        values: FloatArray = self._values[0][self.scores.series.index(name)]
+        return values
 
     def get_runs(self, name: str) -> tuple[list[int], FloatArray]:
         """The rows of a series' runs, and their scores, shape (runs, items)."""
