@@ -88,7 +88,7 @@ def make_number(series: str = "GRPO", **changes: Any) -> NumberChange:  # noqa: 
 
 def make_broken(kind: Any = "claim", words: str = "GRPO is ahead of MEL") -> StatementChange:  # noqa: ANN401 - a literal
     """A statement that held and fails now."""
-    side = {"line": 14, "words": words, "expression": "better(GRPO, MEL)"}
+    side: dict[str, Any] = {"line": 14, "words": words, "expression": "better(GRPO, MEL)"}
     return StatementChange(
         page="math500.md",
         kind=kind,
@@ -106,7 +106,7 @@ def make_everything(words: Sequence[str] = HOSTILE, most: int = 3) -> Review:
     def word() -> str:
         return next(endless)[:300]
 
-    side = {"line": 1, "truth": "holds", "expected": True, "expression": "x"}
+    side: dict[str, Any] = {"line": 1, "truth": "holds", "expected": True, "expression": "x"}
     return make_review(
         base=Origin(kind="folder", name=word(), tool=word()),
         head=Origin(kind="folder", name=word(), tool=word(), built=False, why=word()),

@@ -25,11 +25,14 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 from reportgen.review.comment import Surroundings, make_marker, write_comment
 from reportgen.review.model import MOST_BYTES, Review, read_review
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 MEMBER = "review.json"
 MOST_PACKED = 5_000_000
@@ -89,7 +92,7 @@ class Api:
             yield from answer[key] if key else answer
             page, more = page + 1, 'rel="next"' in (headers.get("Link") or "")
 
-    def request(self, method: str, path: str, body: Json = None) -> tuple[Mapping[str, str], Json]:
+    def request(self, method: str, path: str, body: Json = None) -> tuple[Message, Json]:
         """Headers and JSON of an answer; a request that changes nothing is made again if it fails."""
         url = f"{self.url}/repos/{self.repository}{path}"
         data = None if body is None else json.dumps(body).encode()
@@ -123,7 +126,7 @@ class Api:
 
     def _open(
         self, method: str, url: str, data: bytes | None, most: int, *, with_token: bool = True
-    ) -> tuple[Mapping[str, str], bytes]:
+    ) -> tuple[Message, bytes]:
         headers = {"User-Agent": "reportgen"}
         if with_token:
             headers["Accept"] = "application/vnd.github+json"

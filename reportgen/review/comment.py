@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote as quote_url
 
-from reportgen.core.words import format_count, join_names
+from reportgen.core.words import format_count, format_number, join_names
 from reportgen.review.markdown.details import describe_figure, write_details
 from reportgen.review.markdown.number_words import (
     clamp_count,
@@ -244,6 +244,8 @@ def _write_row(number: NumberChange) -> str:
     metric = quote_in_table(number.metric)
     if number.benchmark:
         metric += f" on {quote_in_table(number.benchmark)}"
+    if number.step is not None:
+        metric += f" at step {format_number(number.step, significant=6)}"
     verdict = format_verdict(number)
     verdict = f"**{verdict}**" if number.verdict in {"higher", "lower"} else verdict
     if number.why:

@@ -93,12 +93,13 @@ def _describe_page(page: PageChange) -> str:
 
 
 def _describe_source(source: SourceChange) -> str:
-    parts: list[str] = [source.change]
+    parts: list[str] = []
+    parts += [source.change] if source.change != "changed" else []
     parts += _list_names("added", source.files_added)
     parts += _list_names("removed", source.files_removed)
     parts += _list_names("changed", source.files_changed)
     parts += _list_names("settings", source.settings_changed)
-    return f"{quote(source.name, LONGEST_NAME)}: {'; '.join(parts)}"
+    return f"{quote(source.name, LONGEST_NAME)}: {'; '.join(parts) or source.change}"
 
 
 def _list_names(word: str, names: Sequence[str]) -> Iterator[str]:
@@ -113,10 +114,12 @@ def _describe_problem(problem: ReviewProblem) -> str:
 
 
 def _add_causes(change: str, causes: Sequence[str]) -> str:
-    return f"{change} ({join_names(sorted(set(causes)))})" if causes else change
+    others = sorted(set(causes) - {change})
+    return f"{change} ({join_names(others)})" if others else change
 
 
 def _describe_family(review: Review) -> str:
     tests = clamp_count(review.family.tests)
     correction = _CORRECTIONS[review.family.correction]
-    return f"{format_count(tests, 'test')}, {correction}." if tests else ""
+    adjusted = f", {correction}" if tests > 1 else ""
+    return f"{format_count(tests, 'test')}{adjusted}." if tests else ""
