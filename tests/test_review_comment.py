@@ -32,7 +32,7 @@ from reportgen.review.comment import (
     write_comment,
 )
 from reportgen.review.markdown.quoting import fit_name, quote
-from reportgen.review.model import Counts, Delta, Estimate, Review, read_review, write_review
+from reportgen.review.model import Counts, Delta, Estimate, Origin, Review, read_review, write_review
 
 CASES = Path(__file__).parent / "review_comments"
 NAMES = sorted(path.name for path in CASES.iterdir())
@@ -91,6 +91,19 @@ def test_any_review_fits_and_ends_with_its_marker(review: Review, most: int) -> 
     comment.encode()
 
 
+def test_the_longest_words_fit_into_the_fewest_characters() -> None:
+    """Backticks take three times their number, and everything is there at once."""
+    name, many = "`" * 300, 10**30
+    state = Origin(kind="folder", name=name, tool=name, modified=True, built=False, why=name)
+    counts = Counts(**dict.fromkeys(Counts.model_fields, many) | {"worse": many // 2})
+    review = make_review(base=state, head=state.model_copy(update={"tool": f"x{name[1:]}"}), counts=counts)
+    around = Surroundings(link=f"https://{'x' * 500}", from_fork=True)
+    comment = write_comment(review, most_characters=FEWEST_CHARACTERS, surroundings=around)
+    assert 2_500 < len(comment) <= FEWEST_CHARACTERS
+    with pytest.raises(ValueError, match="needs 4,000 characters"):
+        write_comment(review, most_characters=FEWEST_CHARACTERS - 1)
+
+
 @settings(max_examples=100)
 @given(ANY_REVIEW, st.integers(FEWEST_CHARACTERS, MOST_CHARACTERS))
 def test_no_foreign_word_is_read_as_markup(review: Review, most: int) -> None:
@@ -133,7 +146,7 @@ def test_what_does_not_fit_is_left_out_as_a_whole() -> None:
     """Details first, then rows of the table, then everything but the counts."""
     numbers = tuple(make_number(f"series {number}") for number in range(30))
     review = make_everything(("name " * 50,), 25).model_copy(update={"numbers": numbers})
-    sizes = [write_comment(review, most_characters=most) for most in (60_000, 40_000, 20_000, 5_000, 2_000)]
+    sizes = [write_comment(review, most_characters=most) for most in (60_000, 40_000, 20_000, 8_000, 4_000)]
     rows = [len(re.findall(r"^\| `series", text, re.MULTILINE)) for text in sizes]
     assert rows == sorted(rows, reverse=True)
     assert (rows[0], rows[-1]) == (20, 0)
@@ -251,11 +264,11 @@ def test_the_command_prints_the_comment(tmp_path: Path) -> None:
     review = make_everything()
     (tmp_path / "review.json").write_text(write_review(review), encoding="utf-8")
     done = run(
-        tmp_path, "comment", "review.json", "--link", LINK, "--max-chars", "3000", "-f", "a/mkdocs.yml"
+        tmp_path, "comment", "review.json", "--link", LINK, "--max-chars", "4000", "-f", "a/mkdocs.yml"
     )
     assert (done.returncode, done.stderr) == (0, "")
     around = Surroundings("a/mkdocs.yml", LINK)
-    assert done.stdout == write_comment(review, most_characters=3000, surroundings=around)
+    assert done.stdout == write_comment(review, most_characters=4000, surroundings=around)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 # As in reportgen.review, which is imported when the command runs.
-_FEWEST, _MOST = 2_000, 60_000
+_FEWEST, _MOST = 4_000, 60_000
 
 
 @click.command()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS: Final = 60_000
 """Of a comment: GitHub takes 65,536, and GitLab more."""
-FEWEST_CHARACTERS: Final = 2_000
+FEWEST_CHARACTERS: Final = 4_000
 """Any comment fits into so many."""
 
 _MOST_PICTURES = 4
@@ -168,7 +168,9 @@ def _describe_counts(review: Review) -> Iterator[str]:
     """Sentences, the gravest first."""
     counts = review.counts
     sentences = [
-        "" if review.head.built else f"The report could not be built: {quote(review.head.why)}.",
+        ""
+        if review.head.built
+        else f"The report could not be built: {quote(review.head.why, 2 * LONGEST_NAME)}.",
         _count(counts.flipped, "claim became false", "claims became false"),
         _count(counts.stale_values, "value no longer matches the data", "values no longer match the data"),
         _count(counts.worse, "number is worse by more than noise", "numbers are worse by more than noise"),
@@ -186,7 +188,9 @@ def _describe_counts(review: Review) -> Iterator[str]:
         ),
         _count(counts.not_comparable, "number cannot be compared", "numbers cannot be compared"),
         _count(counts.mended, "statement is as expected again", "statements are as expected again"),
-        "" if review.base.built else f"There is nothing to compare with: {quote(review.base.why)}.",
+        ""
+        if review.base.built
+        else f"There is nothing to compare with: {quote(review.base.why, 2 * LONGEST_NAME)}.",
     ]
     found = [sentence for sentence in sentences if sentence]
     yield from found or ["No statement became false, and no number moved."]
