@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 # Means that differ by less than this share of their size are the same number, computed in two ways.
 _SAME = 1e-12
+# Of a group's variance its own estimate, the rest is the pooled one: 2 runs say too little by themselves.
+_OWN_SHARE = 0.5
 _SMALLEST_P = sys.float_info.min
 
 
@@ -75,6 +77,15 @@ class RunGroups(NamedTuple):
         return -r / (c + r), c / (c + a) - c / (c + r), a / (c + a)
 
     @property
+    def are_paired_by_item(self) -> bool:
+        """Whether scores by item say more than those of whole runs: no run is shared, and no side lacks some.
+
+        With one run a side it is about these very runs.
+        """
+        counts = {min(len(self.removed), 2), min(len(self.added), 2)}
+        return not len(self.shared) and len(counts) == 1
+
+    @property
     def method(self) -> Method:
         """Which row of the table of methods it is."""
         nested = len(self.shared) and not (len(self.removed) and len(self.added))
@@ -85,38 +96,49 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
     """The contrast of the groups with its t interval; each group is a 1-d array of a number a run.
 
     Where runs were only added or only removed, all have one variance, which is pooled. Otherwise each group
-    has the mean of its own variance and the pooled one, as 2 runs say too little by themselves: Welch's
-    interval of 2 against 10 runs holds the truth in 90 %, this one in 95 %. A single run has the pooled one.
-    Degrees of freedom are Satterthwaite's (1946).
+    has the mean of its own variance and the pooled one: Welch's interval of 2 against 10 runs holds the truth
+    in 90 %, this one in 95 %. A single run has the pooled variance. Degrees of freedom are Satterthwaite's
+    (1946).
     """
     terms = [(values, w) for values, w in zip(groups, groups.weights, strict=True) if len(values)]
     difference = math.fsum(w * mean(values) for values, w in terms)
     effect = Effect(groups.method, difference)
     largest = max(float(np.abs(values).max()) for values, _ in terms)
     size = math.ldexp(1.0, math.frexp(largest)[1]) if largest else 1.0
-    known = [(deviation(values / size) ** 2, len(values) - 1) for values, _ in terms if len(values) > 1]
-    shared_df = sum(df for _, df in known)
-    if not shared_df or (groups.method == "welch" and not len(groups.shared) and len(known) < len(terms)):
-        counts = f"{len(groups.removed)} and {len(groups.added)} runs: 2 a side are needed"
-        return _leave_open(effect, counts if groups.method == "welch" else "2 runs are needed")
-    pooled = math.fsum(variance * df for variance, df in known) / shared_df
-    # Of each group the share that its own variance has in its part of the whole.
-    own = [0.0 if groups.method == "nested runs" or len(values) == 1 else 0.5 for values, _ in terms]
-    scales = [w * w / len(values) for values, w in terms]
-    of_pooled = math.fsum((1 - share) * scale for share, scale in zip(own, scales, strict=True))
-    parts = []
-    shrunk = iter(known)
-    for (values, _), share, scale in zip(terms, own, scales, strict=True):
-        if len(values) > 1:
-            variance, df = next(shrunk)
-            weight = share * scale + of_pooled * df / shared_df
-            parts.append((weight * (share * variance + (1 - share) * pooled), weight * variance, df))
-    total = math.fsum(part for _, part, _ in parts)
+    variances = [deviation(values / size) ** 2 if len(values) > 1 else None for values, _ in terms]
+    if variances.count(None) == len(variances):
+        return _leave_open(effect, "one run a side: 2 of one side are needed")
+    own = 0.0 if groups.method == "nested runs" else _OWN_SHARE
+    scales = [(w * w / len(values), len(values) - 1) for values, w in terms]
+    total, df = _add_variances(variances, scales, own)
     if math.sqrt(total) <= _SAME:
         return _leave_open(effect, "the runs of each side are equal: nothing to build an interval from")
-    steady = math.fsum(part for part, _, _ in parts)
-    freedom = steady**2 / math.fsum(part**2 / df for part, _, df in parts)
-    return _add_interval(effect, math.sqrt(total) * size, freedom, level)
+    return _add_interval(effect, math.sqrt(total) * size, df, level)
+
+
+def _add_variances(
+    variances: Sequence[float | None], scales: Sequence[tuple[float, int]], own: float
+) -> tuple[float, float]:
+    """The variance of a contrast of groups and its degrees of freedom.
+
+    A group's variance counts by its scale, which comes with the degrees of freedom. It is ``own`` of itself
+    and the rest of the pooled one; a group without any has the pooled one.
+    """
+    known = [
+        (variance, *scale) for variance, scale in zip(variances, scales, strict=True) if variance is not None
+    ]
+    freedom = sum(df for _, _, df in known)
+    pooled = math.fsum(variance * df for variance, _, df in known) / freedom
+    of_pooled = math.fsum(scale for scale, _ in scales) - own * math.fsum(scale for _, scale, _ in known)
+    weights = [own * scale + of_pooled * df / freedom for _, scale, df in known]
+    total = math.fsum(w * variance for w, (variance, _, _) in zip(weights, known, strict=True))
+    # The shares of the groups are not taken from their own variances alone, which vary too much.
+    parts = [
+        (w * (own * variance + (1 - own) * pooled), df)
+        for w, (variance, _, df) in zip(weights, known, strict=True)
+    ]
+    squares = math.fsum(part**2 / df for part, df in parts)
+    return total, math.fsum(part for part, _ in parts) ** 2 / squares if squares else freedom
 
 
 def estimate_given(before: tuple[float, float], after: tuple[float, float], level: float) -> Effect:
@@ -139,7 +161,10 @@ def _add_interval(effect: Effect, stderr: float, df: float, level: float) -> Eff
 
 
 class ItemSides(NamedTuple):
-    """One series in two states: its score on each item, NaN where it has none, and its runs by item."""
+    """One series in two states without a shared run: its score on each item, NaN where it has none, and runs.
+
+    The groups of runs have shape (runs, items).
+    """
 
     series: str
     before: FloatArray
@@ -183,32 +208,27 @@ class ItemChanges:
     def estimate(self, index: int, level: float) -> Effect:
         """The effect on one series."""
         differences, units = self._compute_differences(index)
-        one = self._sides[index]
         if len(set(units)) < FEWEST:
             difference = mean(differences) if differences.size else None
             what = "clusters" if self._clustered else "problems"
             reason = f"{len(set(units))} shared {what}: fewer than {FEWEST} cannot decide"
             return Effect("none", difference, reason=reason)
-        method: Method = "nested runs" if one.runs.method == "nested runs" else "paired"
-        width = self._width * (max(one.runs.weights) if method == "nested runs" else 1.0)
-        clusters = units if self._clustered else None
-        variances = measure_run_variances(one.runs)
-        interval = estimate_over_differences(differences, (-width, width), level, clusters, variances)
+        clusters, ends = units if self._clustered else None, (-self._width, self._width)
+        variance = measure_run_variance(self._sides[index].runs)
+        interval = estimate_over_differences(differences, ends, level, clusters, [variance])
         p = self._tests[index].p
         if interval.run_stderr and interval.stderr and interval.df:
             p = max(2 * t_tail(abs(mean(differences)) / interval.stderr, interval.df), _SMALLEST_P)
-        reason = interval.reason
-        if method == "paired" and not any(variances):
-            reason = "; ".join(filter(None, ["one run a side: about these checkpoints", reason]))
+        alone = "" if variance else "one run a side: about these checkpoints"
         return Effect(
-            method,
+            "paired",
             mean(differences),
             interval.low,
             interval.high,
             p,
             interval.stderr,
             interval.df or math.inf,
-            reason,
+            "; ".join(filter(None, [alone, interval.reason])),
         )
 
     def make_hypothesis(self, index: int) -> Hypothesis:
@@ -216,37 +236,29 @@ class ItemChanges:
         differences, units = self._compute_differences(index)
         runs = self._sides[index].runs
         variance = variance_of_mean(differences, units if self._clustered else None).total
-        # Draws are named by what was measured, so that the reverse comparison takes the same ones.
-        groups = [hashlib.sha256(group.tobytes()).hexdigest() for group in runs]
-        removed, added = measure_run_variances(runs)
-        sides = [(groups[0], removed), (groups[2], added)]
-        if added is None:
-            one = self._sides[index]
-            sides = [("".join(sorted(groups)), removed), ("", None)]
-            sides = sides if one.before.tobytes() < one.after.tobytes() else sides[::-1]
+        # Named and turned by what was measured, so that the reverse comparison takes the same draws.
+        digests = [hashlib.sha256(group.tobytes()).hexdigest() for group in (runs.removed, runs.added)]
+        sides = [("".join(sorted(digests)), measure_run_variance(runs)), ("", None)]
+        sides = sides if digests[0] < digests[1] else sides[::-1]
         rows = self._find_rows(index)
         group = f"{self._benchmark}\0{index}"
         return Hypothesis(mean(differences), variance, group, sides, lambda: self._flips.draw_centred(*rows))
 
 
-def measure_run_variances(runs: RunGroups) -> list[RunVariance | None]:
-    """What the choice of runs adds to the variance of after minus before, beyond what answers explain.
+def measure_run_variance(runs: RunGroups) -> RunVariance | None:
+    """What the choice of removed and of added runs adds to the variance, beyond what answers explain.
 
-    Two disjoint groups of 2 or more runs have a variance each. Otherwise all groups share one, pooled over
-    their own, and it is given once. None where no group has 2 runs: then nothing is known.
+    Variances are added as in ``estimate_over_runs``; None where a side has a single run.
     """
-    known = [estimate_run_variance(group) for group in runs if len(group)]
-    if not len(runs.shared) and all(known):
-        return known
-    pooled = [one for one in known if one is not None]
-    freedom = sum(one.runs - 1 for one in pooled)
-    if not freedom:
-        return [None, None]
-    weighed = zip(runs, runs.weights, strict=True)
-    scale = math.fsum(w * w / len(group) for group, w in weighed if len(group)) * (freedom + 1)
-    between = math.fsum((one.runs - 1) * one.between for one in pooled) / freedom
-    residual = math.fsum((one.runs - 1) * one.residual for one in pooled) / freedom
-    return [RunVariance(freedom + 1, between * scale, residual * scale), None]
+    sides = (runs.removed, runs.added)
+    known = [one for group in sides if (one := estimate_run_variance(group)) is not None]
+    if len(known) < len(sides):
+        return None
+    scales = [(1 / len(group), len(group) - 1) for group in sides]
+    between, df = _add_variances([one.between for one in known], scales, _OWN_SHARE)
+    residual, _ = _add_variances([one.residual for one in known], scales, _OWN_SHARE)
+    count = max(round(df), 1) + 1
+    return RunVariance(count, between * count, residual * count)
 
 
 class Family(NamedTuple):

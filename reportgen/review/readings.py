@@ -187,7 +187,7 @@ class PairOfReadings:
             if was in estimates[0] and name in estimates[1]:
                 moved = self.describe(was, name)
                 moved = replace(moved, before=estimates[0][was], after=estimates[1][name])
-                yield _compare_items(moved, tables, was, name)
+                yield _compare_items(moved, tables, was, self.requested[1].request.level)
 
     @cached_property
     def item_tables(self) -> tuple[ItemTable, ItemTable]:
@@ -303,9 +303,9 @@ class ItemTable:
 
 
 def _compare_items(
-    moved: Moved, tables: tuple[ItemTable, ItemTable], was: str, name: str
+    moved: Moved, tables: tuple[ItemTable, ItemTable], was: str, level: float
 ) -> tuple[Moved, ItemSides | None]:
-    old, new = tables
+    (old, new), name = tables, moved.series
     before, after = old.get_series(was), new.get_series(name)
     known = np.isfinite(before), np.isfinite(after)
     shared = np.flatnonzero(known[0] & known[1])
@@ -335,4 +335,10 @@ def _compare_items(
         values[1][[row.place for row in matched.new]],
     )
     groups = RunGroups(*(group[:, shared] for group in groups))
-    return replace(moved, causes=("data", *moved.causes)), ItemSides(name, before, after, groups)
+    moved = replace(moved, causes=("data", *moved.causes))
+    if groups.are_paired_by_item:
+        return moved, ItemSides(name, before, after, groups)
+    # Otherwise what differs is the choice of runs: their scores on the items that all of them have.
+    whole = np.isfinite(np.concatenate(groups)).all(axis=0)
+    means = RunGroups(*(group[:, whole].mean(axis=1) for group in groups))
+    return replace(moved, effect=estimate_over_runs(means, level)), None

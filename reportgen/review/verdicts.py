@@ -42,6 +42,11 @@ class Moved:
     effect: Effect | None = None  # None where nothing of it changed but what is named here
 
     @property
+    def is_nested(self) -> bool:
+        """Whether runs were only added, or only removed."""
+        return self.runs is not None and self.runs.shared > 0 and not (self.runs.added and self.runs.removed)
+
+    @property
     def is_testable(self) -> bool:
         """Whether a test of the difference would say something."""
         both = self.before is not None and self.after is not None
@@ -108,7 +113,7 @@ def _decide(moved: Moved, effect: Effect, p_adjusted: float | None) -> tuple[Ver
         return "same", []
     clear = p_adjusted is not None and p_adjusted < ALPHA and effect.excludes_zero
     reasons = [_describe_items(moved.items), effect.reason]
-    if effect.method == "nested runs":
+    if moved.is_nested:
         differ = "the new runs differ from the old" if clear else ""
         return "re-estimated", [_describe_runs(moved.runs), differ, *reasons]
     if clear and effect.difference is not None:
