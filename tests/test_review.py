@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -16,7 +17,7 @@ from made_reviews import CHANGES, write_state
 from pydantic import ValidationError
 
 from reportgen.core.cache import Cache
-from reportgen.review.compare import compare_reports
+from reportgen.review.compare import compare_reports, thin_review
 from reportgen.review.model import Origin, is_met, make_review_schema, read_review, write_review
 from reportgen.review.snapshot import Snapshot, read_snapshot, take_snapshot
 from reportgen.review.text import list_lines
@@ -264,6 +265,38 @@ def test_what_is_no_review_is_refused(before: str, after: str, take: Take) -> No
     assert before in text
     with pytest.raises(ValidationError):
         read_review(text.replace(before, after))
+
+
+def test_a_review_that_is_too_large_loses_points_first(take: Take, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then rows, figures and all else; what is left out is named, and what is left is a review."""
+    whole = compare_reports(take("base"), take("scores-fall"))
+    size = len(write_review(whole).encode())
+    left = []
+    for most in (size, size - 100, size * 3 // 4, 1200):
+        monkeypatch.setattr("reportgen.review.compare._ROOM", most)
+        thinned = thin_review(whole)
+        left.append((len(thinned.figures), len(thinned.statements), thinned.truncated))
+        assert read_review(write_review(thinned)) == thinned
+        assert thinned.counts == whole.counts
+    assert left[0] == (1, 1, ())
+    assert left[1] == (1, 1, ("the points of 1 of 1 figures",))
+    assert left[2][1] == 1
+    assert left[2][2][:2] == ("the points of 1 of 1 figures", "1 of 1 tables")
+    assert left[3][0] == 0
+    assert "1 of 1 figures" in left[3][2]
+
+
+def test_names_of_strangers_are_bounded(tmp_path: Path) -> None:
+    """Whatever series, pages and problems are called, the review of a new report is one that is accepted."""
+    root = tmp_path / "hostile"
+    shutil.copytree(Path(__file__).parent / "cases/hostile-names", root)
+    report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
+    state = take_snapshot(Origin(kind="folder", name="hostile"), report, root, Cache(tmp_path / "cache"))
+    review = compare_reports(Snapshot(Origin(kind="revision", name="none", built=False)), state)
+    assert review.figures
+    assert {one.change for one in review.figures} == {"new"}
+    assert read_review(write_review(review)) == review
+    assert all("\n" not in line for line in list_lines(review))
 
 
 def reread(snapshot: Snapshot, *changes: tuple[str, str]) -> Snapshot:

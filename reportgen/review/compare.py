@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core import __version__
 from reportgen.review.figures import Surroundings, compare_figures, compare_tables
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from reportgen.review.identity import Matched
     from reportgen.review.model import Cause
     from reportgen.review.snapshot import Snapshot
+
+# For a review without the words on what is left out.
+_ROOM: Final = MOST_BYTES - 5_000
 
 
 def compare_reports(base: Snapshot, head: Snapshot) -> Review:
@@ -244,7 +247,7 @@ def _list_renamed_series(base: Snapshot, head: Snapshot) -> dict[str, dict[str, 
 
 
 def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
-    """Problems by file and message, wherever they stand in the file."""
+    """Problems by file and message, wherever they stand; those of statements are listed as these."""
 
     def describe(problems: Sequence[Mapping[str, Any]]) -> tuple[ReviewProblem, ...]:
         return tuple(
@@ -257,8 +260,13 @@ def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
             for one in problems[:MOST_ENTRIES]
         )
 
-    sides = base.report["problems"], head.report["problems"]
-    matched = match(*sides, lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"]))
+    sides = []
+    for one in (base, head):
+        stated = tuple(f'"{each["words"]}"' for page in one.report["pages"] for each in page["statements"])
+        sides.append([each for each in one.report["problems"] if not each["message"].startswith(stated)])
+    matched = match(
+        sides[0], sides[1], lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"])
+    )
     return ProblemChanges(new=describe(matched.new), gone=describe(matched.gone))
 
 
@@ -267,12 +275,12 @@ def thin_review(review: Review) -> Review:
     words: list[str] = []
     for name in ("statements", "numbers", "figures", "tables", "pages", "sources"):
         review = _shorten(review, name, MOST_ENTRIES, words)
-    spare = MOST_BYTES - len(write_review(review).encode())
+    spare = _ROOM - len(write_review(review).encode())
     if spare < 0:
         review = _leave_out_points(review, spare, words)
     for name in ("tables", "figures", "pages", "sources", "numbers", "statements"):
         count = len(getattr(review, name))
-        while count and len(write_review(review).encode()) > MOST_BYTES:
+        while count and len(write_review(review).encode()) > _ROOM:
             count //= 2
             review = _shorten(review, name, count, words)
     return review.model_copy(update={"truncated": tuple(words[-50:])}) if words else review

@@ -14,7 +14,7 @@ from reportgen.review.effects import Effect, ItemSides, RunGroups, estimate_give
 from reportgen.review.identity import identify_curve_runs, identify_score_runs, match_runs, match_series
 from reportgen.review.model import Estimate, ItemCounts, RunCounts
 from reportgen.review.snapshot import define_protocol
-from reportgen.review.verdicts import Moved, list_differences
+from reportgen.review.verdicts import Moved, describe_items, list_differences
 from reportgen.settings.blocks import split_metric
 from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
@@ -323,9 +323,8 @@ def _compare_items(
     moved = replace(moved, items=items, runs=_count_runs(matched), protocol=protocol)
     if np.array_equal(before[shared], after[shared]) or not (matched.gone or matched.new):
         if items.only_base or items.only_head:
-            only = f"{items.only_base} problems only before, {items.only_head} only after"
-            effect = Effect("none", 0.0, reason="")
-            protocol = (*protocol, f"{only}; nothing changed on the {items.shared} shared ones")
+            effect = Effect("none", 0.0)
+            protocol = (*protocol, f"{describe_items(items)}, where nothing changed")
             moved = replace(moved, protocol=protocol, effect=effect, causes=("data", *moved.causes))
         return moved, None
     values = [scores for _, _, scores in sides]

@@ -66,7 +66,7 @@ def describe_number(number: NumberChange) -> str:
         format_estimate(one, percent=number.percent) if one else "none"
         for one in (number.before, number.after)
     ]
-    parts = [f"{name}, {number.metric}{at}: {sides[0]} → {sides[1]}"]
+    parts = [f"{number.page}: {name}, {number.metric}{at}: {sides[0]} → {sides[1]}"]
     if delta := number.delta:
         p = "" if delta.p_adjusted is None else f", {format_equation('p', format_p(delta.p_adjusted))}"
         parts.append(f"Δ {format_estimate(delta, percent=number.percent, signed=True)}{p}")

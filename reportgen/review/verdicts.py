@@ -112,7 +112,7 @@ def _decide(moved: Moved, effect: Effect, p_adjusted: float | None) -> tuple[Ver
     if moved.effect is None:
         return "same", []
     clear = p_adjusted is not None and p_adjusted < ALPHA and effect.excludes_zero
-    reasons = [_describe_items(moved.items), effect.reason]
+    reasons = [describe_items(moved.items), effect.reason]
     if moved.is_nested:
         differ = "the new runs differ from the old" if clear else ""
         return "re-estimated", [_describe_runs(moved.runs), differ, *reasons]
@@ -129,7 +129,7 @@ def _describe_runs(runs: RunCounts | None) -> str:
     return f"{format_count(runs.removed, 'run')} removed, {runs.shared} left"
 
 
-def _describe_items(items: ItemCounts | None) -> str:
+def describe_items(items: ItemCounts | None) -> str:
     """How many items stand on one side only; empty where all are shared."""
     if items is None or not (items.only_base or items.only_head):
         return ""
