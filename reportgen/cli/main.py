@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reportgen.cli.comment import comment
 from reportgen.cli.describe import describe, freeze
 from reportgen.cli.output import (
     cache_dir_option,
@@ -91,31 +92,58 @@ def run() -> int:
     return code or 0
 
 
-for command in (describe, freeze, check, fix, facts, observations, plan, review):
+for command in (describe, freeze, check, fix, facts, observations, plan, review, comment):
     cli.add_command(command)
 
 
 @cli.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-def init(folder: Path) -> None:
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.option("--review", "with_review", is_flag=True, help="Write the workflows that review pull requests.")
+def init(folder: Path | None, *, with_review: bool) -> None:
     """Write a small working report into FOLDER, with data, a page and a publishing workflow.
 
-    \b
-    Example:
-      reportgen init my-report
-    """
-    from reportgen.site.starter import UnknownSourceError, find_requirement, write_starter
+    With --review FOLDER may also be a report that exists, and is this folder if left out: two workflows are
+    added to its repository, and nothing else. Nothing that exists is ever overwritten.
 
+    \b
+    Examples:
+      reportgen init my-report
+      reportgen init --review
+    """
+    from reportgen.site.starter import (
+        UnknownSourceError,
+        find_requirement,
+        write_review_workflows,
+        write_starter,
+    )
+
+    if folder is None and not with_review:
+        raise click.UsageError("Missing argument 'FOLDER'.")
+    folder = folder or Path()
     requirement = reason = ""
     try:
         requirement = find_requirement()
     except UnknownSourceError as error:
         reason = str(error)
+    is_new = not (with_review and (folder / "mkdocs.yml").is_file())
     with report_problems("nothing was written"):
-        for path in write_starter(folder, requirement):
+        for path in write_starter(folder, requirement) if is_new else ():
             print_line(f"  {folder / path}")
-    workflow = folder / ".github/workflows/pages.yml"
+    with report_problems("no workflow for reviews was written"):
+        for file in write_review_workflows(folder, requirement) if with_review else ():
+            print_line(f"  {file}")
     click.echo()
+    if is_new:
+        _explain_publishing(folder, requirement, reason)
+    if with_review:
+        _explain_review(requirement, reason)
+    if is_new:
+        click.echo()
+        print_line(f"Next: cd {folder} && reportgen serve")
+
+
+def _explain_publishing(folder: Path, requirement: str, reason: str) -> None:
+    workflow = folder / ".github/workflows/pages.yml"
     if requirement:
         print_line(f"{workflow} installs {requirement}")
     else:
@@ -123,8 +151,19 @@ def init(folder: Path) -> None:
             f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
             f" not know where others can get it: {reason}."
         )
-    click.echo()
-    print_line(f"Next: cd {folder} && reportgen serve")
+
+
+def _explain_review(requirement: str, reason: str) -> None:
+    from reportgen.site.starter import can_use_actions
+
+    if can_use_actions(requirement):
+        click.echo("Comments appear once both workflows for reviews are on the default branch.")
+    else:
+        why = reason or "it came from no repository on GitHub"
+        warn(
+            "report.yml and report-comment.yml fail until you write owner and commit of reportgen into both,"
+            f" in place of OWNER and the zeros, since this reportgen does not know them: {why}."
+        )
 
 
 @cli.command()

@@ -15,7 +15,7 @@ from reportgen.core.errors import Severity, Stage
 from reportgen.core.statements import Truth
 from reportgen.core.words import format_count
 from reportgen.site.outputs import describe_diagnostic, describe_statement
-from reportgen.site.terminal import clean_json, clean_lines, read_source_line
+from reportgen.site.terminal import clean_json, format_annotation, read_source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -148,18 +148,7 @@ def format_annotations(check: Check, prefix: str) -> Iterator[str]:
             "endColumn": place.column + finding.length if place.column and finding.length else None,
             "title": RULES[finding.rule][0],
         }
-        properties = ",".join(
-            f"{name}={_escape_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
-            for name, value in values.items()
-            if value is not None
-        )
-        yield f"::{severity} {properties}::{_escape_data(finding.diagnostic.text)}"
-
-
-def _escape_data(text: str) -> str:
-    """A message as the workflow commands of GitHub Actions want it escaped."""
-    lines = (clean_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
-    return "%0D".join(lines)
+        yield format_annotation(severity, values, finding.diagnostic.text)
 
 
 def format_json(check: Check) -> str:
