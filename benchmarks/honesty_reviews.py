@@ -30,7 +30,7 @@ def measure(*, full: bool, seed: int = 0) -> Iterator[tuple[str, str, str]]:
     for shift, overlap in ((0.0, Overlap(1, 0, 1)), (0.05, Overlap(2, 0, 2)), (0.05, Overlap(5, 0, 5))):
         found = [cover_items(overlap, n, draws=draws // 5, seed=seed, shift=shift) for n in (30, 100)]
         shares = [one.covered for one in found]
-        must = "92–97 %" if overlap.added == 2 else "93–97 %"
+        must = "93–97 %" if overlap.added == 1 else "93–99 %"
         yield f"review, {overlap.added} runs a side by item, 30 and 100 items", _list(shares), must
     every = [one for overlaps in _OVERLAPS.values() for one in overlaps]
     wrong = find_false_verdicts(every, numbers=20, draws=draws // 2, seed=seed)
