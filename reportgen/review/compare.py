@@ -59,6 +59,7 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
         numbers, family, same = compare_numbers(base.drafted, head.drafted, renamed)
     else:
         (numbers, same), family = compare_reported(base, head, around), Family()
+    figures, without_points = compare_figures(base, head, around)
     review = Review(
         generator=Generator(name="reportgen", version=__version__),
         base=base.origin,
@@ -66,13 +67,16 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
         family=family,
         statements=tuple(_compare_statements(pages, around)),
         numbers=numbers,
-        figures=tuple(compare_figures(base, head, around)),
+        figures=figures,
         tables=tuple(compare_tables(base, head, around)),
         pages=tuple(_compare_pages(pages, base, head)),
         sources=sources,
         problems=_compare_problems(base, head),
     )
-    return thin_review(review.model_copy(update={"counts": _count(review, same)}))
+    update: dict[str, Any] = {"counts": _count(review, same)}
+    if without_points:
+        update["truncated"] = (f"the series of {without_points:,} of {len(figures):,} figures",)
+    return thin_review(review.model_copy(update=update))
 
 
 def _count(review: Review, same: int) -> Counts:
@@ -272,7 +276,7 @@ def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
 
 def thin_review(review: Review) -> Review:
     """The review within its limits; what is left out, points of figures first, is named in ``truncated``."""
-    words: list[str] = []
+    words = [*review.truncated]
     for name in ("statements", "numbers", "figures", "tables", "pages", "sources"):
         review = _shorten(review, name, MOST_ENTRIES, words)
     spare = _ROOM - len(write_review(review).encode())
@@ -301,6 +305,8 @@ def _leave_out_points(review: Review, spare: int, words: list[str]) -> Review:
         if spare >= 0:
             break
         one = figures[place]
+        if not one.series:
+            continue
         series = tuple(each.model_copy(update={"before": (), "after": ()}) for each in one.series)
         figures[place] = one.model_copy(update={"series": series})
         spare += len(one.model_dump_json()) - len(figures[place].model_dump_json())

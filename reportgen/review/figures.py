@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from reportgen.review.model import Cause, Point
     from reportgen.review.snapshot import FigureState, Snapshot, TableState
 
+# Of all figures of a review: they are some 3 MB as JSON.
+_MOST_POINTS_TOGETHER: Final = 50_000
 Row: TypeAlias = tuple[str, ...]
 # Settings of a block that are words for readers.
 _WORDS: Final = {"title", "caption", "summary", "x_title", "y_title", "annotations", "reference"}
@@ -75,20 +77,35 @@ class Surroundings:
         return tuple(cause for cause, holds in found if holds)
 
 
-def compare_figures(base: Snapshot, head: Snapshot, around: Surroundings) -> Iterator[FigureChange]:
-    """Every figure that changed, in the order of the report; those that are gone last."""
+class ComparedFigures(NamedTuple):
+    """Every figure that changed, and how many of them come without series, for which is no room."""
+
+    figures: tuple[FigureChange, ...]
+    without_points: int
+
+
+def compare_figures(base: Snapshot, head: Snapshot, around: Surroundings) -> ComparedFigures:
+    """Figures that changed, in the order of the report; those that are gone last."""
     matched = match_shown(base.figures, head.figures, around.renamed)
     partners = {id(after): before for before, after in matched.pairs}
-    for after in head.figures:
-        if (before := partners.get(id(after))) is None:
-            yield _describe(after, "new", _list_series(None, after, {}))
-        elif change := _compare_figure(before, after, around):
-            yield change
-    for before in matched.gone:
-        yield _describe(before, "gone", _list_series(before, None, {}))
+    sides = [(partners.get(id(after)), after) for after in head.figures]
+    room, without, found = _MOST_POINTS_TOGETHER, 0, []
+    for before, after in (*sides, *((before, None) for before in matched.gone)):
+        if change := _compare_figure(before, after, around, most=MOST_POINTS if room > 0 else 0):
+            without += room <= 0
+            room -= sum(len(one.before) + len(one.after) for one in change.series)
+            found.append(change)
+    return ComparedFigures(tuple(found), without)
 
 
-def _compare_figure(before: FigureState, after: FigureState, around: Surroundings) -> FigureChange | None:
+def _compare_figure(
+    before: FigureState | None, after: FigureState | None, around: Surroundings, *, most: int
+) -> FigureChange | None:
+    """What changed of a figure, with so many points of each series at ``most``; None if nothing did."""
+    if before is None or after is None:
+        series = _list_series(before, after, {}, most)
+        alone = after or before
+        return None if alone is None else _describe(alone, "new" if after else "gone", series)
     drafted = bool(before.settings and after.settings)
     if drafted and before.key and before.key == after.key:
         return None
@@ -104,7 +121,7 @@ def _compare_figure(before: FigureState, after: FigureState, around: Surrounding
     styled = bool(other - _WORDS - {*before.definition, *after.definition})
     if not (definitions or numbers or words or styled):
         return None
-    series = _list_series(before, after, around.list_renamed_series(after.sources))
+    series = _list_series(before, after, around.list_renamed_series(after.sources), most)
     changes = {one.change for one in series}
     renamed = "renamed" in changes and changes <= {"same", "renamed"}
     return _describe(
@@ -159,9 +176,11 @@ def _describe(
 
 
 def _list_series(
-    before: FigureState | None, after: FigureState | None, renamed: Mapping[str, str]
+    before: FigureState | None, after: FigureState | None, renamed: Mapping[str, str], most: int
 ) -> tuple[SeriesChange, ...]:
     """Every series of a figure, with its points before where they are others, and after."""
+    if not most:
+        return ()
     old, new = (_read_points(one) if one is not None else {} for one in (before, after))
     names = {renamed.get(name, name): name for name in old}
     listed = []
@@ -173,7 +192,7 @@ def _list_series(
         elif was == now:
             change, was = "same" if names[name] == name else "renamed", []
         place = _find_widest_gap(was, now) if change == "data" else None
-        points = [tuple(_thin(side)) for side in (was, now)]
+        points = [tuple(_thin(side, most)) for side in (was, now)]
         was_name = names.get(name, name) if now else name
         listed.append(
             SeriesChange(
@@ -192,35 +211,34 @@ def _read_points(figure: FigureState) -> dict[str, list[Point]]:
     """The points of each series from a figure's CSV; a pair of series is one, called by both names."""
     if figure.csv is None:
         return {}
-    reader = csv.DictReader(io.StringIO(str(figure.csv)))
-    columns = reader.fieldnames or ()
-    value = next((name for name in _VALUES if name in columns), None)
+    reader = csv.reader(io.StringIO(str(figure.csv)))
+    columns = {name: place for place, name in enumerate(next(reader, []))}
+    value = next((columns[name] for name in _VALUES if name in columns), None)
     if value is None or not {"series", "a"} & {*columns} or {"problem", "column"} & {*columns}:
         return {}
+    step, low, high = (columns.get(name) for name in ("step", "low", "high"))
     points: dict[str, list[Point]] = {}
     for row in reader:
-        name = row["series"] if "series" in columns else f"{row['a']} − {row['b']}"
-        number = _to_number(row[value])
-        if number is not None:
-            step = _to_number(row.get("step"))
-            point = (step, number, _to_number(row.get("low")), _to_number(row.get("high")))
+        name = row[columns["series"]] if "series" in columns else f"{row[columns['a']]} − {row[columns['b']]}"
+        if (number := _to_number(row, value)) is not None:
+            point = (_to_number(row, step), number, _to_number(row, low), _to_number(row, high))
             points.setdefault(name, []).append(point)
     return points
 
 
-def _to_number(text: str | None) -> float | None:
+def _to_number(row: Sequence[str], column: int | None) -> float | None:
     try:
-        number = float(text or "")
+        number = float(row[column]) if column is not None else math.nan
     except ValueError:
         return None
     return number if math.isfinite(number) else None
 
 
-def _thin(points: Sequence[Point]) -> list[Point]:
-    """At most as many points as a review holds, the first and the last among them."""
-    if len(points) <= MOST_POINTS:
+def _thin(points: Sequence[Point], most: int) -> list[Point]:
+    """At most so many points, the first and the last among them."""
+    if len(points) <= most:
         return list(points)
-    places = np.unique(np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(np.int64))
+    places = np.unique(np.linspace(0, len(points) - 1, most).round().astype(np.int64))
     return [points[place] for place in places.tolist()]
 
 

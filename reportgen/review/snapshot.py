@@ -161,7 +161,7 @@ def _list_tables(page: Page, block: Block, report: Report) -> Iterator[TableStat
 
 
 def read_snapshot(
-    origin: Origin, text: str, read_file: Callable[[str], str | None] = lambda _name: None
+    origin: Origin, text: str, read_file: Callable[[str], CachedText | None] = lambda _name: None
 ) -> Snapshot:
     """The state that a ``report.json`` holds; ``read_file`` gives files of its site where there is one.
 

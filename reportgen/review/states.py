@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.core import __version__
-from reportgen.core.cache import Cache, cache_folder, make_temporary_folder, replace_file
+from reportgen.core.cache import (
+    Cache,
+    CachedText,
+    cache_folder,
+    get_stamp,
+    make_temporary_folder,
+    replace_file,
+)
 from reportgen.core.errors import ReportError, make_error
 from reportgen.review.git import Commit, Repository, find_repository
 from reportgen.review.model import LONGEST_NAME, Origin, clip
@@ -149,17 +157,21 @@ def _make_folder() -> Path:
 def _read_report(origin: Origin, path: Path, site: Path | None) -> Snapshot:
     """A report.json by itself, or the one of a site together with the site's figure files."""
 
-    def read(file: Path) -> str:
+    def check_size(file: Path) -> Path:
         if file.stat().st_size > _LARGEST:
             raise ValueError(file.name)
-        return file.read_text(encoding="utf-8")
+        return file
 
-    def read_figure(name: str) -> str | None:
-        inside = site is not None and name and (site / name).resolve().is_relative_to(site)
-        return read(site / name) if inside and site and (site / name).is_file() else None
+    def find_figure_file(name: str) -> CachedText | None:
+        file = site / name if site and name else None
+        if file is None or not file.is_file() or not file.resolve().is_relative_to(path):
+            return None
+        digest = hashlib.sha256(check_size(file).read_bytes()).hexdigest()
+        return CachedText(str(file), digest, *get_stamp(file))
 
     try:
-        return read_snapshot(origin, read(site / _REPORT if site else path), read_figure)
+        text = check_size(site / _REPORT if site else path).read_text(encoding="utf-8")
+        return read_snapshot(origin, text, find_figure_file)
     except _UNREADABLE as error:
         message = f"this is no report.json of reportgen ({str(error) or type(error).__name__})"
         raise make_error(path.name, message, "Build the site again with this version") from error

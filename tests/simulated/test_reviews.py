@@ -64,10 +64,10 @@ def test_added_runs_are_compared_with_the_old_ones() -> None:
 def test_intervals_over_items_hold_the_truth(overlap: Overlap, shift: float) -> None:
     """Scores of 30 items, 4 answers each: one run a side, several that differ, and states that share some.
 
-    Of two runs a side, which say least of how runs vary, 92 % and more.
+    Of several runs a side 93 to 99 %: what answers explain is counted twice, as families need it.
     """
-    least = 0.92 if overlap == (2, 0, 2) else 0.93
-    assert least <= cover_items(overlap, 30, draws=600, shift=shift).covered <= 0.975
+    most = 0.975 if overlap.added == 1 or overlap.shared else 0.99
+    assert 0.93 <= cover_items(overlap, 30, draws=500, shift=shift).covered <= most
 
 
 def test_nothing_of_twenty_numbers_gets_a_verdict() -> None:
