@@ -17,7 +17,7 @@ from pathlib import Path
 
 from measure import table
 
-_PARTS = ("scores", "power", "curves", "observations")
+_PARTS = ("scores", "power", "curves", "observations", "reviews")
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -13,7 +13,7 @@ import yaml
 from reportgen.core.errors import ReportError
 from reportgen.settings.report import FrontMatter
 from reportgen.settings.source import SourceSettings
-from reportgen.site.starter import write_starter
+from reportgen.site.starter import can_use_actions, write_review_workflows, write_starter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,3 +101,74 @@ def test_a_folder_that_cannot_be_made_is_a_problem(tmp_path: Path, below: str) -
     with pytest.raises(ReportError, match=r"Not a directory.*Name "):
         write_starter(tmp_path / below)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+REVIEWS = ("report-comment.yml", "report.yml")
+COMMIT = "1" * 40
+
+
+def read_steps(workflow: Path) -> list[dict[str, Any]]:
+    """The steps of a workflow's only job."""
+    (job,) = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values()
+    steps: list[dict[str, Any]] = job["steps"]
+    return steps
+
+
+@pytest.mark.parametrize("below", ["", "reports/of our lab"])
+def test_workflows_for_reviews_stand_at_the_top_of_the_repository(below: str, tmp_path: Path) -> None:
+    """They name the report, and the actions of the commit that init belonged to."""
+    (tmp_path / ".git").mkdir()
+    write_starter(tmp_path / below / "new")
+    requirement = f"mkdocs-reportgen @ git+https://github.com/lab/reportgen.git@{COMMIT}"
+    assert can_use_actions(requirement)
+    folder = tmp_path / ".github/workflows"
+    assert write_review_workflows(tmp_path / below / "new", requirement) == tuple(folder / n for n in REVIEWS)
+    for name, action in zip(REVIEWS, ("comment", "review"), strict=True):
+        (step,) = [one for one in read_steps(folder / name) if "reportgen" in one["uses"]]
+        assert step["uses"] == f"lab/reportgen/action/{action}@{COMMIT}"
+        assert step["with"]["config-file"] == f"{below}/new/mkdocs.yml".lstrip("/")
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        "",
+        f"mkdocs-reportgen @ git+https://example.org/lab/reportgen@{COMMIT}",
+        f"mkdocs-reportgen @ https://github.com/lab/reportgen/x.zip#sha256={64 * '1'}",
+    ],
+)
+def test_an_unknown_commit_is_zeros(requirement: str, tmp_path: Path) -> None:
+    """No repository has that commit, so that the workflow fails instead of running something else."""
+    write_starter(tmp_path)
+    assert not can_use_actions(requirement)
+    for path in write_review_workflows(tmp_path, requirement):
+        assert any("@" + 40 * "0" in step["uses"] for step in read_steps(path))
+
+
+@pytest.mark.parametrize("name", REVIEWS)
+def test_a_workflow_for_reviews_is_never_overwritten(name: str, tmp_path: Path) -> None:
+    """Neither is the other one written then."""
+    write_starter(tmp_path)
+    path = tmp_path / ".github/workflows" / name
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(ReportError, match=f"{name}: there is such a file"):
+        write_review_workflows(tmp_path)
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert {one.name for one in path.parent.iterdir()} == {"pages.yml", name}
+
+
+def test_workflows_for_reviews_need_a_report(tmp_path: Path) -> None:
+    """A typing error in the folder's name makes no files."""
+    with pytest.raises(ReportError, match=r"there is no mkdocs\.yml"):
+        write_review_workflows(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_comment_waits_for_the_workflow_of_its_name(tmp_path: Path) -> None:
+    """workflow_run goes by the name, so no other workflow of the starter may have it."""
+    write_starter(tmp_path)
+    write_review_workflows(tmp_path)
+    texts = {path.name: path.read_text("utf-8") for path in (tmp_path / ".github/workflows").iterdir()}
+    names = [yaml.safe_load(text)["name"] for text in texts.values()]
+    assert len({*names}) == len(names)
+    assert f"workflows: [{yaml.safe_load(texts['report.yml'])['name']}]" in texts["report-comment.yml"]

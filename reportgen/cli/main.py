@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reportgen.cli.comment import comment
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
@@ -26,6 +27,7 @@ from reportgen.cli.output import (
     show_reading,
     warn,
 )
+from reportgen.cli.review import review
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
 from reportgen.site.terminal import clean_lines, clean_text
@@ -78,6 +80,7 @@ def cli(context: click.Context) -> None:
       cd my-report && reportgen serve   look at it while you write
       reportgen build --strict          write site/, fail on any warning
       reportgen check                   hold every statement against the data
+      reportgen review main             say what changed since main
     """
     if os.environ.get("NO_COLOR"):
         context.color = False
@@ -96,31 +99,58 @@ def run() -> int:
     return code or 0
 
 
-for command in (check, fix, facts, observations, plan):
+for command in (check, fix, facts, observations, plan, review, comment):
     cli.add_command(command)
 
 
 @cli.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-def init(folder: Path) -> None:
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.option("--review", "with_review", is_flag=True, help="Write the workflows that review pull requests.")
+def init(folder: Path | None, *, with_review: bool) -> None:
     """Write a small working report into FOLDER, with data, a page and a publishing workflow.
 
-    \b
-    Example:
-      reportgen init my-report
-    """
-    from reportgen.site.starter import UnknownSourceError, find_requirement, write_starter
+    With --review FOLDER may also be a report that exists, and is this folder if left out: two workflows are
+    added to its repository, and nothing else. Nothing that exists is ever overwritten.
 
+    \b
+    Examples:
+      reportgen init my-report
+      reportgen init --review
+    """
+    from reportgen.site.starter import (
+        UnknownSourceError,
+        find_requirement,
+        write_review_workflows,
+        write_starter,
+    )
+
+    if folder is None and not with_review:
+        raise click.UsageError("Missing argument 'FOLDER'.")
+    folder = folder or Path()
     requirement = reason = ""
     try:
         requirement = find_requirement()
     except UnknownSourceError as error:
         reason = str(error)
+    is_new = not (with_review and (folder / "mkdocs.yml").is_file())
     with report_problems("nothing was written"):
-        for path in write_starter(folder, requirement):
+        for path in write_starter(folder, requirement) if is_new else ():
             print_line(f"  {folder / path}")
-    workflow = folder / ".github/workflows/pages.yml"
+    with report_problems("no workflow for reviews was written"):
+        for file in write_review_workflows(folder, requirement) if with_review else ():
+            print_line(f"  {file}")
     click.echo()
+    if is_new:
+        _explain_publishing(folder, requirement, reason)
+    if with_review:
+        _explain_review(requirement, reason)
+    if is_new:
+        click.echo()
+        print_line(f"Next: cd {folder} && reportgen serve")
+
+
+def _explain_publishing(folder: Path, requirement: str, reason: str) -> None:
+    workflow = folder / ".github/workflows/pages.yml"
     if requirement:
         print_line(f"{workflow} installs {requirement}")
     else:
@@ -128,8 +158,19 @@ def init(folder: Path) -> None:
             f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
             f" not know where others can get it: {reason}."
         )
-    click.echo()
-    print_line(f"Next: cd {folder} && reportgen serve")
+
+
+def _explain_review(requirement: str, reason: str) -> None:
+    from reportgen.site.starter import can_use_actions
+
+    if can_use_actions(requirement):
+        click.echo("Comments appear once both workflows for reviews are on the default branch.")
+    else:
+        why = reason or "it came from no repository on GitHub"
+        warn(
+            "report.yml and report-comment.yml fail until you write owner and commit of reportgen into both,"
+            f" in place of OWNER and the zeros, since this reportgen does not know them: {why}."
+        )
 
 
 @cli.command()
@@ -185,7 +226,7 @@ def serve(config_file: Path, dev_addr: str | None, *, open_browser: bool) -> Non
 def schema(name: str | None) -> None:
     """Print the JSON Schema of block bodies and settings files, for editors.
 
-    NAME is a block such as curve, or source, front-matter or plugin; all if left out.
+    NAME is a block such as curve, or source, front-matter, plugin or review; all if left out.
 
     \b
     Examples:
@@ -194,9 +235,10 @@ def schema(name: str | None) -> None:
     """
     import json
 
+    from reportgen.review.model import make_review_schema
     from reportgen.settings.loading import make_schemas
 
-    known = make_schemas()
+    known = {**make_schemas(), "review": make_review_schema()}
     if name is not None and name not in known:
         raise click.UsageError(f'There is no schema "{name}". There are: {", ".join(known)}.')
     click.echo(json.dumps(known[name] if name else known, indent=2))

@@ -74,8 +74,8 @@ def warn(word: str) -> None:
 
 
 @contextmanager
-def report_problems(outcome: str = "the site was left as it was") -> Iterator[None]:
-    """A context that prints every problem and the outcome of the command, and exits with 1."""
+def report_problems(outcome: str = "the site was left as it was", *, code: int = 1) -> Iterator[None]:
+    """A context that prints every problem and the outcome of the command, and exits with ``code``."""
     from reportgen.core.errors import ReportError, diagnose_disk_error
 
     try:
@@ -96,7 +96,7 @@ def report_problems(outcome: str = "the site was left as it was") -> Iterator[No
     count = format_count(errors, "problem") if errors else format_count(len(problems), "warning")
     why = "" if errors else ", and --strict allows none"
     click.echo(f"{count}{why}; {outcome}.", err=True)
-    sys.exit(1)
+    sys.exit(code)
 
 
 def print_problem(problem: Diagnostic, *, err: bool = True) -> None:

@@ -136,10 +136,10 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
         return replace(axis, read_format=choose_step_format(steps))
     if not context.step_is_time:
         whole = bool((steps == np.rint(steps)).all())
-        axis = _fit_axis(lambda count: make_linear_axis(spec.x_title, low, high, count=count, whole=whole))
+        axis = fit_axis(lambda count: make_linear_axis(spec.x_title, low, high, count=count, whole=whole))
         return replace(axis, read_format=choose_step_format(steps))
     try:
-        axis = _fit_axis(lambda count: make_time_axis(spec.x_title, low, high, count=count))
+        axis = fit_axis(lambda count: make_time_axis(spec.x_title, low, high, count=count))
     except OverflowError:
         message = f"a time axis cannot reach from {low:g} to {high:g}"
         advice = "Times are milliseconds since 1970, and years 1 to 9999 can be shown"
@@ -148,7 +148,7 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     return replace(axis, read_format="%Y-%m-%d") if days else axis
 
 
-def _fit_axis(make_axis: Callable[[int], Axis]) -> Axis:
+def fit_axis(make_axis: Callable[[int], Axis]) -> Axis:
     """Make the axis with the most ticks without overlapping labels."""
     axis = make_axis(_TICK_COUNTS[0])
     for count in _TICK_COUNTS[1:]:

@@ -9,7 +9,7 @@ style attribute. The live view draws at the same positions.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reportgen.figures.axis import position
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SPARK_ACROSS, SPARK_DOWN = 600, 200
 """Size of a sparkline in drawing units."""
 _EDGE = 24
+_BEHIND = ("pale", "before", "full")
+_BEFORE_DASH = (3.0, 3.0)
 _TITLE_SIZE, _SOURCE_SIZE = 17, 11
 _TITLE_LINE, _TEXT_LINE, _LEGEND_ROW = 22, 16, 20
 _TITLE_FONT = f'font-size="{_TITLE_SIZE}" font-weight="600"'
@@ -118,7 +120,6 @@ class _Drawing:
 
     def draw_lines(self, paths: tuple[LinePaths, ...]) -> Iterator[str]:
         """Draw bands, runs, means and symbols; strokes are in drawing units unless fluid."""
-        scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if self.fluid else (UNITS_A_PIXEL, "")
         stretch = ' preserveAspectRatio="none"' if self.fluid else ""
         yield (
             f'<svg class="rg-marks" width="{"100%" if self.fluid else PIXELS_WIDE}" '
@@ -126,24 +127,21 @@ class _Drawing:
             f'viewBox="0 0 {PIXELS_WIDE * UNITS_A_PIXEL} {self.plot.height * UNITS_A_PIXEL}"{stretch} '
             f'overflow="{"hidden" if self.plot.clip else "visible"}" fill="none" stroke-linejoin="round">'
         )
-        for line, data in sorted(
-            zip(self.plot.lines, paths, strict=True), key=lambda pair: pair[0].slot is not None
-        ):
-            ink = get_colour(line.slot)
-            if data.band:
-                yield f'<path class="rg-band" fill="{ink}" fill-opacity=".16" d="{data.band}"/>'
-            pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
-            dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
-            for kind, width, extra, path in (
-                ("run", 1, ' stroke-opacity=".32"', data.runs),
-                ("raw", 1, ' stroke-opacity=".4"', data.raw),
-                ("line", 2, dashed, data.line),
-            ):
-                if path or kind == "line":
-                    size = f'stroke-width="{width * scale}"'
-                    yield f'<path class="rg-{kind}" stroke="{ink}" {size}{extra} d="{path}"{attribute}/>'
+        ordered = sorted(
+            zip(self.plot.lines, paths, strict=True),
+            key=lambda pair: (_BEHIND.index(pair[0].look), pair[0].slot is not None),
+        )
+        if has_before(self.plot):
+            # A band would tint the line of the other state.
+            yield from (_draw_band(line, data) for line, data in ordered)
+            ordered = [(line, replace(data, band="")) for line, data in ordered]
+        for line, data in ordered:
+            yield _draw_band(line, data)
+            yield from self.draw_strokes(line, data)
         yield "</svg>"
         for number, line in enumerate(self.plot.lines if self.plot.symbols else ()):
+            if line.look != "full":
+                continue
             name = f"{self.plot.id}-symbol-{number}"
             yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
             yield f'd="{SYMBOL_PATHS[SYMBOLS[line.slot or 0]]}"/></defs>'
@@ -152,6 +150,21 @@ class _Drawing:
                     place = f'x="{format_position(self.plot.x, step)}" y="{self.format_pixel(value)}"'
                     yield f'<use href="#{name}" {place}/>'
             yield "</g>"
+
+    def draw_strokes(self, line: SeriesLine, data: LinePaths) -> Iterator[str]:
+        """Runs, the values before smoothing, and the line of one series."""
+        scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if self.fluid else (UNITS_A_PIXEL, "")
+        pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
+        dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+        faint = ' stroke-opacity=".4"' if line.look == "pale" else ""
+        for kind, width, extra, path in (
+            ("run", 1, ' stroke-opacity=".32"', data.runs),
+            ("raw", 1, ' stroke-opacity=".4"', data.raw),
+            ("line", 2 if line.look == "full" else 1.5, f"{dashed}{faint}", data.line),
+        ):
+            if path or kind == "line":
+                size = f'stroke="{_get_ink(line)}" stroke-width="{width * scale:g}"'
+                yield f'<path class="rg-{kind}" {size}{extra} d="{path}"{attribute}/>'
 
     def draw_names(self) -> Iterator[str]:
         """Draw annotations and the names at the line ends."""
@@ -195,9 +208,29 @@ def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
     return "".join([*drawing.draw_ground(), *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
 
 
+def has_before(plot: Plot) -> bool:
+    """Whether a plot compares two states."""
+    return any(line.look == "before" for line in plot.lines)
+
+
+def _get_ink(line: SeriesLine) -> str:
+    return get_colour(None if line.look == "before" else line.slot)
+
+
+def _draw_band(line: SeriesLine, data: LinePaths) -> str:
+    if not data.band:
+        return ""
+    return f'<path class="rg-band" fill="{_get_ink(line)}" fill-opacity=".16" d="{data.band}"/>'
+
+
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
-    """Return the dash of a line: solid for muted series, and if symbols distinguish the series."""
-    return () if plot.symbols or line.slot is None else DASHES[line.slot]
+    """Return the dash of a line: solid for muted series, and if symbols distinguish the series.
+
+    If two states are compared, only the lines of the earlier one are dashed.
+    """
+    if line.look == "before":
+        return _BEFORE_DASH
+    return () if plot.symbols or line.slot is None or has_before(plot) else DASHES[line.slot]
 
 
 def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
@@ -260,6 +293,8 @@ def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
     parts, x, rows = [], float(_EDGE), 1
     font = f'font-size="{LABEL_SIZE}" font-weight="400"'
     for line in plot.lines:
+        if line.look == "before":
+            continue
         name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
         wide = 34 + measure_text(name, LABEL_SIZE) + 18
         if x + wide > width - _EDGE and x > _EDGE:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
+Look: TypeAlias = Literal["full", "pale", "before"]
+"""How a line is drawn: as ever; faint, as nothing of it changed; grey and dashed, behind what it became."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class SeriesLine:
     n: IntArray
     runs: tuple[RunLine, ...] = ()
     raw: FloatArray | None = None
+    look: Look = "full"
 
 
 @dataclass(frozen=True, slots=True)

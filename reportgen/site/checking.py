@@ -18,7 +18,7 @@ from reportgen.core.words import format_count
 from reportgen.site.files import iterate_languages
 from reportgen.site.outputs import count_statements, describe_diagnostic, describe_statement
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
-from reportgen.site.terminal import clean_json, clean_lines, read_source_line
+from reportgen.site.terminal import clean_json, format_annotation, read_source_line
 from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
@@ -46,27 +46,31 @@ class OpenedReport:
     warnings: tuple[Diagnostic, ...]
 
 
-def open_report(config_file: Path) -> OpenedReport:
-    """Open the report of a ``mkdocs.yml``; raise a ReportError if it is refused or our plugin is missing."""
+def open_report(config_file: Path, folder: Path | None = None) -> OpenedReport:
+    """Open the report of a ``mkdocs.yml``; raise a ReportError if it is refused or our plugin is missing.
+
+    ``folder`` is used as the cache instead of the report's own, for another state of the same report.
+    """
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
         project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
-    folder = cache_folder(project.root)
+    hashes = FileHashes(folder / "other" if folder else cache_folder(project.root))
     warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)
-    return OpenedReport(project, tuple(translations), Cache(folder), FileHashes(folder), warnings)
+    cache = Cache(folder or cache_folder(project.root))
+    return OpenedReport(project, tuple(translations), cache, hashes, warnings)
 
 
 def draft_report(
-    config_file: Path, *, progress: Callable[[int, int], None]
+    config_file: Path, *, progress: Callable[[int, int], None], folder: Path | None = None
 ) -> tuple[Report, tuple[Diagnostic, ...]]:
     """Draft a report and return it with all warnings; only the cache is written.
 
-    ``progress`` is called after each block with the numbers of drawn blocks and of all. Raises a ReportError
-    with every problem if any of them is an error.
+    ``progress`` is called after each block with the numbers of drawn blocks and of all; ``folder`` is as in
+    ``open_report``. Raises a ReportError with every problem if any of them is an error.
     """
     from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
-    report = open_report(config_file)
+    report = open_report(config_file, folder)
     problems = Diagnostics()
     drafts = []
     with WorkerProcess(report.cache) as worker:
@@ -198,18 +202,7 @@ def format_annotations(check: Check, prefix: str) -> Iterator[str]:
             "endColumn": place.column + finding.length if place.column and finding.length else None,
             "title": RULES[finding.rule][0],
         }
-        properties = ",".join(
-            f"{name}={_escape_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
-            for name, value in values.items()
-            if value is not None
-        )
-        yield f"::{severity} {properties}::{_escape_data(finding.diagnostic.text)}"
-
-
-def _escape_data(text: str) -> str:
-    """Escape a message for workflow commands of GitHub Actions."""
-    lines = (clean_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
-    return "%0D".join(lines)
+        yield format_annotation(severity, values, finding.diagnostic.text)
 
 
 def format_json(check: Check) -> str:

@@ -52,7 +52,12 @@ _ENVIRONMENT = Environment(
 
 def render_fragment(name: str, **given: object) -> str:
     """Render a template of ``site_templates/fragments`` with escaped variables."""
-    return _ENVIRONMENT.get_template(f"fragments/{name}").render(**given)
+    return render_template(f"fragments/{name}", **given)
+
+
+def render_template(name: str, **given: object) -> str:
+    """Render a template of ``site_templates`` with escaped variables."""
+    return _ENVIRONMENT.get_template(name).render(**given)
 
 
 def render_block(shown: Shown, link: Callable[[str], str], page_folder: str) -> str:

@@ -24,13 +24,13 @@ from mkdocs.utils import markdown_extensions
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.words import join_names
 from reportgen.settings.text import shorten
-from reportgen.site.fragments import render_fragment
+from reportgen.site.fragments import render_fragment, render_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import File
@@ -106,6 +106,34 @@ def make_script_policy(texts: dict[str, str]) -> str:
     """Return the content security policy directive that allows these scripts and what they load."""
     hashes = " ".join(f"'{_hash(text.encode())}'" for text in texts.values())
     return f"script-src {hashes} 'strict-dynamic'"
+
+
+_FONT_FACE: Final = re.compile(r"@font-face \{[^}]*\}\n*")
+_FONT_FILE: Final = re.compile(r'url\("([^"]+\.woff2)"\)')
+
+
+def write_single_file(template: str, sheets: Sequence[str], **given: object) -> str:
+    """A page that is complete in one file, and whose policy lets it run and load nothing.
+
+    ``sheets`` are style sheets of ours, by their paths in ``site_templates`` or among the assets; they stand
+    in the page after the fonts, upright ones only, and the policy names their hash. The template gets them as
+    ``style``, with the ``policy``.
+    """
+    theme = Path(str(files("reportgen.site_templates")))
+    fonts = theme / "fonts"
+
+    def embed(match: re.Match[str]) -> str:
+        data = base64.b64encode((fonts / match[1]).read_bytes()).decode()
+        return f'url("data:font/woff2;base64,{data}")'
+
+    faces = _FONT_FACE.findall((fonts / "fonts.css").read_text("utf-8"))
+    style = _FONT_FILE.sub(embed, "".join(face for face in faces if "italic" not in face))
+    for sheet in sheets:
+        path = theme / sheet
+        style += (path if path.exists() else _ASSETS / sheet).read_text("utf-8")
+    policy = f"default-src 'none'; style-src '{_hash(style.encode())}'; font-src data:; img-src data:"
+    policy += "; base-uri 'none'; form-action 'none'"
+    return render_template(template, style=style, policy=policy, **given)
 
 
 def _hash(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The small working report of ``reportgen init``, and the requirement that its workflow installs.
+"""The files of ``reportgen init``: a small working report, workflows, and the requirement they install.
 
 A requirement must identify one fixed content: a commit of a repository, or an archive by its hash (PEP 610).
 """
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from reportgen.core.errors import make_error
+from reportgen.core.repository import find_checkout
 from reportgen.site.manifest import find_git_folders
 
 if TYPE_CHECKING:
@@ -116,10 +117,17 @@ def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
             yield path.relative_to(common).as_posix(), path.read_text(encoding="utf-8").strip()
 
 
-_STARTER = Path(__file__).with_name("starter")
+_STARTER, _REVIEW = (Path(__file__).with_name(name) for name in ("starter", "starter_review"))
 # Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}
 _REQUIREMENT = b'REPORTGEN: ""'
+# What stands in the workflows for reviews.
+_ACTION = "OWNER/reportgen/action/{name}@" + 40 * "0"
+_CONFIG = "config-file: mkdocs.yml"
+_ON_GITHUB = re.compile(
+    rf"{DISTRIBUTION} @ git\+https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?@([0-9a-f]{{40}})"
+)
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 
 def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
@@ -142,7 +150,7 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
     written = []
     try:
         for file in filter(Path.is_file, _STARTER.rglob("*")):
-            parts = [_DOTTED.get(part, part) for part in file.relative_to(_STARTER).parts]
+            parts = _name_parts(file, _STARTER)
             path = target.joinpath(*parts)
             path.parent.mkdir(parents=True, exist_ok=True)
             # A string in JSON is the same string in YAML.
@@ -156,3 +164,55 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
         step = "Name one in a folder that you may write to"
         raise make_error(str(target), message, step) from error
     return tuple(sorted(written))
+
+
+def _name_parts(file: Path, folder: Path) -> list[str]:
+    return [_DOTTED.get(part, part) for part in file.relative_to(folder).parts]
+
+
+def write_review_workflows(report: Path, requirement: str = "") -> tuple[Path, ...]:
+    """Write the workflows that review pull requests into the repository around the folder ``report``.
+
+    They use the actions of the commit on GitHub that ``requirement`` names; another requirement, or none,
+    leaves a commit of zeros, which does not exist. Returns the paths written. Raises a ReportError, and
+    writes nothing, if ``report`` has no ``mkdocs.yml``, or if a workflow is there or cannot be written.
+    """
+    if not (report / "mkdocs.yml").is_file():
+        step = "Name the folder of a report, or a new one"
+        raise make_error(str(report), "there is no mkdocs.yml in this folder", step)
+    root = find_checkout(report.resolve()) or report.resolve()
+    config = report.resolve().relative_to(root).joinpath("mkdocs.yml").as_posix()
+    texts = {
+        root.joinpath(*_name_parts(file, _REVIEW)): _fill_in(file.read_text("utf-8"), requirement, config)
+        for file in filter(Path.is_file, _REVIEW.rglob("*"))
+    }
+    written: list[Path] = []
+    try:
+        for path, text in sorted(texts.items()):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                written.append(path)
+                file.write(text)
+    except OSError as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        exists = isinstance(error, FileExistsError)
+        message = "there is such a file" if exists else f"it cannot be written ({error.strerror})"
+        step = "Compare it with what the guide's page Review shows" if exists else "Make its folder writable"
+        raise make_error(str(error.filename), message, step) from error
+    return tuple(written)
+
+
+def can_use_actions(requirement: str) -> bool:
+    """Whether a requirement names a repository on GitHub, whose actions workflows can use."""
+    return _ON_GITHUB.fullmatch(requirement) is not None
+
+
+def _fill_in(text: str, requirement: str, config: str) -> str:
+    """A workflow with its action and its report."""
+    if known := _ON_GITHUB.fullmatch(requirement):
+        for name in ("review", "comment"):
+            text = text.replace(_ACTION.format(name=name), f"{known[1]}/action/{name}@{known[2]}")
+    # A text in JSON is the same text in YAML.
+    path = config if _PLAIN_PATH.fullmatch(config) else json.dumps(config)
+    return text.replace(_CONFIG, f"config-file: {path}")

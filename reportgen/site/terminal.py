@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from reportgen.core.errors import SourceLocation
@@ -91,6 +92,25 @@ def clean_json(text: str) -> str:
         return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1]
 
     return _ESCAPED.sub(escape, text)
+
+
+def format_annotation(severity: str, properties: Mapping[str, str | int | None], message: str) -> str:
+    """A workflow command of GitHub Actions: ``::error file=content/index.md,line=5::…``.
+
+    Properties that are None are left out.
+    """
+    pairs = (
+        f"{name}={_escape_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in properties.items()
+        if value is not None
+    )
+    return f"::{severity} {','.join(pairs)}::{_escape_data(message)}"
+
+
+def _escape_data(text: str) -> str:
+    """A message as workflow commands want it escaped."""
+    lines = (clean_lines(line).replace("%", "%25").replace("\n", "%0A") for line in text.split("\r"))
+    return "%0D".join(lines)
 
 
 def _break_commands(shown: str) -> str:

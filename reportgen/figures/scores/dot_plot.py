@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 SHIFT = 7
 """Pixels by which the style sheet moves a row's dots down if its name is above them."""
-_ROW, _ROW_WITH_DOTS = 36, 52
+_ROW, _ROW_WITH_DOTS, _ROW_WITH_BEFORE = 36, 52, 50
+_BELOW = 14
 _CENTRE = 18
 _HEAD, _GAP = 22, 6
 _LINE = 15
@@ -58,6 +59,15 @@ class RowDot:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """A row's dot and interval in an earlier state."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One row of a picture; values are in the unit of the axis."""
 
@@ -72,6 +82,8 @@ class Row:
     group: str = ""  # consecutive rows of one group share a band with this heading
     dots: tuple[RowDot, ...] = ()
     hollow: bool = False  # draw a hollow dot even with an interval
+    full: bool = False  # draw a full dot even without an interval
+    before: Before | None = None  # the earlier value, above it in hollow grey
 
 
 def draw_dot_plot(
@@ -164,7 +176,7 @@ def _list_bands(rows: Sequence[Row]) -> list[_Band]:
 
 
 def _measure_row(row: Row) -> int:
-    return _ROW_WITH_DOTS if row.dots else _ROW
+    return _ROW_WITH_DOTS if row.dots else _ROW_WITH_BEFORE if row.before else _ROW
 
 
 def _draw_body(rows: Sequence[Row], axis: Axis, *, rule: float | None, alive: bool) -> str:
@@ -195,19 +207,24 @@ def _draw_body(rows: Sequence[Row], axis: Axis, *, rule: float | None, alive: bo
 def _draw_words(row: Row, top: int, *, alive: bool) -> Iterator[str]:
     """Draw the name and text of a row at its sides, and above it for a narrow picture."""
     lines, font = break_name(row.name), f'font-size="{LABEL_SIZE}" fill="var(--rg-text)"'
-    first = top + _CENTRE + 4.5 - (len(lines) - 1) * _LINE / 2
-    right = "" if row.value is None else escape_text(row.text)
+    baseline = top + _CENTRE + 4.5 + (_BELOW / 2 if row.before else 0)
+    first = baseline - (len(lines) - 1) * _LINE / 2
+    right = escape_text(row.text) if _has_marks(row) else ""
     series = _write_series_attribute(row)
     wide = f' class="rg-wide"{series}' if alive else ""
     yield f"<g{wide} {font}>"
     for number, line in enumerate(lines):
         yield f'<text x="-12" y="{first + number * _LINE:g}" text-anchor="end">{escape_text(line)}</text>'
-    yield f'<text x="100%" dx="12" y="{top + _CENTRE + 4.5:g}">{right}</text></g>'
+    yield f'<text x="100%" dx="12" y="{baseline:g}">{right}</text></g>'
     if alive:
-        short = shorten_name(row.name, "" if row.value is None else row.text)
+        short = shorten_name(row.name, row.text if _has_marks(row) else "")
         yield f'<g class="rg-narrow" display="none"{series} {font}>'
         yield f'<text x="8" y="{top + 14}">{escape_text(short)}</text>'
         yield f'<text x="100%" dx="-8" y="{top + 14}" text-anchor="end">{right}</text></g>'
+
+
+def _has_marks(row: Row) -> bool:
+    return row.value is not None or row.before is not None
 
 
 def _write_series_attribute(row: Row) -> str:
@@ -215,18 +232,16 @@ def _write_series_attribute(row: Row) -> str:
 
 
 def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[str]:
-    """Draw the dot of a row with its interval, and its small dots."""
-    ink, hollow = get_colour(row.slot), row.hollow or row.low is None
+    """Draw the dot of a row with its interval below its earlier value, and its small dots."""
+    ink, before = get_colour(row.slot), row.before
+    hollow = row.hollow or (row.low is None and not row.full)
     mark = f'<text x="8" y="{middle + 4.5}" fill="var(--rg-muted)">{escape_text(row.text)}</text>'
+    if before:
+        mark = _draw_dot(axis, (before.value, before.low, before.high), middle, get_colour(None), hollow=True)
+        middle += _BELOW
     if row.value is not None:
-        fill, edge = ("var(--rg-bg)", ink) if hollow else (ink, "var(--rg-bg)")
-        size = 'r="4.5" stroke-width="2"' if hollow else 'r="5.5" stroke-width="1.5"'
-        centre = f'cx="{format_position(axis, row.value)}" cy="{middle}"'
-        mark = f'<circle {centre} {size} fill="{fill}" stroke="{edge}"/>'
-    if row.value is not None and row.low is not None and row.high is not None:
-        ends = f'x1="{format_position(axis, row.low)}" x2="{format_position(axis, row.high)}"'
-        stroke = f'y1="{middle}" y2="{middle}" stroke="{ink}" stroke-width="2"'
-        mark = f'<line class="rg-interval" {ends} {stroke}/>{mark}'
+        after = _draw_dot(axis, (row.value, row.low, row.high), middle, ink, hollow=hollow)
+        mark = f"{mark}{after}" if before else after
     marks = [(row.tip, mark)]
     # Lane of each dot, so that dots with close values do not overlap.
     lanes, last = [0] * len(row.dots), [-math.inf] * _LANES
@@ -242,6 +257,22 @@ def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[s
         lines = "&#10;".join(escape_text(" ".join(line.split())) for line in tip)
         data = f'data-rg-tip="{lines}"{_write_series_attribute(row)}'
         yield f'<g class="rg-mark rg-drawn" {data}>{drawn}</g>' if alive else drawn
+
+
+def _draw_dot(
+    axis: Axis, estimate: tuple[float, float | None, float | None], middle: int, ink: str, *, hollow: bool
+) -> str:
+    """A value, full or hollow, on its interval if it has one."""
+    value, low, high = estimate
+    fill, edge = ("var(--rg-bg)", ink) if hollow else (ink, "var(--rg-bg)")
+    size = 'r="4.5" stroke-width="2"' if hollow else 'r="5.5" stroke-width="1.5"'
+    centre = f'cx="{format_position(axis, value)}" cy="{middle}"'
+    dot = f'<circle {centre} {size} fill="{fill}" stroke="{edge}"/>'
+    if low is None or high is None:
+        return dot
+    ends = f'x1="{format_position(axis, low)}" x2="{format_position(axis, high)}"'
+    stroke = f'y1="{middle}" y2="{middle}" stroke="{ink}" stroke-width="2"'
+    return f'<line class="rg-interval" {ends} {stroke}/>{dot}'
 
 
 def write_rows_spec(

@@ -1,0 +1,107 @@
+"""What a change does to the results: ``reportgen review``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reportgen.cli.output import (
+    cache_dir_option,
+    config_option,
+    format_option,
+    print_line,
+    report_problems,
+    show_progress,
+)
+
+if TYPE_CHECKING:
+    from reportgen.review.model import Review
+
+_NO_REVIEW = 2
+"""Exit code where no review could be made, as for an option that does not exist."""
+
+
+@click.command()
+@click.argument("base", required=False)
+@click.argument("head", required=False)
+@config_option
+@cache_dir_option
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="review",
+    show_default=True,
+    help="The folder that review.json and review.html are written into.",
+)
+@format_option(
+    "json",
+    "markdown",
+    "github",
+    purpose="For people, for other programs, as a comment, or as annotations of GitHub, which adds the comment to"
+    " the summary of the job.",
+)
+@click.option(
+    "--fail-on",
+    "condition",
+    type=click.Choice(["flips", "worse", "any", "never"]),
+    default="flips",
+    show_default=True,
+    help="Leave with 1 if a statement is no longer as expected, or a number is clearly worse, too, "
+    "or anything changed at all.",
+)
+def review(
+    base: str | None, head: str | None, *, config_file: Path, folder: Path, form: str, condition: str
+) -> None:
+    """Say what changed from BASE to HEAD: statements, numbers, figures, and whether it is more than noise.
+
+    BASE and HEAD are a revision of the repository, a project folder, a built site or a report.json. BASE is
+    where the branch or the pull request that is checked out began, and HEAD the working tree, if left out.
+    The repository is only read. Leaves with 2 if no review can be made.
+
+    \b
+    Examples:
+      reportgen review                        what this branch changes
+      reportgen review main                   from main to the working tree
+      reportgen review v1.0 v1.1              from one release to the next
+      reportgen review old/site new/site --fail-on never
+      reportgen review --format markdown      the comment for a pull request
+    """
+    from reportgen.review.compare import compare_reports
+    from reportgen.review.model import is_met, write_review
+    from reportgen.review.page import write_page
+    from reportgen.review.states import open_states, write_file
+
+    with report_problems("no review was written", code=_NO_REVIEW):
+        with show_progress() as advance:
+            states = open_states(base, head, config_file, progress=advance)
+        found = compare_reports(*states)
+        text = write_review(found)
+        write_file(folder / "review.json", text)
+        write_file(folder / "review.html", write_page(found))
+        _print_review(found, text, form, config_file)
+    sys.exit(1 if is_met(found, condition) else 0)
+
+
+def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:
+    from reportgen.review.comment import Surroundings, write_annotations, write_comment
+    from reportgen.review.states import find_pages_folder
+    from reportgen.review.text import list_lines
+
+    comment = (
+        write_comment(found, surroundings=Surroundings(config_file.as_posix())) if form != "json" else ""
+    )
+    if form == "github":
+        click.echo(write_annotations(found, pages=find_pages_folder(config_file)), nl=False)
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with Path(summary).open("a", encoding="utf-8") as file:
+                file.write(comment)
+    elif form == "text":
+        for line in list_lines(found):
+            print_line(line)
+    else:
+        click.echo(comment or text, nl=False)

@@ -1,0 +1,287 @@
+"""A review in a pull request: a comment in Markdown within a limit, and annotations of a workflow.
+
+Everything of a review is a stranger's: it is quoted, see ``quoting``, and no line of the comment begins with
+it, since programs that obey comments look at the beginnings of lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote as quote_url
+
+from reportgen.core.words import format_count, format_number, join_names
+from reportgen.review.markdown.details import describe_figure, write_details
+from reportgen.review.markdown.number_words import (
+    clamp_count,
+    format_adjusted_p,
+    format_change,
+    format_delta,
+    format_verdict,
+    measure_effect,
+)
+from reportgen.review.markdown.quoting import LONGEST_NAME, clean_words, quote, quote_in_table, quote_place
+from reportgen.review.markdown.strips import draw_strips
+from reportgen.site.terminal import format_annotation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.review.model import FigureChange, NumberChange, Origin, Review, StatementChange
+
+MOST_CHARACTERS: Final = 60_000
+"""Of a comment: GitHub takes 65,536, and GitLab more."""
+FEWEST_CHARACTERS: Final = 4_000
+"""Any comment fits into so many."""
+
+_MOST_PICTURES = 4
+_MOST_STRIPS = 8
+# Annotations of one severity that GitHub shows of a step.
+_MOST_ANNOTATIONS = 10
+# Rows of the table (and statements), and lines of each list of the details; the first that fits is written.
+_SIZES = ((20, 50), (20, 10), (20, 0), (5, 0), (0, 0))
+_ADDRESS = re.compile(r"https?://[^\s()<>\"'`\\|]{1,500}")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a comment says besides the review.
+
+    ``config_path`` is the report's ``mkdocs.yml`` as the repository has it: a comment is found again by it.
+    ``link`` leads to ``review.html``. Below ``picture_base`` lie pictures, see ``name_picture``.
+    ``from_fork`` says that a fork's own workflow computed the numbers.
+    """
+
+    config_path: str = "mkdocs.yml"
+    link: str = ""
+    picture_base: str = ""
+    from_fork: bool = False
+
+
+def write_comment(
+    review: Review,
+    *,
+    most_characters: int = MOST_CHARACTERS,
+    surroundings: Surroundings | None = None,
+) -> str:
+    """A comment of at most so many characters, which ends with its marker; shorter, it says less.
+
+    What does not fit is left out as a whole: the details, rows of the table, and at last everything but
+    counts and a link. Raises a ValueError if ``most_characters`` is less than ``FEWEST_CHARACTERS``, or if an
+    address is none.
+    """
+    if most_characters < FEWEST_CHARACTERS:
+        raise ValueError(f"a comment needs {FEWEST_CHARACTERS:,} characters")
+    around = surroundings or Surroundings()
+    for address in filter(None, (around.link, around.picture_base)):
+        if not _ADDRESS.fullmatch(address):
+            raise ValueError("not an address that a comment can link to")
+    parts = (_join_parts(review, around, rows, lines) for rows, lines in _SIZES)
+    return next(text for text in parts if len(text) <= most_characters)
+
+
+def write_annotations(review: Review, *, pages: str = "content/") -> str:
+    """Workflow commands for GitHub Actions, a line each: broken statements, worse numbers, new problems.
+
+    ``pages`` is the folder of the pages and ``/``, as the repository has it. Of each severity as many are
+    written as GitHub shows.
+    """
+    found: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
+    for change in review.statements:
+        side = change.after or change.before
+        if change.is_broken and side:
+            title = "Claim became false" if change.kind == "claim" else "Value no longer matches"
+            place = {"file": f"{pages}{change.page}", "line": _clamp_line(side.line), "title": title}
+            words = f'"{clean_words(side.words)}": {clean_words(side.found)}'
+            found["error"].append(format_annotation("error", place, words))
+    for number in rank_numbers(review.numbers):
+        if number.good is False and number.verdict in {"higher", "lower"}:
+            name = f"{clean_words(number.metric)} of {clean_words(number.series)}"
+            words = f"{name}: {format_change(number)}, Δ {format_delta(number)}"
+            place = {"file": f"{pages}{number.page}", "title": "Number became worse"}
+            found["warning"].append(format_annotation("warning", place, words))
+    for problem in review.problems.new:
+        severity = problem.severity.replace("note", "notice")
+        place = {"file": problem.file, "line": _clamp_line(problem.line), "title": "New problem"}
+        found[severity].append(format_annotation(severity, place, clean_words(problem.message)))
+    lines = [line for of_one in found.values() for line in of_one[:_MOST_ANNOTATIONS]]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _clamp_line(line: int | None) -> int | None:
+    return None if line is None else clamp_count(line)
+
+
+def make_marker(config_path: str) -> str:
+    """The last line of a comment, by which it is found again."""
+    return f"<!-- reportgen:review:{hashlib.sha256(config_path.encode()).hexdigest()[:8]} -->"
+
+
+def name_picture(figure: FigureChange, *, dark: bool = False) -> str:
+    """The file of a figure's picture, of letters, digits and dashes."""
+    words = re.sub(r"[^a-z0-9]+", "-", f"{figure.page}-{figure.id}".lower()).strip("-")[:LONGEST_NAME]
+    digest = hashlib.sha256(f"{figure.page}\0{figure.id}".encode()).hexdigest()[:8]
+    return f"{words}-{digest}{'-dark' if dark else ''}.png"
+
+
+def _join_parts(review: Review, around: Surroundings, rows: int, lines: int) -> str:
+    ranked = rank_numbers(review.numbers)[:rows]
+    parts = [
+        _write_alert(review),
+        *(_write_statements(review, rows) if rows else ()),
+        _write_table(review, ranked),
+        draw_strips(ranked[:_MOST_STRIPS]),
+        *(_show_pictures(review, around.picture_base) if rows and around.picture_base else ()),
+        write_details(review, lines) if lines else "",
+        _write_last_line(review, around),
+        make_marker(around.config_path),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def rank_numbers(numbers: Sequence[NumberChange]) -> list[NumberChange]:
+    """Changed numbers: by the size of the difference beside its interval, at last those without one."""
+
+    def rank(number: NumberChange) -> tuple[float, str, str, str, str]:
+        effect = measure_effect(number)
+        order = math.inf if effect is None else -effect
+        return order, number.page, number.block, number.series, number.metric
+
+    return sorted((one for one in numbers if one.verdict != "same"), key=rank)
+
+
+def _write_alert(review: Review) -> str:
+    if review.is_empty and review.head.built and review.base.built:
+        return "Nothing changed: every statement, number, figure, table and page is as it was."
+    counts = review.counts
+    errors = any(problem.severity == "error" for problem in review.problems.new)
+    severe = counts.flipped or not review.head.built
+    kind = "CAUTION" if severe else "WARNING" if counts.stale_values or counts.worse or errors else "NOTE"
+    first, *others = _describe_counts(review)
+    return "\n".join((f"> [!{kind}]", f"> **{first}**", *(f"> {other}" for other in others)))
+
+
+def _describe_counts(review: Review) -> Iterator[str]:
+    """Sentences, the gravest first."""
+    counts = review.counts
+    sentences = [
+        ""
+        if review.head.built
+        else f"The report could not be built: {quote(review.head.why, 2 * LONGEST_NAME)}.",
+        _count(counts.flipped, "claim became false", "claims became false"),
+        _count(counts.stale_values, "value no longer matches the data", "values no longer match the data"),
+        _count(counts.worse, "number is worse by more than noise", "numbers are worse by more than noise"),
+    ]
+    others = max(counts.differences - counts.worse, 0)
+    more = ("other " if counts.worse else "") + "number{} by more than noise"
+    sentences += [
+        _count(others, more.format(" moved"), more.format("s moved")),
+        _count(counts.unclear, "change may be noise", "changes may be noise"),
+        _count(counts.re_estimated, "number has other runs behind it", "numbers have other runs behind them"),
+        _count(
+            counts.measured_differently,
+            "number was measured differently",
+            "numbers were measured differently",
+        ),
+        _count(counts.not_comparable, "number cannot be compared", "numbers cannot be compared"),
+        _count(counts.mended, "statement is as expected again", "statements are as expected again"),
+        ""
+        if review.base.built
+        else f"There is nothing to compare with: {quote(review.base.why, 2 * LONGEST_NAME)}.",
+    ]
+    found = [sentence for sentence in sentences if sentence]
+    yield from found or ["No statement became false, and no number moved."]
+
+
+def _count(count: int, one: str, many: str) -> str:
+    return f"{format_count(clamp_count(count), one, many)}." if count else ""
+
+
+def _write_statements(review: Review, most: int) -> Iterator[str]:
+    broken = [one for one in review.statements if one.is_broken]
+    for kind, title in (("claim", "Claims that became false"), ("value", "Values that no longer match")):
+        members = [one for one in broken if one.kind == kind]
+        if members:
+            entries = [_describe_statement(one) for one in members[:most]]
+            rest = len(members) - most
+            entries += [f"- and {rest:,} more"] if rest > 0 else []
+            yield "\n".join((f"### {title}", "", *entries))
+
+
+def _describe_statement(change: StatementChange) -> str:
+    sides = [(word, one) for word, one in (("before", change.before), ("now", change.after)) if one]
+    line = next((one.line for _, one in reversed(sides) if one.line is not None), None)
+    causes = f", because of its {join_names(sorted(set(change.causes)))}" if change.causes else ""
+    new = ", new" if change.change == "new" else ""
+    lines = [f"- {quote_place(change.page, line)}{new}{causes}"]
+    if sides:
+        lines.append(f"  - says: {quote(sides[-1][1].words)}")
+    lines += [f"  - {word}: {quote(one.found)} ({one.truth})" for word, one in sides]
+    return "\n".join(lines)
+
+
+def _write_table(review: Review, numbers: Sequence[NumberChange]) -> str:
+    if not numbers:
+        return ""
+    level = review.family.level
+    interval = f" with {level * 100:.4g} % interval" if 0 < level < 1 else ""
+    lines = [
+        "### Numbers",
+        "",
+        f"| series | metric | before → after | Δ{interval} | p | verdict | page |",
+        "| --- | --- | --: | --- | --: | --- | --- |",
+        *map(_write_row, numbers),
+    ]
+    shown = sum(number.verdict != "same" for number in review.numbers)
+    if shown > len(numbers):
+        lines += ["", f"{len(numbers)} of {shown:,} numbers that changed, the clearest differences first."]
+    return "\n".join(lines)
+
+
+def _write_row(number: NumberChange) -> str:
+    series = quote_in_table(number.series)
+    if number.was_series:
+        series += f", was {quote_in_table(number.was_series)}"
+    metric = quote_in_table(number.metric)
+    if number.benchmark:
+        metric += f" on {quote_in_table(number.benchmark)}"
+    if number.step is not None:
+        metric += f" at step {format_number(number.step, significant=6)}"
+    verdict = format_verdict(number)
+    verdict = f"**{verdict}**" if number.verdict in {"higher", "lower"} else verdict
+    if number.why:
+        verdict += f": {quote_in_table(number.why, 2 * LONGEST_NAME)}"
+    cells = (series, metric, format_change(number), format_delta(number), format_adjusted_p(number), verdict)
+    return f"| {' | '.join(cells)} | {quote_in_table(number.page)} |"
+
+
+def _show_pictures(review: Review, base: str) -> Iterator[str]:
+    drawn = [one for one in review.figures if one.change in {"data", "definition", "new"}]
+    for figure in drawn[:_MOST_PICTURES]:
+        light, dark = (
+            f"{base.rstrip('/')}/{quote_url(name_picture(figure, dark=one))}" for one in (False, True)
+        )
+        yield (
+            f"- {describe_figure(figure)}\n\n"
+            f'  <picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+            f'<img alt="The figure before and after" src="{light}"></picture>'
+        )
+
+
+def _write_last_line(review: Review, around: Surroundings) -> str:
+    tools = sorted({quote(one, LONGEST_NAME) for one in (review.base.tool, review.head.tool) if one})
+    parts = [
+        f"{_name_state(review.base)} → {_name_state(review.head)}",
+        f"reportgen {join_names(tools)}" if tools else "",
+        "computed in the fork's own run" if around.from_fork else "",
+        f"[review.html]({around.link})" if around.link else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _name_state(origin: Origin) -> str:
+    name = quote(origin.commit[:12] if origin.commit else origin.name, LONGEST_NAME)
+    return f"{name} with changes" if origin.modified else name

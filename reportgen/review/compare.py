@@ -1,0 +1,315 @@
+"""Two states of a report to what changed between them: a pure function of both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core import __version__
+from reportgen.review.figures import Surroundings, compare_figures, compare_tables
+from reportgen.review.identity import match, match_pages, match_statements
+from reportgen.review.model import (
+    LONGEST_NAME,
+    MOST_BYTES,
+    MOST_ENTRIES,
+    Counts,
+    Family,
+    Generator,
+    PageChange,
+    ProblemChanges,
+    Review,
+    ReviewProblem,
+    SourceChange,
+    StatementChange,
+    StatementSide,
+    clip,
+    write_review,
+)
+from reportgen.review.numbers import compare_numbers
+from reportgen.review.reported import compare_reported
+from reportgen.review.snapshot import define_source
+from reportgen.review.verdicts import list_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reportgen.review.identity import Matched
+    from reportgen.review.model import Cause
+    from reportgen.review.snapshot import Snapshot
+
+# For a review without the words on what is left out.
+_ROOM: Final = MOST_BYTES - 5_000
+
+
+def compare_reports(base: Snapshot, head: Snapshot) -> Review:
+    """What changed from ``base`` to ``head``; the files of drafted states are read where they differ."""
+    pages = match_pages(base, head)
+    renamed = {was["path"]: now["path"] for was, now in pages.pairs if was["path"] != now["path"]}
+    sources = tuple(_compare_sources(base, head))
+    around = Surroundings(
+        renamed=renamed,
+        changed_files=frozenset(
+            one.name for one in sources if one.files_added or one.files_removed or one.files_changed
+        ),
+        renamed_series=_list_renamed_series(base, head),
+        definitions=_list_source_definitions(base, head),
+        other_tool=bool(base.origin.tool and head.origin.tool) and base.origin.tool != head.origin.tool,
+    )
+    if base.drafted and head.drafted:
+        numbers, family, same = compare_numbers(base.drafted, head.drafted, renamed)
+    else:
+        (numbers, same), family = compare_reported(base, head, around), Family()
+    figures, without_points = compare_figures(base, head, around)
+    review = Review(
+        generator=Generator(name="reportgen", version=__version__),
+        base=base.origin,
+        head=head.origin,
+        family=family,
+        statements=tuple(_compare_statements(pages, around)),
+        numbers=numbers,
+        figures=figures,
+        tables=tuple(compare_tables(base, head, around)),
+        pages=tuple(_compare_pages(pages, base, head)),
+        sources=sources,
+        problems=_compare_problems(base, head),
+    )
+    update: dict[str, Any] = {"counts": _count(review, same)}
+    if without_points:
+        update["truncated"] = (f"the series of {without_points:,} of {len(figures):,} figures",)
+    return thin_review(review.model_copy(update=update))
+
+
+def _count(review: Review, same: int) -> Counts:
+    verdicts: Counter[str] = Counter(one.verdict for one in review.numbers)
+    broken = [one.kind for one in review.statements if one.is_broken]
+    return Counts(
+        flipped=broken.count("claim"),
+        stale_values=broken.count("value"),
+        mended=sum(one.change == "mended" for one in review.statements),
+        differences=verdicts["higher"] + verdicts["lower"],
+        worse=sum(one.good is False for one in review.numbers),
+        unclear=verdicts["unclear"] + verdicts["too few"],
+        re_estimated=verdicts["re-estimated"],
+        measured_differently=verdicts["measured differently"],
+        not_comparable=verdicts["not comparable"],
+        new=verdicts["new"],
+        gone=verdicts["gone"],
+        same=same,
+        figures=len(review.figures),
+        tables=len(review.tables),
+        pages=len(review.pages),
+    )
+
+
+def _compare_statements(pages: Matched[dict[str, Any]], around: Surroundings) -> Iterator[StatementChange]:
+    for before, after in pages.pairs:
+        matched = match_statements(before["statements"], after["statements"])
+        partners = {id(now): was for was, now in matched.pairs}
+        for now in after["statements"]:
+            if change := _compare_statement(after["path"], partners.get(id(now)), now, around):
+                yield change
+        for was in matched.gone:
+            yield _describe_statement(after["path"], "gone", was, None)
+    for page in pages.new:
+        for one in page["statements"]:
+            yield _describe_statement(page["path"], "new", None, one)
+    for page in pages.gone:
+        for one in page["statements"]:
+            yield _describe_statement(page["path"], "gone", one, None)
+
+
+def _compare_statement(
+    page: str, was: Mapping[str, Any] | None, now: Mapping[str, Any], around: Surroundings
+) -> StatementChange | None:
+    if was is None:
+        return _describe_statement(page, "new", None, now)
+    text = any(was[name] != now[name] for name in ("words", "expression", "of", "expected_to_fail"))
+    if not text and was["truth"] == now["truth"]:
+        return None
+    change = "changed"
+    if was["as_expected"] != now["as_expected"]:
+        change = "mended" if now["as_expected"] else "broken"
+    facts = was["facts"] != now["facts"]
+    found = around.find_causes(None, numbers=facts, words=text, defined=False)
+    # What the page says is its text's doing only where that changed.
+    causes = found or (("text",) if text else ("definition",))
+    return _describe_statement(page, change, was, now, causes)
+
+
+def _describe_statement(
+    page: str,
+    change: Any,  # noqa: ANN401 - one of the words of the model
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    causes: tuple[Cause, ...] = ("text",),
+) -> StatementChange:
+    def describe(one: Mapping[str, Any]) -> StatementSide:
+        return StatementSide(
+            line=one["line"],
+            words=clip(one["words"]),
+            expression=clip(one["expression"]),
+            truth=one["truth"],
+            expected=one["as_expected"],
+            found=clip(one["found"]),
+            evidence=tuple(map(clip, one["evidence"][:20])),
+        )
+
+    known = after or before or {}
+    return StatementChange(
+        page=clip(page, LONGEST_NAME),
+        kind=known["kind"],
+        change=change,
+        before=describe(before) if before else None,
+        after=describe(after) if after else None,
+        causes=causes,
+    )
+
+
+def _compare_pages(pages: Matched[dict[str, Any]], base: Snapshot, head: Snapshot) -> Iterator[PageChange]:
+    texts = [one.drafted.texts if one.drafted else {} for one in (base, head)]
+    for was, now in pages.pairs:
+        before, after = texts[0].get(was["path"], ""), texts[1].get(now["path"], "")
+        renamed = was["path"] != now["path"]
+        if renamed or before != after or was["title"] != now["title"]:
+            removed, added = _count_lines(before, after)
+            change = PageChange(
+                path=clip(now["path"], LONGEST_NAME),
+                title=clip(now["title"]),
+                change="renamed" if renamed else "text",
+                lines_added=added,
+                lines_removed=removed,
+            )
+            was_path = clip(was["path"], LONGEST_NAME) if renamed else ""
+            yield change.model_copy(update={"was_path": was_path})
+    for page in pages.new:
+        yield PageChange(path=clip(page["path"], LONGEST_NAME), title=clip(page["title"]), change="new")
+    for page in pages.gone:
+        yield PageChange(path=clip(page["path"], LONGEST_NAME), title=clip(page["title"]), change="gone")
+
+
+def _count_lines(before: str, after: str) -> tuple[int, int]:
+    """How many lines are only before, and only after."""
+    sides = Counter(before.splitlines()), Counter(after.splitlines())
+    return (sides[0] - sides[1]).total(), (sides[1] - sides[0]).total()
+
+
+def _compare_sources(base: Snapshot, head: Snapshot) -> Iterator[SourceChange]:
+    before, after = base.files, head.files
+    for name in sorted({*before, *after}):
+        short = clip(name, LONGEST_NAME)
+        if name not in before or name not in after:
+            files = _clip_names(sorted(before.get(name) or after[name]))
+            added, removed = (files, ()) if name in after else ((), files)
+            change: Any = "new" if name in after else "gone"
+            yield SourceChange(name=short, change=change, files_added=added, files_removed=removed)
+            continue
+        was, now = before[name], after[name]
+        changed = [path for path in sorted(was.keys() & now.keys()) if was[path] != now[path]]
+        settings = _list_settings(base, head, name)
+        if was != now or settings:
+            yield SourceChange(
+                name=short,
+                files_added=_clip_names(sorted(now.keys() - was.keys())),
+                files_removed=_clip_names(sorted(was.keys() - now.keys())),
+                files_changed=_clip_names(changed),
+                settings_changed=_clip_names(settings),
+            )
+
+
+def _clip_names(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(clip(name, LONGEST_NAME) for name in names[:MOST_ENTRIES])
+
+
+def _list_settings(base: Snapshot, head: Snapshot, name: str) -> list[str]:
+    """The keys of a ``source.yml`` that differ."""
+    if not base.drafted or not head.drafted:
+        return []
+    was, now = (one.sources[name].settings.model_dump(mode="json") for one in (base.drafted, head.drafted))
+    return sorted(key for key in now if was[key] != now[key])
+
+
+def _list_source_definitions(base: Snapshot, head: Snapshot) -> dict[str, tuple[str, ...]]:
+    """What decides the numbers of each source, apart from its files, and differs."""
+    if not base.drafted or not head.drafted:
+        return {}
+    both = base.drafted.sources.keys() & head.drafted.sources.keys()
+    sides = [
+        {name: define_source(one.sources[name]) for name in both} for one in (base.drafted, head.drafted)
+    ]
+    return {name: list_differences(sides[0][name], sides[1][name]) for name in sorted(both)}
+
+
+def _list_renamed_series(base: Snapshot, head: Snapshot) -> dict[str, dict[str, str]]:
+    """New names of series by their old ones, by source."""
+    if not base.drafted or not head.drafted:
+        return {}
+    found = {}
+    for name in base.drafted.sources.keys() & head.drafted.sources.keys():
+        was, now = (one.sources[name].settings.rename for one in (base.drafted, head.drafted))
+        found[name] = {was.get(one, one): now.get(one, one) for one in sorted({*was, *now})}
+    return found
+
+
+def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
+    """Problems by file and message, wherever they stand; those of statements are listed as these."""
+
+    def describe(problems: Sequence[Mapping[str, Any]]) -> tuple[ReviewProblem, ...]:
+        return tuple(
+            ReviewProblem(
+                file=clip(one["file"], LONGEST_NAME),
+                line=one["line"],
+                severity=one["severity"],
+                message=clip(one["message"]),
+            )
+            for one in problems[:MOST_ENTRIES]
+        )
+
+    sides = []
+    for one in (base, head):
+        stated = tuple(f'"{each["words"]}"' for page in one.report["pages"] for each in page["statements"])
+        sides.append([each for each in one.report["problems"] if not each["message"].startswith(stated)])
+    matched = match(
+        sides[0], sides[1], lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"])
+    )
+    return ProblemChanges(new=describe(matched.new), gone=describe(matched.gone))
+
+
+def thin_review(review: Review) -> Review:
+    """The review within its limits; what is left out, points of figures first, is named in ``truncated``."""
+    words = [*review.truncated]
+    for name in ("statements", "numbers", "figures", "tables", "pages", "sources"):
+        review = _shorten(review, name, MOST_ENTRIES, words)
+    spare = _ROOM - len(write_review(review).encode())
+    if spare < 0:
+        review = _leave_out_points(review, spare, words)
+    for name in ("tables", "figures", "pages", "sources", "numbers", "statements"):
+        count = len(getattr(review, name))
+        while count and len(write_review(review).encode()) > _ROOM:
+            count //= 2
+            review = _shorten(review, name, count, words)
+    return review.model_copy(update={"truncated": tuple(words[-50:])}) if words else review
+
+
+def _shorten(review: Review, name: str, most: int, words: list[str]) -> Review:
+    entries = getattr(review, name)
+    if len(entries) <= most:
+        return review
+    words.append(f"{len(entries) - most:,} of {len(entries):,} {name}")
+    return review.model_copy(update={name: entries[:most]})
+
+
+def _leave_out_points(review: Review, spare: int, words: list[str]) -> Review:
+    """The review without the points of as many figures, from the last, as it is too large for."""
+    figures = list(review.figures)
+    for place in range(len(figures) - 1, -1, -1):
+        if spare >= 0:
+            break
+        one = figures[place]
+        if not one.series:
+            continue
+        series = tuple(each.model_copy(update={"before": (), "after": ()}) for each in one.series)
+        figures[place] = one.model_copy(update={"series": series})
+        spare += len(one.model_dump_json()) - len(figures[place].model_dump_json())
+    changed = sum(was is not now for was, now in zip(review.figures, figures, strict=True))
+    words.append(f"the points of {changed:,} of {len(figures):,} figures")
+    return review.model_copy(update={"figures": tuple(figures)})

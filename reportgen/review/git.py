@@ -1,0 +1,217 @@
+"""Revisions of the repository around a report, unpacked without touching it or believing its settings.
+
+Names are looked up in the repository itself, which runs nothing. Files come out of a git folder of our own
+that only borrows the repository's objects: no hook, filter, monitor or attribute of the repository applies.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from reportgen.core.errors import make_error
+from reportgen.core.repository import find_checkout
+from reportgen.site.manifest import find_git_folders
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FLAGS: Final = (
+    *("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
+    *("-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"),
+)
+_DEEPER: Final = "Fetch more of the history: fetch-depth: 2 in actions/checkout, or git fetch --deepen=1"
+# Of a file that stands for one in Git LFS.
+_POINTER: Final = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
+)
+_LONGEST_POINTER: Final = 1024
+# What GitHub calls the merge of a pull request that its workflows check out.
+_TRIAL_MERGE: Final = re.compile(r"Merge [0-9a-f]{40} into [0-9a-f]{40}\s*")
+_DEFAULT_BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit by its full hash, and what it is called.
+
+    Of a pull request's trial merge ``merged`` is the request's head, and ``into`` what it is merged into.
+    """
+
+    hash: str
+    name: str
+    merged: str = ""
+    into: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A checkout, its git folder, and the git folder with the commits, which work trees share."""
+
+    checkout: Path
+    folder: Path
+    shared: Path
+
+    def resolve(self, name: str) -> str | None:
+        """The full hash of the commit that a name stands for; None if there is none."""
+        if name.startswith("-"):
+            return None
+        found = self._try("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        return found or None
+
+    def find_head(self) -> Commit | None:
+        """The commit that is checked out; None before the first one."""
+        commit = self.resolve("HEAD")
+        if commit is None:
+            return None
+        # A shallow clone has no parents, but the commit names them.
+        head, _, message = (self._try("cat-file", "commit", commit) or "").partition("\n\n")
+        parents = re.findall(r"^parent ([0-9a-f]+)$", head, re.MULTILINE)
+        trial = _TRIAL_MERGE.fullmatch(message) or os.environ.get("GITHUB_REF", "").endswith("/merge")
+        is_trial = len(parents) == 2 and bool(trial)  # noqa: PLR2004 - of a merge
+        return Commit(commit, "HEAD", parents[1], parents[0]) if is_trial else Commit(commit, "HEAD")
+
+    def is_modified(self, commit: str, folder: Path) -> bool:
+        """Whether a file that git knows differs from the commit; ``folder`` is an empty one for us."""
+        index = self.folder / "index"
+        if not index.is_file():
+            return False
+        shutil.copyfile(index, folder / "index")
+        own = f"--git-dir={self._borrow_objects(commit, folder)}"
+        command = ("git", *_FLAGS, own, f"--work-tree={self.checkout}")
+        environment = {**_make_environment(folder), "GIT_INDEX_FILE": str(folder / "index")}
+        code = 0
+        for words in (("update-index", "-q", "--refresh"), ("diff-index", "--quiet", commit)):
+            done = subprocess.run(  # noqa: S603 - fixed words, and a hash
+                [*command, *words], cwd=self.checkout, env=environment, capture_output=True, check=False
+            )
+            code = done.returncode
+        return code == 1
+
+    def find_base(self) -> Commit:
+        """Where the change that is checked out began.
+
+        Of a pull request's trial merge it is the first parent, otherwise the last commit that this branch
+        shares with the default branch. Raises a ReportError if that is not here.
+        """
+        head = self.find_head()
+        if head is None:
+            raise make_error("HEAD", "there is no commit yet to compare with", "Commit, or name BASE")
+        if head.merged:
+            if self.resolve(head.into) is None:
+                raise make_error("HEAD", "the commit that this merge began from is not in the clone", _DEEPER)
+            return Commit(head.into, f"{head.into[:8]}, the first parent of HEAD")
+        target = os.environ.get("GITHUB_BASE_REF") or os.environ.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
+        for branch in (f"origin/{target}", target) if target else _DEFAULT_BRANCHES:
+            if self.resolve(branch) is None:
+                continue
+            found = self._try("merge-base", "HEAD", branch)
+            if not found:
+                raise make_error("HEAD", f"no commit is known that this branch shares with {branch}", _DEEPER)
+            return Commit(found, f"{found[:8]}, where this branch left {branch}")
+        message = "it is not known which branch is the default one"
+        raise make_error("HEAD", message, "Name BASE, such as reportgen review main")
+
+    def unpack(self, commit: str, folder: Path) -> Path:
+        """Write the files of a commit into a folder; returns the folder that stands for the checkout.
+
+        Raises a ReportError if objects are missing, as in a partial clone.
+        """
+        target = folder / "checkout"
+        # Looks like a checkout, so that links may lead anywhere within it; there is nothing in it to run.
+        (target / ".git").mkdir(parents=True)
+        command = ["git", f"--git-dir={self._borrow_objects(commit, folder)}", *_FLAGS]
+        with subprocess.Popen(  # noqa: S603 - fixed words, and a hash
+            [*command, "archive", "--format=tar", commit],
+            cwd=folder,
+            env=_make_environment(folder),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            with suppress(tarfile.ReadError), tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+                archive.extractall(target, filter=_filter_member)  # noqa: S202 - the filter is one for data
+            words = cast("IO[bytes]", process.stderr).read().decode("utf-8", "replace").strip()
+        if process.returncode:
+            message = f"git cannot read all files of {commit[:8]}: {words.splitlines()[-1] if words else ''}"
+            raise make_error("BASE", message.rstrip(": "), "Fetch them: git fetch, without --filter")
+        self._fill_pointers(target)
+        return target
+
+    def _borrow_objects(self, commit: str, folder: Path) -> Path:
+        own = folder / "git"
+        for name in ("objects/info", "refs", "info"):
+            (own / name).mkdir(parents=True)
+        (own / "objects/info/alternates").write_text(f"{self.shared.resolve() / 'objects'}\n", "utf-8")
+        (own / "HEAD").write_text(f"{commit}\n", "utf-8")
+        is_long = len(commit) == 64  # noqa: PLR2004 - SHA-256 in hex
+        extension = "[extensions]\n\tobjectFormat = sha256\n" if is_long else ""
+        config = f"[core]\n\trepositoryFormatVersion = {int(is_long)}\n\tbare = true\n{extension}"
+        (own / "config").write_text(config, "utf-8")
+        # These go before the .gitattributes of the commit: its files come out byte for byte.
+        attributes = "* -export-ignore -export-subst -filter -text -eol -ident -working-tree-encoding\n"
+        (own / "info/attributes").write_text(attributes, "utf-8")
+        return own
+
+    def _fill_pointers(self, target: Path) -> None:
+        """Put files of Git LFS in place of their pointers where the repository has them."""
+        store = self.shared / "lfs" / "objects"
+        if not store.is_dir():
+            return
+        for path in target.rglob("*"):
+            if path.is_symlink() or not path.is_file() or path.stat().st_size > _LONGEST_POINTER:
+                continue
+            if match := _POINTER.fullmatch(path.read_bytes()):
+                oid = match[1].decode()
+                stored = store / oid[:2] / oid[2:4] / oid
+                if stored.is_file() and stored.stat().st_size == int(match[2]):
+                    path.unlink()
+                    shutil.copyfile(stored, path)
+
+    def _try(self, *words: str) -> str | None:
+        """What git says; None if it fails."""
+        try:
+            done = subprocess.run(  # noqa: S603 - fixed words, and names that begin with no hyphen
+                ["git", *_FLAGS, *words],  # noqa: S607 - whichever git the user has
+                cwd=self.checkout,
+                env=_make_environment(self.checkout.parent),
+                capture_output=True,
+                check=False,
+                timeout=60,
+            )
+        except FileNotFoundError as error:
+            raise make_error("HEAD", "git is not installed", "Install it, or name two folders") from error
+        except subprocess.TimeoutExpired:
+            return None
+        words_of_git = done.stderr.decode("utf-8", "replace")
+        if "dubious ownership" in words_of_git:
+            step = f"git config --global --add safe.directory {self.checkout}"
+            raise make_error("HEAD", "git refuses this repository, which another user owns", step)
+        return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
+
+
+def find_repository(folder: Path) -> Repository | None:
+    """The repository around a folder; None where there is none."""
+    checkout = find_checkout(folder.resolve())
+    return Repository(checkout, *find_git_folders(checkout)) if checkout else None
+
+
+def _make_environment(ceiling: Path) -> dict[str, str]:
+    """Without variables that would lead git elsewhere; nothing is fetched, locked or asked."""
+    own = re.compile("GIT_(?!CONFIG)")
+    inherited = {name: value for name, value in os.environ.items() if not own.match(name)}
+    limits = {"GIT_CEILING_DIRECTORIES": str(ceiling), "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    return {**inherited, **limits, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C"}
+
+
+def _filter_member(member: tarfile.TarInfo, target: str) -> tarfile.TarInfo | None:
+    """Leave out what would lie outside, such as links that lead there."""
+    try:
+        return tarfile.data_filter(member, target)
+    except tarfile.FilterError:
+        return None

@@ -1,0 +1,186 @@
+"""What of one state is the same thing in the other: pages, figures, series, runs, statements."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from reportgen.core.comparisons import ProblemScores
+    from reportgen.core.model import IntArray, Run
+    from reportgen.review.snapshot import FigureState, RequestedNumbers, Snapshot, TableState
+
+_Thing = TypeVar("_Thing")
+_Shown = TypeVar("_Shown", "FigureState", "TableState")
+
+
+class Matched(NamedTuple, Generic[_Thing]):
+    """Pairs of before and after, and what only one state has; each in the order of its state."""
+
+    pairs: tuple[tuple[_Thing, _Thing], ...]
+    gone: tuple[_Thing, ...]
+    new: tuple[_Thing, ...]
+
+
+def match(
+    before: Sequence[_Thing], after: Sequence[_Thing], *keys: Callable[[_Thing], Hashable | None]
+) -> Matched[_Thing]:
+    """Pair things that have an equal key, by the first key, then what is left by the next, and so on.
+
+    Of several with one key the first is paired with the first. None is no key. Pairs are in the order of
+    ``after``.
+    """
+    partners: dict[int, int] = {}
+    left = list(range(len(before)))
+    for key in keys:
+        waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+        for index in left:
+            if (value := key(before[index])) is not None:
+                waiting[value].append(index)
+        for index, thing in enumerate(after):
+            if index not in partners and (value := key(thing)) is not None and waiting[value]:
+                partners[index] = waiting[value].popleft()
+        taken = set(partners.values())
+        left = [index for index in left if index not in taken]
+    return Matched(
+        tuple((before[partners[index]], after[index]) for index in range(len(after)) if index in partners),
+        tuple(before[index] for index in left),
+        tuple(thing for index, thing in enumerate(after) if index not in partners),
+    )
+
+
+def match_pages(base: Snapshot, head: Snapshot) -> Matched[dict[str, Any]]:
+    """Pages by path; a renamed one by its text, then by the ids that it shows, then by its title."""
+    texts = {
+        id(page): one.drafted.texts.get(page["path"])
+        for one in (base, head)
+        if one.drafted
+        for page in one.report["pages"]
+    }
+
+    def list_ids(page: dict[str, Any]) -> Hashable | None:
+        return tuple(one["id"] for kind in ("figures", "tables") for one in page[kind]) or None
+
+    return match(
+        base.report["pages"],
+        head.report["pages"],
+        lambda page: page["path"],
+        lambda page: texts.get(id(page)),
+        list_ids,
+        lambda page: page["title"],
+    )
+
+
+def match_shown(
+    before: Sequence[_Shown], after: Sequence[_Shown], renamed: Mapping[str, str]
+) -> Matched[_Shown]:
+    """Figures or tables by page and id, then by id and definition, then by page and definition.
+
+    ``renamed`` has the new paths of pages by their old ones.
+    """
+    pages = {id(one): renamed.get(one.page, one.page) for one in before}
+
+    def define(one: _Shown) -> tuple[tuple[str, str], ...]:
+        return tuple(sorted(one.definition.items())) if one.sources else ()
+
+    return match(
+        before,
+        after,
+        lambda one: (pages.get(id(one), one.page), one.id),
+        lambda one: (one.id, one.title, define(one)),
+        lambda one: (pages.get(id(one), one.page), define(one)) if define(one) else None,
+    )
+
+
+def match_requests(
+    before: Sequence[RequestedNumbers], after: Sequence[RequestedNumbers], renamed: Mapping[str, str]
+) -> Matched[RequestedNumbers]:
+    """What blocks ask for: by page, block and metric, then by page and block; otherwise by what is asked."""
+    pages = {id(one): renamed.get(one.page, one.page) for one in before}
+
+    def locate(one: RequestedNumbers) -> tuple[str, str]:
+        return pages.get(id(one), one.page), one.block
+
+    def name_part(one: RequestedNumbers) -> tuple[str, str | None]:
+        return one.request.source, getattr(one.request, "benchmark", None)
+
+    return match(
+        before,
+        after,
+        lambda one: (*locate(one), *name_part(one), one.request.metric),
+        lambda one: (*locate(one), *name_part(one)),
+        lambda one: (*locate(one), one.request.metric),
+        locate,
+        lambda one: (name_part(one), one.request.metric),
+    )
+
+
+def match_statements(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> Matched[Mapping[str, Any]]:
+    """Statements of a page as they stand, then by name, by expression, and by words."""
+
+    def take(*names: str) -> Callable[[Mapping[str, Any]], Hashable | None]:
+        return lambda one: (one["kind"], *(one[name] for name in names))
+
+    return match(
+        before,
+        after,
+        take("words", "expression", "of"),
+        lambda one: one["name"] or None,
+        take("expression", "of"),
+        take("words"),
+    )
+
+
+def match_series(
+    before: Sequence[str], after: Sequence[str], names: tuple[Mapping[str, str], Mapping[str, str]]
+) -> Matched[str]:
+    """Series by name, a renamed one by its name in the data; ``names`` are ``rename`` of both sources."""
+    same = set(before) & set(after)
+    sides = []
+    for renames, side in zip(names, (before, after), strict=True):
+        in_data = {new: old for old, new in renames.items()}
+        sides.append([(in_data.get(one, one), one) for one in side if one not in same])
+    left = match(sides[0], sides[1], lambda one: one[0])
+    pairs = {new: old for (_, old), (_, new) in left.pairs} | {one: one for one in same}
+    gone, new = (tuple(one for _, one in side) for side in (left.gone, left.new))
+    return Matched(tuple((pairs[one], one) for one in after if one in pairs), gone, new)
+
+
+class RunRows(NamedTuple):
+    """A run and the SHA-256 of its rows."""
+
+    name: str
+    digest: str
+    place: int  # among the runs of its state
+
+
+def match_runs(before: Sequence[RunRows], after: Sequence[RunRows]) -> Matched[RunRows]:
+    """Runs by name and rows, then by rows: a run is another one if any of its rows is."""
+    return match(before, after, lambda run: (run.name, run.digest), lambda run: run.digest)
+
+
+def identify_curve_runs(runs: Sequence[Run], last: float) -> list[RunRows]:
+    """Runs of a curve by their rows up to a step, so that one that goes on is still the same."""
+    rows = []
+    for index, run in enumerate(runs):
+        end = int(np.searchsorted(run.steps, last, side="right"))
+        content = run.steps[:end].tobytes() + run.values[:end].tobytes()
+        rows.append(RunRows(run.run, hashlib.sha256(content).hexdigest(), index))
+    return rows
+
+
+def identify_score_runs(scores: ProblemScores, rows: Sequence[int], columns: IntArray) -> list[RunRows]:
+    """Runs of a series by their scores on some items, whatever the order of their rows."""
+    found = []
+    for index, row in enumerate(rows):
+        cells = (one[row, columns].tobytes() for one in (scores.samples, scores.correct, scores.mean))
+        digest = hashlib.sha256(b"".join(cells)).hexdigest()
+        found.append(RunRows(scores.runs[row].run, digest, index))
+    return found

@@ -1,0 +1,96 @@
+"""Foreign words in Markdown: text that no reader of the Markdown takes for markup, a mention or a link.
+
+Names of series, pages and problems, and sentences of authors, may come from a stranger's pull request, and a
+comment is posted with rights that the stranger does not have. A name is put into a code span, which mentions
+(``@``), references (``#12``), links and HTML do not reach into, on one line and without characters that
+change the direction of text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from reportgen.review.markdown.number_words import clamp_count
+from reportgen.site.terminal import clean_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LONGEST_QUOTED = 300
+"""Characters of a foreign sentence in a comment."""
+LONGEST_NAME = 60
+"""Characters of a name in a comment."""
+
+_EMPTY = "–"
+_BACKTICKS = re.compile(r"`+")
+# Next to its own backticks these would be read with them: $`…`$ is a formula on GitHub.
+_NEEDS_ROOM = ("`", "$")
+_RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+_LEFT_TO_RIGHT_MARK = "\N{LEFT-TO-RIGHT MARK}"
+
+
+def clean_words(text: str, most: int = LONGEST_QUOTED) -> str:
+    """A text on one line, of at most so many characters, without any that no one sees."""
+    line = " ".join(clean_text(" ".join(text.split())).split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def quote(text: str, most: int = LONGEST_QUOTED) -> str:
+    """A text as a code span; ``–`` where it is empty."""
+    words = clean_words(text, most)
+    if not words:
+        return _EMPTY
+    fence = "`" * (_find_longest_run(words) + 1)
+    room = " " if words.startswith(_NEEDS_ROOM) or words.endswith(_NEEDS_ROOM) else ""
+    return f"{fence}{room}{words}{room}{fence}"
+
+
+def quote_place(file: str, line: int | None) -> str:
+    """A file and a line in it as a code span: ``math500.md:14``."""
+    place = clean_words(file, LONGEST_NAME)
+    return quote(place if line is None else f"{place}:{clamp_count(line)}")
+
+
+def quote_in_table(text: str, most: int = LONGEST_NAME) -> str:
+    """The same for a cell of a table, where ``|`` would begin the next one even inside a code span."""
+    if "|" not in text:
+        return quote(text, most)
+    escaped = (
+        one if one.isalnum() or one == " " or not one.isascii() else f"&#{ord(one)};"
+        for one in clean_words(text, most)
+    )
+    return f"<code>{''.join(escaped)}</code>"
+
+
+def fence_lines(lines: Iterable[str]) -> str:
+    """Lines as a code block, which none of them can end."""
+    text = "\n".join(lines)
+    fence = "`" * max(3, _find_longest_run(text) + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def fit_name(text: str, cells: int) -> str:
+    """A name in exactly so many cells of a code block; right-to-left letters do not turn their line round."""
+    name = clean_words(text, cells)
+    while measure_width(name) > cells:
+        name = f"{name.removesuffix('…')[:-1]}…"
+    padding = " " * (cells - measure_width(name))
+    if any(unicodedata.bidirectional(one) in _RIGHT_TO_LEFT for one in name):
+        name = f"{_LEFT_TO_RIGHT_MARK}{name}{_LEFT_TO_RIGHT_MARK}"
+    return f"{name}{padding}"
+
+
+def _find_longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+
+
+def measure_width(text: str) -> int:
+    """How many cells a terminal or a code block takes for it."""
+    marks = {"Mn", "Me"}
+    wide = {"W", "F"}
+    return sum(
+        0 if unicodedata.category(one) in marks else 2 if unicodedata.east_asian_width(one) in wide else 1
+        for one in text
+    )

@@ -1,0 +1,384 @@
+"""``review.json``, format 1: what changed between two states of a report, in plain numbers and short texts.
+
+A review may come from a stranger's pull request, so a program that has rights validates it here before it
+shows anything: unknown keys are refused, texts and lists are bounded, and no number is NaN or infinite. Every
+text is plain text, to be escaped by whoever shows it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+FORMAT: Final = 1
+MOST_BYTES: Final = 5_000_000
+"""Of a review as JSON; a larger one is thinned, see ``Review.truncated``."""
+MOST_POINTS: Final = 400
+"""Of one series of a figure, before and after each."""
+LONGEST_NAME: Final = 300
+LONGEST_TEXT: Final = 2_000
+MOST_ENTRIES: Final = 20_000
+"""In each list of a review."""
+MOST_SERIES: Final = 200
+"""In one figure or table."""
+
+Name: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+Text: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+Hash: TypeAlias = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=MOST_ENTRIES)]
+
+Cause: TypeAlias = Literal["data", "text", "definition", "tool"]
+Causes: TypeAlias = Annotated[tuple[Cause, ...], Field(max_length=4)]
+Method: TypeAlias = Literal["paired", "welch", "nested runs", "given", "none"]
+Correction: TypeAlias = Literal["none", "holm", "step-down", "step-down and holm"]
+Verdict: TypeAlias = Literal[
+    "higher",
+    "lower",
+    "unclear",
+    "re-estimated",
+    "same",
+    "measured differently",
+    "not comparable",
+    "too few",
+    "new",
+    "gone",
+]
+
+
+class Value(BaseModel):
+    """Frozen and strict about keys and types."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Generator(Value):
+    """The program that wrote the review."""
+
+    name: Name
+    version: Name
+
+
+class Origin(Value):
+    """One of the two states."""
+
+    kind: Literal["revision", "folder", "site", "report.json"]
+    name: Name = Field(description="As it was given on the command line, without folders of the machine.")
+    commit: Hash = Field("", description="The commit; of a pull request its head. Empty if there is none.")
+    merge: Hash = Field("", description="The merge commit that was built in place of that head.")
+    modified: bool = Field(False, description="Whether the working tree differs from the commit.")
+    report_sha256: Hash = Field("", description="SHA-256 of report.json; empty where there is no report.")
+    tool: Name = Field("", description="Version of the reportgen that computed its numbers.")
+    built: bool = Field(True, description="Whether there is a report, and it could be drafted.")
+    why: Text = Field("", description="Why there is none.")
+
+
+class Counts(Value):
+    """How much changed. ``same`` to ``gone`` count numbers by their verdict."""
+
+    flipped: Count = Field(0, description="Claims that are not as expected, and were before.")
+    stale_values: Count = Field(0, description="Bound values that no longer match the data, and did before.")
+    mended: Count = Field(0, description="Statements that are as expected, and were not before.")
+    differences: Count = Field(0, description="Numbers that are higher or lower by more than noise.")
+    worse: Count = Field(0, description="Differences in the direction that is known to be the worse one.")
+    unclear: Count = Field(0, description="Numbers that moved by no more than noise, or too few to tell.")
+    re_estimated: Count = 0
+    measured_differently: Count = 0
+    not_comparable: Count = 0
+    new: Count = 0
+    gone: Count = 0
+    same: Count = 0
+    figures: Count = Field(0, description="Figures that changed, new and gone ones included.")
+    tables: Count = 0
+    pages: Count = 0
+
+
+class Family(Value):
+    """The tests of the whole change, which are adjusted together."""
+
+    tests: Count = 0
+    correction: Correction = "none"
+    level: Number = 0.95
+
+
+class StatementSide(Value):
+    """A statement in one state."""
+
+    line: Count | None = Field(None, description="In the page's file.")
+    words: Text
+    expression: Text
+    truth: Literal["holds", "fails", "cannot be decided"]
+    expected: bool = Field(description="Whether nobody has to look at it: it holds, or fails as expected.")
+    found: Text = Field(description="What the data say, as a sentence.")
+    evidence: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
+
+
+class StatementChange(Value):
+    """A claim or bound value that flipped, or was written, rewritten or removed.
+
+    ``broken`` is as expected before and not after, ``mended`` the reverse; ``changed`` is neither: its truth,
+    words or expression are others.
+    """
+
+    page: Name
+    kind: Literal["value", "claim"]
+    change: Literal["broken", "mended", "changed", "new", "gone"]
+    before: StatementSide | None
+    after: StatementSide | None
+    causes: Causes = ()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it is not as expected because of this change: a new one counts, too."""
+        new = self.change == "new" and self.after is not None and not self.after.expected
+        return new or self.change == "broken"
+
+
+class Estimate(Value):
+    """A number in one state."""
+
+    value: Number
+    low: Number | None = None
+    high: Number | None = None
+    n: Count | None = Field(None, description="Runs, or items where there is one run or none is known.")
+
+
+class Delta(Value):
+    """After minus before."""
+
+    value: Number
+    low: Number | None = None
+    high: Number | None = None
+    p: Number | None = None
+    p_adjusted: Number | None = Field(None, description="For all tests of the change.")
+
+
+class RunCounts(Value):
+    """Runs by name and rows: a run whose rows changed is removed and added."""
+
+    shared: Count = 0
+    added: Count = 0
+    removed: Count = 0
+
+
+class ItemCounts(Value):
+    """Problems of a benchmark."""
+
+    shared: Count = 0
+    only_base: Count = 0
+    only_head: Count = 0
+
+
+class NumberChange(Value):
+    """The score of a series, or the last value of its curve, where it changed."""
+
+    page: Name
+    block: Name = Field(description="Id of the first block that shows it.")
+    title: Name = Field("", description="The block's title.")
+    source: Name = ""
+    benchmark: Name = Field("", description="Where a block shows several.")
+    series: Name
+    was_series: Name = Field("", description="Its name before, where it was renamed.")
+    metric: Name
+    percent: bool = Field(False, description="Whether values are shares, to be shown times 100 with %.")
+    step: Number | None = Field(None, description="Of a curve: the last step that both states have.")
+    before: Estimate | None
+    after: Estimate | None
+    delta: Delta | None = None
+    method: Method = "none"
+    runs: RunCounts | None = None
+    problems: ItemCounts | None = None
+    verdict: Verdict
+    good: bool | None = Field(None, description="Only of a difference whose better direction is known.")
+    causes: Causes = ()
+    why: Text = ""
+
+
+Point: TypeAlias = tuple[Number | None, Number, Number | None, Number | None]
+"""Step (None for a score), value, low, high."""
+Points: TypeAlias = Annotated[tuple[Point, ...], Field(max_length=MOST_POINTS)]
+
+
+class Place(Value):
+    """Where two lines of a series differ most."""
+
+    step: Number | None
+    delta: Number
+    beyond_band: bool = Field(description="Whether the new value lies outside the old band there.")
+
+
+class SeriesChange(Value):
+    """A series of a changed figure; ``before`` is empty where nothing of it changed."""
+
+    name: Name
+    was_name: Name = ""
+    change: Literal["data", "same", "new", "gone", "renamed"]
+    at: Place | None = None
+    before: Points = ()
+    after: Points = ()
+
+
+class Axis(Value):
+    """An axis of a figure; a figure of scores has the series as its x."""
+
+    title: Name = ""
+    scale: Literal["linear", "log", "time", "series"] = "linear"
+    percent: bool = False
+
+
+class FigureChange(Value):
+    """A figure that changed."""
+
+    page: Name
+    id: Name
+    was_page: Name = ""
+    was_id: Name = ""
+    kind: Name
+    title: Text
+    change: Literal["data", "definition", "looks", "new", "gone"]
+    causes: Causes = ()
+    definitions: Annotated[tuple[Text, ...], Field(max_length=50)] = Field(
+        (), description="What of its definition changed: smooth 0 → 0.6."
+    )
+    x: Axis = Axis()
+    y: Axis = Axis()
+    series: Annotated[tuple[SeriesChange, ...], Field(max_length=MOST_SERIES)] = ()
+
+
+Cells: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=MOST_SERIES)]
+
+
+class RowChange(Value):
+    """A row of a table, in finished words; one side is None where the row is new or gone."""
+
+    before: Cells | None
+    after: Cells | None
+
+
+class TableChange(Value):
+    """A table that changed, with the rows that did."""
+
+    page: Name
+    id: Name
+    title: Text
+    change: Literal["data", "definition", "new", "gone"]
+    causes: Causes = ()
+    header: Cells = ()
+    rows: Annotated[tuple[RowChange, ...], Field(max_length=MOST_SERIES)] = ()
+
+
+class PageChange(Value):
+    """A page that is new, gone, renamed, or whose text changed."""
+
+    path: Name
+    was_path: Name = ""
+    title: Text
+    change: Literal["new", "gone", "renamed", "text"]
+    lines_added: Count = 0
+    lines_removed: Count = 0
+
+
+class SourceChange(Value):
+    """A source whose files or settings changed."""
+
+    name: Name
+    change: Literal["changed", "new", "gone"] = "changed"
+    files_added: Names = ()
+    files_removed: Names = ()
+    files_changed: Names = ()
+    settings_changed: Names = Field((), description="Keys of source.yml.")
+
+
+class ReviewProblem(Value):
+    """An error or warning."""
+
+    file: Name
+    line: Count | None = None
+    severity: Literal["error", "warning", "note"]
+    message: Text
+
+
+class ProblemChanges(Value):
+    """Problems that only one state has."""
+
+    new: Annotated[tuple[ReviewProblem, ...], Field(max_length=MOST_ENTRIES)] = ()
+    gone: Annotated[tuple[ReviewProblem, ...], Field(max_length=MOST_ENTRIES)] = ()
+
+
+class Review(Value):
+    """What changed from ``base`` to ``head``."""
+
+    format: Literal[1] = FORMAT
+    generator: Generator
+    base: Origin
+    head: Origin
+    counts: Counts = Counts()
+    family: Family = Family()
+    statements: Annotated[tuple[StatementChange, ...], Field(max_length=MOST_ENTRIES)] = ()
+    numbers: Annotated[tuple[NumberChange, ...], Field(max_length=MOST_ENTRIES)] = ()
+    figures: Annotated[tuple[FigureChange, ...], Field(max_length=MOST_ENTRIES)] = ()
+    tables: Annotated[tuple[TableChange, ...], Field(max_length=MOST_ENTRIES)] = ()
+    pages: Annotated[tuple[PageChange, ...], Field(max_length=MOST_ENTRIES)] = ()
+    sources: Annotated[tuple[SourceChange, ...], Field(max_length=MOST_ENTRIES)] = ()
+    problems: ProblemChanges = ProblemChanges()
+    truncated: Annotated[tuple[Text, ...], Field(max_length=50)] = Field(
+        (), description="What was left out for size, a sentence each."
+    )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed."""
+        problems = self.problems.new or self.problems.gone
+        listed = self.statements or self.numbers or self.figures or self.tables or self.pages
+        return not (listed or self.sources or problems)
+
+
+def is_met(review: Review, condition: str) -> bool:
+    """Whether a change fails on ``flips``, ``worse`` or ``any``; nothing fails on ``never``.
+
+    What flipped is not known where there is no report to compare with.
+    """
+    flips = review.base.built and any(one.is_broken for one in review.statements)
+    met = {
+        "flips": flips,
+        "worse": flips or review.counts.worse > 0,
+        "any": not review.is_empty,
+        "never": False,
+    }
+    return met[condition]
+
+
+def read_review(text: str | bytes) -> Review:
+    """A review from JSON; raises a ValueError (pydantic's ``ValidationError``) if it is none."""
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"a review has {MOST_BYTES:,} bytes at most, and this has {len(text):,}")
+    return Review.model_validate_json(text)
+
+
+def write_review(review: Review) -> str:
+    """A review as JSON, keys sorted, each entry of a list on a line of its own; its bytes follow from it."""
+
+    def encode(value: object) -> str:
+        return json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
+
+    members = []
+    for name, member in sorted(review.model_dump(mode="json").items()):
+        entries = isinstance(member, list) and member
+        text = "[\n" + ",\n".join(map(encode, member)) + "\n]" if entries else encode(member)
+        members.append(f"{encode(name)}: {text}")
+    return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+def make_review_schema() -> dict[str, Any]:
+    """The JSON Schema of ``review.json``."""
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, **Review.model_json_schema(mode="serialization")}
+
+
+def clip(text: str, most: int = LONGEST_TEXT) -> str:
+    """A text on one line, cut to what a review may hold; what is no Unicode becomes ``?``."""
+    line = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,216 @@
+"""``review.html``: one file that shows a review to people, without a script and without a network.
+
+What stands in it comes from ``review.json`` and may be a stranger's. The template escapes every word and puts
+it into an element of its own direction; characters that would turn or hide words are made visible before.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.words import format_count
+from reportgen.review.page import wording
+from reportgen.review.page.judged import list_numbers, list_statements
+from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
+from reportgen.review.page.wording import cut, make_visible
+from reportgen.site.security import write_single_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reportgen.review.model import (
+        Causes,
+        FigureChange,
+        PageChange,
+        Review,
+        ReviewProblem,
+        SourceChange,
+        TableChange,
+    )
+    from reportgen.review.page.pictures import State
+
+MOST_FIGURES: Final = 60
+
+_SHEETS: Final = ("tokens.css", "figure.css", "review/review.css")
+_STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
+_OBVIOUS: Final[dict[str, Causes]] = {"data": ("data",), "definition": ("definition",)}
+_VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
+_FIRST: Final = ("data", "definition", "new", "gone", "looks")
+
+
+def write_page(review: Review) -> str:
+    """The HTML of ``review.html``; equal reviews give equal bytes."""
+    review = make_visible(review)
+    sections = {
+        "statements": list_statements(review),
+        "numbers": list_numbers(review),
+        "figures": _list_figures(review),
+        "tables": cut(review.tables, _describe_table, MOST_FIGURES),
+        "pages": cut(review.pages, _describe_page),
+        "sources": cut(review.sources, _describe_source),
+        "problems": _list_problems(review),
+    }
+    return write_single_file(
+        "review/page.html",
+        _SHEETS,
+        title=f"Review of {review.head.name} against {review.base.name}",
+        verdict=wording.describe_verdict(review),
+        rest=wording.describe_rest(review),
+        sides=[
+            {"label": label, "why": "" if origin.built else origin.why or "There is no report."}
+            | wording.describe_origin(origin)
+            for label, origin in (("Before", review.base), ("After", review.head))
+        ],
+        truncated=review.truncated,
+        empty=review.is_empty,
+        generator=review.generator,
+        level=f"{review.family.level * 100:.10g} %",
+        **sections,
+    )
+
+
+# ---- figures and tables
+
+
+def _list_figures(review: Review) -> dict[str, Any]:
+    slots = assign_review_slots(review)
+    ordered = sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
+    listed = cut(ordered, most=MOST_FIGURES)
+    return {
+        "count": listed.count,
+        "rest": listed.rest,
+        "shown": [
+            _describe_figure(figure, f"figure-{number}", slots)
+            for number, figure in enumerate(listed.shown, start=1)
+        ],
+    }
+
+
+def _describe_figure(figure: FigureChange, name: str, slots: Mapping[str, int]) -> dict[str, Any]:
+    states = list_states(figure)
+    pictures = [
+        {
+            "state": state,
+            "words": _STATES.get(state)
+            if len(states) > 1 and state != "both"
+            else wording.describe_both(figure),
+            "view": draw_view(
+                figure, state, slots, name=f"{name}-{state}", labelled_by=f"{name}-title {name}-{state}-words"
+            ),
+        }
+        for state in states
+    ]
+    moved_from = (figure.was_page not in {"", figure.page}) or (figure.was_id not in {"", figure.id})
+    return {
+        "name": name,
+        "title": figure.title,
+        "place": f"{figure.page} · {figure.id}",
+        "was": f"{figure.was_page or figure.page} · {figure.was_id or figure.id}" if moved_from else "",
+        "change": wording.describe_figure(figure),
+        "causes": wording.describe_causes(figure.causes, _OBVIOUS.get(figure.change, ())),
+        "rows": figure.x.scale == "series",
+        "definitions": figure.definitions,
+        "views": _VIEWS if len(states) > 1 else (),
+        "pictures": pictures,
+        "series": [
+            {"name": one.name, "was": one.was_name, "words": words}
+            for one in figure.series
+            if (words := wording.describe_series(one, figure))
+        ],
+        "unchanged": wording.describe_unchanged(figure),
+    }
+
+
+def _describe_table(table: TableChange) -> dict[str, Any]:
+    rows = []
+    for row in table.rows:
+        before, after = row.before or (), row.after or ()
+        kind = "changed" if before and after else "new" if after else "gone"
+        rows.append({"kind": kind, "cells": list(_compare_cells(before, after))})
+    words = {
+        "data": "",
+        "definition": "defined differently",
+        "new": "new table",
+        "gone": "this table is gone",
+    }
+    return {
+        "title": table.title or table.id,
+        "place": f"{table.page} · {table.id}",
+        "change": words[table.change],
+        "causes": wording.describe_causes(table.causes, _OBVIOUS.get(table.change, ())),
+        "header": table.header,
+        "rows": rows,
+    }
+
+
+def _compare_cells(before: Sequence[str], after: Sequence[str]) -> Iterator[dict[str, str]]:
+    """What each cell was and is; ``same`` where that is one thing."""
+    for was, now in zip_longest(before, after, fillvalue=""):
+        if was == now:
+            yield {"same": now, "was": "", "now": ""}
+        else:
+            yield {"same": "", "was": was, "now": now}
+
+
+# ---- pages, sources and problems
+
+
+def _describe_page(page: PageChange) -> dict[str, str]:
+    lines = [(page.lines_added, "added"), (page.lines_removed, "removed")]
+    said = [f"{format_count(count, 'line')} {word}" for count, word in lines if count]
+    return {
+        "title": page.title or page.path,
+        "path": page.path,
+        "was_path": page.was_path,
+        "change": page.change,
+        "lines": ", ".join(said),
+    }
+
+
+def _describe_source(source: SourceChange) -> dict[str, Any]:
+    return {
+        "name": source.name,
+        "change": source.change,
+        "lists": [
+            {"words": format_count(len(names), one, many), "names": cut(names)}
+            for names, one, many in (
+                (source.files_added, "file added", "files added"),
+                (source.files_removed, "file removed", "files removed"),
+                (source.files_changed, "file changed", "files changed"),
+                (source.settings_changed, "setting changed", "settings changed"),
+            )
+            if names
+        ],
+    }
+
+
+def _list_problems(review: Review) -> dict[str, Any]:
+    # What is wrong with a statement stands above already.
+    broken = [one for one in review.statements if one.is_broken and one.after]
+    known = {(one.page, f'"{one.after.words}"') for one in broken if one.after}
+    pages = {page for page, _ in known}
+
+    def is_known(problem: ReviewProblem) -> bool:
+        page = next((page for page in pages if problem.file.endswith(page)), None)
+        return any(words in problem.message for one, words in known if one == page)
+
+    new = [problem for problem in review.problems.new if not is_known(problem)]
+    gone = review.problems.gone
+    repeated = len(review.problems.new) - len(new)
+    return {
+        "count": len(review.problems.new) + len(gone),
+        "repeated": f"{format_count(repeated, 'new warning')} about the statements above."
+        if repeated
+        else "",
+        "groups": [
+            {"title": title, "listed": cut(problems, _describe_problem)}
+            for title, problems in (("New", new), ("Gone", gone))
+            if problems
+        ],
+    }
+
+
+def _describe_problem(problem: ReviewProblem) -> dict[str, str]:
+    place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
+    return {"place": place, "severity": problem.severity, "message": problem.message}

@@ -1,0 +1,290 @@
+"""A state of a report, to be compared: what ``report.json`` holds and, of a draft, what stands behind it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.directions import find_direction
+from reportgen.core.errors import Diagnostics
+from reportgen.core.model import CurveRequest, ScoreRequest
+from reportgen.draft.blocks.draw_inputs import read_series_names
+from reportgen.draft.blocks.results import ResultsStore, use_every_step
+from reportgen.draft.drawing import plan_report
+from reportgen.site.manifest import Provenance
+from reportgen.site.outputs import FORMAT, format_report_json, list_figures, list_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from reportgen.core.cache import Cache, CachedText
+    from reportgen.core.model import Request
+    from reportgen.draft.report import Report
+    from reportgen.review.model import Origin
+    from reportgen.settings.inputs import Block, Page, Source
+
+# Settings of a source that decide which numbers its rows give; how it is described, and measured, is apart.
+_DEFINING_SOURCE: Final = (
+    *("columns", "fields", "filter", "form", "repeat", "rows", "score_name", "score_range"),
+)
+# Settings of a block that decide what it shows; the others decide how that looks.
+_DEFINING_BLOCK: Final = (
+    *("metric", "metrics", "source", "sources", "x", "series", "filter", "level", "band", "peak", "smooth"),
+    *("benchmark", "benchmarks", "baseline", "estimand", "family", "higher_is_better", "slices"),
+    *("difference", "columns", "spec", "function"),
+)
+# What of a protocol says when and how often something was measured, and not how.
+NO_METHOD: Final = ("date", "samples")
+
+
+@dataclass(frozen=True, slots=True)
+class FigureState:
+    """A figure as one state shows it. ``csv`` are the points drawn, None where they are not known."""
+
+    page: str
+    id: str
+    kind: str
+    title: str
+    words: str  # its caption and summary
+    numbers: Mapping[str, Any]
+    settings: Mapping[str, Any]  # of its block; empty where they are not known
+    definition: Mapping[str, str]
+    sources: tuple[str, ...] | None  # None where it is not known which they are
+    key: str = ""  # equal keys: nothing changed
+    percent: bool = False  # whether its values are shares, shown times 100
+    csv: str | CachedText | None = None
+    spec: str | CachedText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """A table as one state shows it, in finished words."""
+
+    page: str
+    id: str
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    definition: Mapping[str, str]
+    sources: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedNumbers:
+    """What a block asks of a source: the numbers of these series."""
+
+    page: str
+    block: str
+    title: str
+    request: Request
+    series: tuple[str, ...]
+    higher_is_better: bool | None
+    percent: bool  # whether they are shares, shown times 100
+    definition: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What a draft knows beyond ``report.json``: sources, and results, which are read where they changed."""
+
+    sources: Mapping[str, Source]
+    numbers: tuple[RequestedNumbers, ...]
+    results: ResultsStore
+    texts: Mapping[str, str]  # of pages, by path
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A state: ``report`` is its ``report.json``; ``drafted`` is None where there is nothing but that."""
+
+    origin: Origin
+    report: Mapping[str, Any] = field(default_factory=lambda: {"pages": [], "sources": [], "problems": []})
+    figures: tuple[FigureState, ...] = ()
+    tables: tuple[TableState, ...] = ()
+    drafted: Drafted | None = None
+
+    @property
+    def files(self) -> dict[str, dict[str, str]]:
+        """The SHA-256 of each file, by source and path."""
+        return {
+            source["name"]: {file["path"]: file["sha256"] for file in source["files"]}
+            for source in self.report["sources"]
+        }
+
+
+def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> Snapshot:
+    """The state of a drafted report, whose data files have to stay where they are."""
+    # Of a site in several languages, only the pages of the first have what they show.
+    whole = (page for page in report.pages if all((page.path, one.id) in report.shown for one in page.blocks))
+    report = replace(report, pages=tuple(whole))
+    text = format_report_json(report, Provenance(origin.commit, ""))
+    blocks = [(page, block) for page in report.pages for block in page.blocks]
+    return Snapshot(
+        origin.model_copy(update={"report_sha256": hashlib.sha256(text.encode()).hexdigest()}),
+        json.loads(text),
+        tuple(figure for page, block in blocks for figure in _list_figures(page, block, report)),
+        tuple(table for page, block in blocks for table in _list_tables(page, block, report)),
+        _collect_numbers(report, root, cache),
+    )
+
+
+def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureState]:
+    settings, sources = block.settings.model_dump(mode="json"), _list_sources(block, page)
+    for figure in list_figures(report.shown[page.path, block.id]):
+        yield FigureState(
+            page=page.path,
+            id=figure.id,
+            kind=figure.kind,
+            title=figure.title,
+            words=f"{figure.caption}\n{figure.summary}",
+            numbers=figure.numbers,
+            settings=settings,
+            definition=_define_block(settings),
+            sources=sources,
+            key=report.keys.get((page.path, block.id), ""),
+            # pass@k is drawn in percent already
+            percent=figure.kind != "passk" and _is_share(block, [report.sources[one] for one in sources]),
+            csv=figure.csv,
+            spec=figure.spec,
+        )
+
+
+def _list_tables(page: Page, block: Block, report: Report) -> Iterator[TableState]:
+    definition = _define_block(block.settings.model_dump(mode="json"))
+    for table in list_tables(report.shown[page.path, block.id]):
+        rows = tuple(tuple(cell.text for cell in row) for row in table.rows)
+        sources = _list_sources(block, page)
+        yield TableState(page.path, table.id, table.title, table.header, rows, definition, sources)
+
+
+def read_snapshot(
+    origin: Origin, text: str, read_file: Callable[[str], CachedText | None] = lambda _name: None
+) -> Snapshot:
+    """The state that a ``report.json`` holds; ``read_file`` gives files of its site where there is one.
+
+    Raises a ValueError, KeyError or TypeError if it is none.
+    """
+    report = json.loads(text)
+    if report["format"] != FORMAT:
+        raise ValueError(f"format {report['format']}")
+    figures, tables = [], []
+    for page in report["pages"]:
+        for one in page["figures"]:
+            files = {path.rpartition(".")[2]: path for path in one["files"]}
+            figures.append(
+                FigureState(
+                    page=page["path"],
+                    id=one["id"],
+                    kind=one["kind"],
+                    title=one["title"],
+                    words=f"{one['caption']}\n{one['summary']}",
+                    numbers=one["numbers"],
+                    settings={},
+                    definition=define_numbers(one["numbers"]),
+                    sources=None,
+                    csv=read_file(files.get("csv", "")),
+                    spec=read_file(files.get("json", "")),
+                )
+            )
+        for one in page["tables"]:
+            rows = tuple(tuple(cell["text"] for cell in row) for row in one["rows"])
+            header = tuple(one["header"])
+            tables.append(TableState(page["path"], one["id"], one["title"], header, rows, {}, None))
+    update = {
+        "report_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "tool": str(report["generator"]["version"]),
+        "commit": report.get("commit") or "",
+    }
+    return Snapshot(origin.model_copy(update=update), report, tuple(figures), tuple(tables))
+
+
+def define_numbers(numbers: Mapping[str, Any]) -> dict[str, str]:
+    """How numbers of ``report.json`` are defined, as far as they say it."""
+    names = ("metric", "band", "level", "smooth", "estimand")
+    return {name: _to_text(numbers[name]) for name in names if name in numbers}
+
+
+def define_protocol(source: Source, series: str) -> dict[str, str]:
+    """How a series was measured, by the name of each setting."""
+    stated = dict(source.settings.get_protocol(series).list_stated())
+    return {name: value for name, value in stated.items() if name not in NO_METHOD}
+
+
+def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
+    problems = Diagnostics()  # a draft that has any is never returned
+    plan = plan_report(report.pages, report.sources, problems)
+    requests = plan.list_all_requests()
+    exact = [use_every_step(request) for request in requests if isinstance(request, CurveRequest)]
+    results = ResultsStore(root, report.sources, dict.fromkeys((*requests, *exact)))
+    names = read_series_names(plan, report.sources, results, cache, problems)
+    numbers = tuple(
+        RequestedNumbers(
+            page=planned.page.path,
+            block=planned.block.id,
+            title=getattr(report.shown[planned.page.path, planned.block.id], "title", ""),
+            request=request,
+            series=names.get(request, ()),
+            higher_is_better=_find_direction(request, planned.block, planned.page),
+            percent=_is_share(planned.block, [report.sources[request.source]]),
+            definition=_define_request(request, report.sources[request.source]),
+        )
+        for planned in plan.blocks
+        for request in planned.requests
+    )
+    texts = {page.path: page.text for page in report.pages if not page.generated}
+    return Drafted(report.sources, numbers, results, texts)
+
+
+def _is_share(block: Block, sources: Iterable[Source]) -> bool:
+    """Whether a block shows scores from 0 to 1, which are written in percent."""
+    return block.settings.data == "scores" and all(one.score_range == (0, 1) for one in sources)
+
+
+def _find_direction(request: Request, block: Block, page: Page) -> bool | None:
+    if isinstance(request, ScoreRequest):
+        return request.higher_is_better
+    benchmark = page.front_matter.benchmark
+    own_source = benchmark is not None and benchmark.source == request.source
+    ranks = own_source and benchmark is not None and benchmark.metric in {None, request.metric}
+    stated = getattr(block.settings, "higher_is_better", None)
+    own = benchmark.higher_is_better if benchmark and ranks else None
+    return find_direction(request.metric, stated, own, ranks=ranks)
+
+
+def _define_request(request: Request, source: Source) -> dict[str, str]:
+    """What decides the numbers of a request apart from its source's files, each in a few words.
+
+    Smoothing and bands do not: numbers are those of unsmoothed runs.
+    """
+    definition = {"metric": request.metric}
+    if isinstance(request, CurveRequest):
+        definition["x"] = request.x or "step"
+    for column, values in request.where:
+        definition[f"filter on {column}"] = " or ".join(map(str, values))
+    return definition | define_source(source)
+
+
+def define_source(source: Source) -> dict[str, str]:
+    """What a ``source.yml`` says that decides the source's numbers, each in a few words."""
+    settings = source.settings.model_dump(mode="json", include=set(_DEFINING_SOURCE), exclude_defaults=True)
+    return {f"{name} of {source.name}": _to_text(value) for name, value in settings.items()}
+
+
+def _define_block(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _to_text(settings[name]) for name in _DEFINING_BLOCK if settings.get(name)}
+
+
+def _list_sources(block: Block, page: Page) -> tuple[str, ...]:
+    benchmark = page.front_matter.benchmark
+    return block.settings.list_sources() or ((benchmark.source,) if benchmark else ())
+
+
+def _to_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

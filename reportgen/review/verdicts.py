@@ -1,0 +1,137 @@
+"""What a change of a number means, in a word and a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reportgen.core.words import format_count
+from reportgen.review.effects import ALPHA, Effect
+from reportgen.review.model import Delta, NumberChange, clip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.review.model import Cause, Estimate, ItemCounts, RunCounts, Verdict
+
+_NOT_KNOWN = Effect("none", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A number that may have changed, before anything is tested; one side is None where it is new or gone."""
+
+    page: str
+    block: str
+    title: str = ""
+    source: str = ""
+    benchmark: str = ""
+    series: str
+    was_series: str = ""
+    metric: str
+    percent: bool = False
+    step: float | None = None
+    before: Estimate | None
+    after: Estimate | None
+    runs: RunCounts | None = None
+    items: ItemCounts | None = None
+    higher_is_better: bool | None = None
+    definitions: tuple[str, ...] = ()  # what of its definition changed: smooth 0 → 0.6
+    protocol: tuple[str, ...] = ()  # what of how it was measured changed
+    causes: tuple[Cause, ...] = ()
+    effect: Effect | None = None  # None where nothing of it changed but what is named here
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether runs were only added, or only removed."""
+        return self.runs is not None and self.runs.shared > 0 and not (self.runs.added and self.runs.removed)
+
+    @property
+    def is_testable(self) -> bool:
+        """Whether a test of the difference would say something."""
+        both = self.before is not None and self.after is not None
+        return both and not self.definitions and not self.protocol
+
+
+def list_differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+    """What differs between two definitions, in words: ``smooth 0 → 0.6``; ``pass@1 → pass@4`` of a metric."""
+    found = []
+    for name in sorted({*before, *after}):
+        was, now = before.get(name, "none"), after.get(name, "none")
+        if was != now:
+            found.append(f"{'' if name == 'metric' else f'{name} '}{was} → {now}")
+    return tuple(found)
+
+
+def judge(moved: Moved, p_adjusted: float | None) -> NumberChange | None:
+    """The number with its verdict; None if it is the same number, defined and measured in the same way."""
+    effect = moved.effect or _NOT_KNOWN
+    verdict, why = _decide(moved, effect, p_adjusted)
+    if verdict == "same":
+        return None
+    difference = effect.difference
+    if difference is None and moved.protocol and moved.before and moved.after:
+        difference = moved.after.value - moved.before.value
+    delta = None
+    if difference is not None and verdict != "not comparable":
+        delta = Delta(value=difference, low=effect.low, high=effect.high, p=effect.p, p_adjusted=p_adjusted)
+    good = None
+    if verdict in {"higher", "lower"} and moved.higher_is_better is not None:
+        good = (verdict == "higher") is moved.higher_is_better
+    return NumberChange(
+        page=clip(moved.page, 300),
+        block=clip(moved.block, 300),
+        title=clip(moved.title, 300),
+        source=clip(moved.source, 300),
+        benchmark=clip(moved.benchmark, 300),
+        series=clip(moved.series, 300),
+        was_series=clip(moved.was_series, 300),
+        metric=clip(moved.metric, 300),
+        percent=moved.percent,
+        step=moved.step,
+        before=moved.before,
+        after=moved.after,
+        delta=delta,
+        method=effect.method if delta else "none",
+        runs=moved.runs,
+        problems=moved.items,
+        verdict=verdict,
+        good=good,
+        causes=moved.causes,
+        why=clip("; ".join(filter(None, why))),
+    )
+
+
+def _decide(moved: Moved, effect: Effect, p_adjusted: float | None) -> tuple[Verdict, list[str]]:
+    """The verdict and its reasons, by the table of methods."""
+    if moved.before is None or moved.after is None:
+        return ("new" if moved.before is None else "gone"), []
+    if moved.definitions or moved.protocol:
+        changed = moved.definitions or moved.protocol
+        return ("not comparable" if moved.definitions else "measured differently"), list(changed)
+    if moved.effect is None:
+        return "same", []
+    clear = p_adjusted is not None and p_adjusted < ALPHA and effect.excludes_zero
+    reasons = [describe_items(moved.items), effect.reason]
+    if moved.is_nested:
+        differ = "the new runs differ from the old" if clear else ""
+        return "re-estimated", [_describe_runs(moved.runs), differ, *reasons]
+    if clear and effect.difference is not None:
+        return ("higher" if effect.difference > 0 else "lower"), reasons
+    return ("too few" if effect.low is None else "unclear"), reasons
+
+
+def _describe_runs(runs: RunCounts | None) -> str:
+    if runs is None:
+        return ""
+    if runs.added:
+        return f"{format_count(runs.added, 'run')} added to {runs.shared}"
+    return f"{format_count(runs.removed, 'run')} removed, {runs.shared} left"
+
+
+def describe_items(items: ItemCounts | None) -> str:
+    """How many items stand on one side only; empty where all are shared."""
+    if items is None or not (items.only_base or items.only_head):
+        return ""
+    only = [f"{n} only {side}" for n, side in ((items.only_base, "before"), (items.only_head, "after")) if n]
+    return f"on {format_count(items.shared, 'shared problem')}, {' and '.join(only)}"

@@ -1,0 +1,154 @@
+"""A stand-in for the API of GitHub on the loopback: pull requests, runs with artifacts, and comments."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TOKEN = "the-token"  # noqa: S105 - of nobody
+BOT = "github-actions[bot]"
+HEAD_SHA = "b" * 40
+BASE_ID, FORK_ID = 1, 2
+PAGE = 100
+
+
+def make_zip(*members: tuple[str | zipfile.ZipInfo, bytes | str], packed: bool = True) -> bytes:
+    """An artifact as GitHub keeps it."""
+    file = io.BytesIO()
+    kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(file, "w", kind) as archive:
+        for name, content in members:
+            archive.writestr(name, content, kind)
+    return file.getvalue()
+
+
+def make_pull(number: int = 7, *, sha: str = HEAD_SHA, repository: int | None = FORK_ID) -> dict[str, Any]:
+    """An open pull request of a fork; without a repository the fork was deleted."""
+    head = {"sha": sha, "repo": None if repository is None else {"id": repository}}
+    return {"number": number, "state": "open", "head": head, "base": {"repo": {"id": BASE_ID}}}
+
+
+def make_comment(number: int, body: str, login: str = BOT) -> dict[str, Any]:
+    """A comment."""
+    return {"id": number, "body": body, "user": {"login": login}}
+
+
+@dataclass
+class GitHub:
+    """What the stand-in knows and was asked for.
+
+    ``failures`` are answered once each, in order, to the first request that fits: a pattern of method and
+    path, a status and headers. ``content`` is the zip of each artifact by its id.
+    """
+
+    pulls: list[dict[str, Any]] = field(default_factory=lambda: [make_pull()])
+    artifacts: list[dict[str, Any]] = field(default_factory=list)
+    content: dict[int, bytes] = field(default_factory=dict)
+    comments: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[tuple[str, int, dict[str, str]]] = field(default_factory=list)
+    requests: list[tuple[str, str | None]] = field(default_factory=list)
+    before: Callable[[str], object] = lambda _line: None
+    url: str = ""
+
+    def add_artifact(self, content: bytes, name: str = "report-review", **changes: object) -> None:
+        """Leave an artifact of the run."""
+        number = len(self.artifacts) + 1
+        self.content[number] = content
+        known: dict[str, Any] = {"id": number, "name": name, "expired": False, "size_in_bytes": len(content)}
+        self.artifacts.append(known | changes)
+
+    def answer(self, method: str, target: str, body: Any) -> tuple[int, dict[str, str], Any]:  # noqa: ANN401 - JSON
+        """Status, headers and JSON or bytes."""
+        line = f"{method} {urlsplit(target).path}"
+        self.before(line)
+        for failure in self.failures:
+            if re.fullmatch(failure[0], line):
+                self.failures.remove(failure)
+                return failure[1], failure[2], {"message": "no"}
+        query = {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
+        parts = urlsplit(target).path.removeprefix("/repos/lab/report").strip("/").split("/")
+        return self._read(parts, query) if method == "GET" else self._write([method, *parts], body)
+
+    def _read(self, parts: list[str], query: dict[str, str]) -> tuple[int, dict[str, str], Any]:
+        match parts:
+            case ["pulls"]:
+                found = self._page(self.pulls if query["head"] == "stranger:better" else [], query)
+            case ["pulls", number]:
+                found = 200, {}, next(one for one in self.pulls if one["number"] == int(number))
+            case ["actions", "runs", "5", "artifacts"]:
+                status, headers, page = self._page(self.artifacts, query)
+                found = status, headers, {"total_count": len(self.artifacts), "artifacts": page}
+            case ["actions", "artifacts", number, "zip"]:
+                found = 302, {"Location": f"{self.url}/storage/{number}"}, None
+            case ["storage", number]:
+                found = 200, {}, self.content[int(number)]
+            case ["issues", "7", "comments"]:
+                found = self._page(self.comments, query)
+            case _:
+                found = 404, {}, {}
+        return found
+
+    def _write(self, parts: list[str], body: Any) -> tuple[int, dict[str, str], Any]:  # noqa: ANN401 - JSON
+        match parts:
+            case ["POST", "issues", "7", "comments"]:
+                self.comments.append(make_comment(1000 + len(self.comments), body["body"]))
+                return 201, {}, self.comments[-1]
+            case ["PATCH", "issues", "comments", number]:
+                found = [one for one in self.comments if one["id"] == int(number)]
+                for one in found:
+                    one["body"] = body["body"]
+                return (200, {}, found[0]) if found else (404, {}, {})
+        return 404, {}, {}
+
+    @staticmethod
+    def _page(entries: list[Any], query: dict[str, str]) -> tuple[int, dict[str, str], Any]:
+        assert int(query["per_page"]) == PAGE
+        start = (int(query["page"]) - 1) * PAGE
+        more = start + PAGE < len(entries)
+        return 200, {"Link": '<https://next.example>; rel="next"'} if more else {}, entries[start:][:PAGE]
+
+
+@contextmanager
+def serve(github: GitHub) -> Iterator[GitHub]:
+    """Serve it; ``github.url`` is its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def _handle(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(length)) if length else None
+            github.requests.append((f"{self.command} {self.path}", self.headers.get("Authorization")))
+            status, headers, answer = github.answer(self.command, self.path, body)
+            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = do_PATCH = _handle  # noqa: N815 - as http.server calls them
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    github.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield github
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

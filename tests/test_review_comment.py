@@ -1,0 +1,291 @@
+"""A review as a comment: accepted texts, the limit, and that no foreign word is more than a word."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import time
+from pathlib import Path
+
+import pytest
+from command_line import run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_comments import (
+    ANY_REVIEW,
+    HOSTILE,
+    make_broken,
+    make_everything,
+    make_number,
+    make_review,
+)
+from markdown_it import MarkdownIt
+
+from reportgen.review.comment import (
+    FEWEST_CHARACTERS,
+    MOST_CHARACTERS,
+    Surroundings,
+    make_marker,
+    name_picture,
+    rank_numbers,
+    write_annotations,
+    write_comment,
+)
+from reportgen.review.markdown.quoting import fit_name, quote
+from reportgen.review.model import Counts, Delta, Estimate, Origin, Review, read_review, write_review
+
+CASES = Path(__file__).parent / "review_comments"
+NAMES = sorted(path.name for path in CASES.iterdir())
+LINK = "https://example.org/review.html"
+AROUND = Surroundings(link=LINK)
+OURS = {"<details>", "<summary>Everything else</summary>", "</details>", "<code>", "</code>"}
+DIRECTIONS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+SENTINEL = "zqx"
+
+
+def list_loose_text(comment: str, link: str = "") -> list[str]:
+    """The text of a comment that stands outside of code, where GitHub would find mentions and links.
+
+    Fails where the Markdown has a link, picture or HTML that is not ours.
+    """
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    loose: list[str] = []
+    depth = 0
+    for token in parser.parse(comment):
+        if token.type == "html_block":
+            assert {*token.content.split("\n")} <= {*OURS, make_marker("mkdocs.yml"), ""}, token.content
+        for part in token.children or ():
+            if part.type == "html_inline":
+                assert part.content in OURS
+                depth += {"<code>": 1, "</code>": -1}[part.content]
+            elif part.type == "link_open":
+                assert part.attrs["href"] == link
+            else:
+                assert part.type != "image"
+            if part.type == "text" and not depth:
+                loose.append(part.content)
+        assert depth == 0
+    return loose
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_the_comment_is_as_accepted(case: str, request: pytest.FixtureRequest) -> None:
+    """A folder holds a review and the comment that somebody looked at."""
+    review = read_review((CASES / case / "review.json").read_bytes())
+    comment, file = write_comment(review, surroundings=AROUND), CASES / case / "comment.md"
+    if request.config.getoption("--accept"):
+        file.write_text(comment, encoding="utf-8")
+    accepted = file.read_text(encoding="utf-8").splitlines()
+    changed = "\n".join(difflib.unified_diff(accepted, comment.splitlines(), "accepted", "now", lineterm=""))
+    assert not changed, f"{changed}\npython -m pytest tests/test_review_comment.py -k {case} --accept"
+
+
+@settings(max_examples=150)
+@given(ANY_REVIEW, st.integers(FEWEST_CHARACTERS, MOST_CHARACTERS))
+def test_any_review_fits_and_ends_with_its_marker(review: Review, most: int) -> None:
+    """Whatever a file holds that follows the schema, the comment is short enough and can be found again."""
+    comment = write_comment(review, most_characters=most, surroundings=AROUND)
+    assert len(comment) <= most
+    assert comment.endswith(f"\n\n{make_marker('mkdocs.yml')}\n")
+    assert write_comment(review, most_characters=most, surroundings=AROUND) == comment
+    comment.encode()
+
+
+def test_the_longest_words_fit_into_the_fewest_characters() -> None:
+    """Backticks take three times their number, and everything is there at once."""
+    name, many = "`" * 300, 10**30
+    state = Origin(kind="folder", name=name, tool=name, modified=True, built=False, why=name)
+    counts = Counts(**dict.fromkeys(Counts.model_fields, many) | {"worse": many // 2})
+    review = make_review(base=state, head=state.model_copy(update={"tool": f"x{name[1:]}"}), counts=counts)
+    around = Surroundings(link=f"https://{'x' * 500}", from_fork=True)
+    comment = write_comment(review, most_characters=FEWEST_CHARACTERS, surroundings=around)
+    assert 2_500 < len(comment) <= FEWEST_CHARACTERS
+    with pytest.raises(ValueError, match="needs 4,000 characters"):
+        write_comment(review, most_characters=FEWEST_CHARACTERS - 1)
+
+
+@settings(max_examples=100)
+@given(ANY_REVIEW, st.integers(FEWEST_CHARACTERS, MOST_CHARACTERS))
+def test_no_foreign_word_is_read_as_markup(review: Review, most: int) -> None:
+    """Outside of code there is no mention, reference, address or foreign direction of text."""
+    comment = write_comment(review, most_characters=most, surroundings=AROUND)
+    for text in list_loose_text(comment, LINK):
+        assert not re.search(r"@|#\d|://|www\.|<(?! 0\.001)|`|\$", text), text
+    assert not DIRECTIONS.search(comment)
+
+
+@pytest.mark.parametrize("word", [word for word in HOSTILE if "\0" not in word and word.strip()])
+def test_every_foreign_word_stands_in_code(word: str) -> None:
+    """A mark within each word of a review is never found in the text outside."""
+    comment = write_comment(make_everything((f"{SENTINEL}{word}{SENTINEL}", f"{word}{SENTINEL}")))
+    assert SENTINEL in comment
+    assert not [text for text in list_loose_text(comment) if SENTINEL in text]
+
+
+@settings(max_examples=300)
+@given(st.text(max_size=400), st.integers(1, 300))
+def test_a_quoted_text_is_one_code_span(text: str, most: int) -> None:
+    """Markdown reads it as a single span with the text on one line."""
+    (paragraph,) = [one for one in MarkdownIt("commonmark").parse(f"x {quote(text, most)} y") if one.children]
+    kinds = [one.type for one in paragraph.children or ()]
+    assert kinds in (["text", "code_inline", "text"], ["text"])
+    if kinds == ["text"]:
+        assert paragraph.content == "x – y"
+
+
+def test_no_line_begins_with_a_foreign_word() -> None:
+    """Bots obey lines such as "/approve": ours begin with words or marks of our own."""
+    ours = re.compile(r"> |- |  - |\| |#{3} |\*\*|`{3}|<|axis {4}|before {2}|after {3}|$|\d+ (of|tests)")
+    *lines, state, blank, _marker, end = write_comment(make_everything(("/approve", "/lgtm"))).split("\n")
+    assert (blank, end) == ("", "")
+    assert state.startswith("`/")
+    assert [line for line in lines if not ours.match(line)] == []
+
+
+def test_what_does_not_fit_is_left_out_as_a_whole() -> None:
+    """Details first, then rows of the table, then everything but the counts."""
+    numbers = tuple(make_number(f"series {number}") for number in range(30))
+    review = make_everything(("name " * 50,), 25).model_copy(update={"numbers": numbers})
+    sizes = [write_comment(review, most_characters=most) for most in (60_000, 40_000, 20_000, 8_000, 4_000)]
+    rows = [len(re.findall(r"^\| `series", text, re.MULTILINE)) for text in sizes]
+    assert rows == sorted(rows, reverse=True)
+    assert (rows[0], rows[-1]) == (20, 0)
+    assert ["<details>" in text for text in sizes][::4] == [True, False]
+    assert "20 of 30 numbers that changed" in sizes[0]
+    for text in sizes:
+        assert all(line.endswith("|") for line in text.splitlines() if line.startswith("|"))
+        assert "25 claims became false." in text
+
+
+def test_clear_differences_come_first() -> None:
+    """By the difference in half-widths of its interval; what has no interval comes last."""
+    sure = make_number("sure", delta=Delta(value=-0.05, low=-0.06, high=-0.04))
+    without = make_number("without", delta=Delta(value=0.5))
+    certain = make_number("certain", delta=Delta(value=0.01, low=0.01, high=0.01))
+    same = make_number("same", verdict="same")
+    ranked = rank_numbers([without, make_number("unsure"), same, sure, certain])
+    assert [number.series for number in ranked] == ["certain", "sure", "unsure", "without"]
+
+
+def test_strips_of_a_metric_share_an_axis() -> None:
+    """Marks stand below the values of their axis, in every row of the metric."""
+    one = make_number("A", before=Estimate(value=0.2, low=0.1, high=0.3))
+    two = make_number("B", before=Estimate(value=0.6, low=0.5, high=0.7))
+    lines = write_comment(make_review(numbers=(one, two))).split("```")[1].splitlines()[1:]
+    ticks = {"20 %": lines[0].index("20 %") + 2, "60 %": lines[0].index("60 %") + 2}
+    assert abs(lines[1].index("○") - ticks["20 %"]) <= 1
+    assert abs(lines[3].index("○") - ticks["60 %"]) <= 1
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "a" * 100, "e\u0301" * 40])
+def test_names_in_strips_are_of_equal_width(name: str) -> None:
+    """Wide letters take two cells, accents none."""
+    wide = sum({"名": 2, "前": 2, "\u0301": 0, "\u200e": 0}.get(one, 1) for one in fit_name(name, 20))
+    assert wide == 20
+
+
+@pytest.mark.parametrize(
+    ("counts", "kind"),
+    [
+        (Counts(flipped=1), "CAUTION"),
+        (Counts(stale_values=1), "WARNING"),
+        (Counts(differences=1, worse=1), "WARNING"),
+        (Counts(differences=1, unclear=2), "NOTE"),
+    ],
+)
+def test_the_alert_is_as_grave_as_the_change(counts: Counts, kind: str) -> None:
+    """What turned false is told in red; a number that became worse in yellow."""
+    comment = write_comment(make_review(counts=counts, numbers=(make_number(),)))
+    assert comment.startswith(f"> [!{kind}]\n> **1 ")
+
+
+def test_nothing_changed_is_a_sentence() -> None:
+    """The caller decides whether to say it."""
+    comment = write_comment(make_review())
+    assert comment.splitlines()[0] == (
+        "Nothing changed: every statement, number, figure, table and page is as it was."
+    )
+    assert comment.count("\n\n") == 2
+
+
+def test_pictures_are_those_of_a_folder() -> None:
+    """At most four, light and dark, by names that need no escapes."""
+    review = make_everything(HOSTILE, 6)
+    comment = write_comment(review, surroundings=Surroundings(picture_base="https://example.org/p/"))
+    shown = re.findall(r'(?:src|srcset)="([^"]*)"', comment)
+    assert len(shown) == 8
+    assert all(re.fullmatch(r"https://example\.org/p/[a-z0-9-]+\.png", one) for one in shown)
+    assert len({name_picture(figure) for figure in review.figures}) == len(review.figures)
+
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "https://a.example/) x", "//a.example", "x" * 9])
+def test_an_address_must_be_one(address: str) -> None:
+    """It comes from the caller and stands outside of code."""
+    for around in (Surroundings(link=address), Surroundings(picture_base=address)):
+        with pytest.raises(ValueError, match="not an address"):
+            write_comment(make_review(), surroundings=around)
+
+
+def test_a_large_review_is_written_quickly() -> None:
+    """Thousands of figures and numbers, which no comment can hold."""
+    numbers = tuple(make_number(f"series {number}") for number in range(5_000))
+    figures = make_everything(("a name of a page",), 5_000).figures
+    start = time.process_time()
+    comment = write_comment(make_review(numbers=numbers, figures=figures))
+    assert time.process_time() - start < 5
+    assert "- and 4,950 more" in comment
+
+
+def test_annotations_name_file_and_line() -> None:
+    """Statements as errors, worse numbers as warnings, no more of each than are shown."""
+    worse = make_number("MEL|::x", verdict="lower", good=False)
+    review = make_review(statements=(make_broken(), *[make_broken("value")] * 30), numbers=(worse,))
+    lines = write_annotations(review, pages="reports/content/").splitlines()
+    assert lines[0] == (
+        "::error file=reports/content/math500.md,line=14,title=Claim became false::"
+        '"GRPO is ahead of MEL": GRPO is lower by 0.02'
+    )
+    assert len(lines) == 11
+    assert lines[-1].startswith(
+        "::warning file=reports/content/math500.md,title=Number became worse::pass@1 of"
+    )
+
+
+def test_annotations_obey_no_foreign_word() -> None:
+    """Each line is one command of ours."""
+    text = write_annotations(make_everything(HOSTILE, 20))
+    for line in text.splitlines():
+        assert re.match(r"::(error|warning|notice) file=", line)
+        assert not re.search(r"##\w*\[", line)
+
+
+def test_the_command_prints_the_comment(tmp_path: Path) -> None:
+    """It reads one file and writes to its output."""
+    review = make_everything()
+    (tmp_path / "review.json").write_text(write_review(review), encoding="utf-8")
+    done = run(
+        tmp_path, "comment", "review.json", "--link", LINK, "--max-chars", "4000", "-f", "a/mkdocs.yml"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    around = Surroundings("a/mkdocs.yml", LINK)
+    assert done.stdout == write_comment(review, most_characters=4000, surroundings=around)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "NaN", '{"format": 2}', "[" * 100_000, " " * 5_000_001, "\udcff"]
+)
+def test_the_command_refuses_what_is_no_review(text: str, tmp_path: Path) -> None:
+    """One line says so, without a word of the file."""
+    (tmp_path / "review.json").write_bytes(text.encode(errors="surrogateescape"))
+    done = run(tmp_path, "comment", "review.json")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("review.json: error: this is no review of format 1.")
+
+
+def test_the_command_refuses_a_wrong_address(tmp_path: Path) -> None:
+    """That is a mistake of the call."""
+    (tmp_path / "review.json").write_text(write_review(make_review()), encoding="utf-8")
+    done = run(tmp_path, "comment", "review.json", "--link", "nowhere")
+    assert done.returncode == 2
+    assert "not an address" in done.stderr

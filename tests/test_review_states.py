@@ -1,0 +1,340 @@
+"""The states that a review compares: revisions, folders, sites and report.json, and what is wrong with them.
+
+The repository under review belongs to somebody else: it stays as it was, and nothing of it runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+from command_line import run
+from made_projects import share_cache
+from made_reviews import BASE, CHANGES, EXAM, write_state
+
+from reportgen.cli.main import cli
+from reportgen.core.errors import ReportError
+from reportgen.review.compare import compare_reports
+from reportgen.review.model import is_met, read_review
+from reportgen.review.states import open_states
+from reportgen.site.checking import draft_report
+from reportgen.site.publishing import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FALSE = CHANGES["claim-becomes-false"]
+
+
+def git(root: Path, *words: str) -> str:
+    """A git command whose outcome is expected."""
+    done = subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", *words],  # noqa: S607 - on PATH everywhere
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture(autouse=True)
+def no_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the workflow around the tests says of its own pull request must not decide."""
+    for name in ("GITHUB_REF", "GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report whose cache has what the states of all tests share."""
+    root = write_state(tmp_path_factory.mktemp("drafted") / "report")
+    draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None)
+    return root
+
+
+@pytest.fixture
+def repository(tmp_path: Path, drafted: Path) -> Path:
+    """A report in a folder of a repository: a commit on main, then one on a branch that breaks a claim."""
+    root = tmp_path / "repository"
+    share_cache(drafted, root / "reports")
+    write(root)
+    git(root.parent, "init", "--quiet", "--initial-branch=main", str(root))
+    commit(root, "Begin")
+    git(root, "checkout", "--quiet", "-b", "change")
+    write(root, FALSE)
+    commit(root, "Change")
+    return root
+
+
+def write(root: Path, changes: Mapping[str, str | None] | None = None) -> None:
+    """Write a state into the repository, with times of now: git goes by them."""
+    for path in write_state(root / "reports", changes).rglob("*"):
+        os.utime(path)
+
+
+def commit(root: Path, message: str) -> str:
+    """Commit all files; returns the hash."""
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--allow-empty", "-m", message)
+    return git(root, "rev-parse", "HEAD")
+
+
+def fingerprint(root: Path) -> str:
+    """Of every file of a repository and its git folder, with their times."""
+    lines = []
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            stamp = path.stat().st_mtime_ns
+            lines.append(f"{path} {stamp} {hashlib.sha256(path.read_bytes()).hexdigest()}")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def review(root: Path, *words: str, code: int = 1) -> dict[str, list[str]]:
+    """The statements and numbers that ``reportgen review`` finds in a report."""
+    out = root.parent / "out"
+    config = ["-f", str(root / "reports/mkdocs.yml"), "--out", str(out)]
+    done = CliRunner().invoke(cli, ["review", *words, *config])
+    assert done.exit_code == code, done.output
+    found = read_review((out / "review.json").read_text("utf-8"))
+    return {
+        "statements": [f"{one.kind} {one.change}" for one in found.statements],
+        "numbers": [f"{one.series} {one.verdict}" for one in found.numbers],
+        "names": [found.base.name, found.head.name],
+        "commits": [found.base.commit, found.head.commit, found.head.merge],
+    }
+
+
+BROKEN = {"statements": ["claim broken"], "numbers": ["GRPO higher"]}
+
+
+def test_a_branch_is_compared_with_where_it_began(repository: Path) -> None:
+    """Not with what the default branch has become since; and the repository stays as it was."""
+    start, head = git(repository, "rev-parse", "main"), git(repository, "rev-parse", "HEAD")
+    git(repository, "checkout", "--quiet", "main")
+    write(repository, CHANGES["scores-fall"])
+    commit(repository, "Go on")
+    git(repository, "checkout", "--quiet", "change")
+    before = fingerprint(repository)
+    found = review(repository)
+    assert fingerprint(repository) == before
+    assert {name: found[name] for name in BROKEN} == BROKEN
+    assert found["names"] == [f"{start[:8]}, where this branch left main", "working tree"]
+    assert found["commits"] == [start, head, ""]
+
+
+def test_the_working_tree_is_reviewed_with_what_is_not_committed(repository: Path) -> None:
+    """And the review says that it differs from its commit."""
+    states = open_states("change", None, repository / "reports/mkdocs.yml")
+    assert not states.head.origin.modified
+    write(repository, CHANGES["claim-becomes-true"])
+    states = open_states("change", None, repository / "reports/mkdocs.yml")
+    assert states.head.origin.modified
+    assert compare_reports(*states).counts.mended == 2
+
+
+def test_revisions_may_be_named_in_both_places(repository: Path) -> None:
+    """Also the wrong way round, with names that git understands."""
+    assert review(repository, "main", "change")["statements"] == ["claim broken"]
+    assert review(repository, "change", "HEAD~1", code=0)["statements"] == ["claim mended"]
+    assert review(repository, "HEAD", "HEAD", code=0)["numbers"] == []
+
+
+def test_a_trial_merge_is_compared_with_its_first_parent(repository: Path) -> None:
+    """As actions/checkout has it with fetch-depth: 2; the head's commit is the pull request's own."""
+    base, head = git(repository, "rev-parse", "main"), git(repository, "rev-parse", "change")
+    git(repository, "checkout", "--quiet", "--detach", "main")
+    git(repository, "merge", "--quiet", "--no-ff", "-m", f"Merge {head} into {base}", "change")
+    merge = git(repository, "rev-parse", "HEAD")
+    found = review(repository)
+    assert found["statements"] == ["claim broken"]
+    assert found["commits"] == [base, head, merge]
+    clones = repository.parent
+    git(clones, "clone", "--quiet", "--depth=2", "--no-local", f"file://{repository}", "deep")
+    assert review(clones / "deep")["commits"] == [base, head, merge]
+    git(clones, "clone", "--quiet", "--depth=1", "--no-local", f"file://{repository}", "shallow")
+    done = run(clones / "shallow", "review", "-f", "reports/mkdocs.yml")
+    assert done.returncode == 2
+    assert "not in the clone" in done.stderr
+    assert "fetch-depth: 2" in done.stderr
+    assert not (clones / "shallow" / "review").exists()
+
+
+def test_a_base_without_the_report_says_so(repository: Path) -> None:
+    """Everything is new then, and no statement has flipped."""
+    git(repository, "checkout", "--quiet", "--orphan", "before")
+    git(repository, "rm", "--quiet", "-r", "--force", ".")
+    (repository / "README").write_text("Nothing yet.\n")
+    commit(repository, "Before reportgen")
+    git(repository, "checkout", "--quiet", "change")
+    states = open_states("before", None, repository / "reports/mkdocs.yml")
+    assert not states.base.origin.built
+    assert "there is no such file in before" in states.base.origin.why
+    found = compare_reports(*states)
+    assert {one.verdict for one in found.numbers} == {"new"}
+    assert {one.change for one in found.figures} == {"new"}
+    assert not is_met(found, "flips")
+
+
+def test_a_base_that_cannot_be_drafted_says_why(repository: Path) -> None:
+    """The head is reviewed all the same; a head that cannot be drafted is an error."""
+    write(repository, {"content/exam.md": EXAM.replace("metric: pass@1", "metric: pass@9")})
+    commit(repository, "Ask for too many samples")
+    config = repository / "reports/mkdocs.yml"
+    states = open_states("HEAD", "main", config)
+    assert not states.base.origin.built
+    assert "content/exam.md" in states.base.origin.why
+    assert len(compare_reports(*states).figures) == 2
+    done = run(repository, "review", "main", "-f", "reports/mkdocs.yml")
+    assert done.returncode == 2
+    assert "reports/content/exam.md" in done.stderr or "content/exam.md" in done.stderr
+    assert "no review was written" in done.stderr
+
+
+def test_a_pointer_of_lfs_is_filled_or_named(repository: Path) -> None:
+    """From the repository's own store where it has the file; otherwise the base says which file lacks."""
+    config, data = repository / "reports/mkdocs.yml", repository / "reports/data/training.csv"
+    content = BASE["data/training.csv"].encode()
+    oid = hashlib.sha256(content).hexdigest()
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(content)}\n"
+    data.write_text(pointer)
+    commit(repository, "Put the data into LFS")
+    states = open_states("HEAD", "main", config)
+    assert not states.base.origin.built
+    assert "data/training.csv: it is a Git LFS pointer" in states.base.origin.why
+    stored = repository / ".git/lfs/objects" / oid[:2] / oid[2:4] / oid
+    stored.parent.mkdir(parents=True)
+    stored.write_bytes(content)
+    assert compare_reports(*open_states("HEAD", "main", config)).numbers == ()
+
+
+def test_nothing_of_the_repository_runs(repository: Path) -> None:
+    """No filter, hook, monitor, alias or pager of its settings, and no attribute changes a file."""
+    mark = repository.parent / "it-ran"
+    attributes = "*.csv filter=evil\n*.md export-ignore\n*.yml export-subst\n* text eol=crlf\n"
+    (repository / ".gitattributes").write_text(attributes)
+    git(repository, "add", "--all")
+    commit(repository, "Set traps")
+    program = repository.parent / "trap.sh"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\ncat\n")
+    program.chmod(0o755)
+    for name in (
+        "filter.evil.smudge",
+        "filter.evil.clean",
+        "filter.evil.process",
+        "core.fsmonitor",
+        "core.pager",
+    ):
+        git(repository, "config", name, str(program))
+    hooks = repository / ".git/hooks"
+    for name in ("post-checkout", "reference-transaction", "post-index-change"):
+        (hooks / name).write_bytes(program.read_bytes())
+        (hooks / name).chmod(0o755)
+    mark.unlink(missing_ok=True)
+    assert review(repository, "main")["statements"] == ["claim broken"]
+    assert review(repository, "HEAD", "HEAD", code=0)["numbers"] == []
+    assert not mark.exists()
+
+
+def test_links_of_a_revision_lead_nowhere(repository: Path) -> None:
+    """A committed link out of the repository is left out, one within it is followed."""
+    (repository.parent / "secret.csv").write_text(BASE["data/training.csv"])
+    data = repository / "reports/data/training.csv"
+    data.rename(repository / "shared.csv")
+    data.symlink_to("../../shared.csv")
+    commit(repository, "Link within")
+    assert review(repository, "main", "HEAD")["statements"] == ["claim broken"]
+    data.unlink()
+    data.symlink_to("../../../secret.csv")
+    commit(repository, "Link out")
+    states = open_states("HEAD", "main", repository / "reports/mkdocs.yml")
+    assert not states.base.origin.built
+
+
+def test_a_killed_review_leaves_the_repository_alone(repository: Path) -> None:
+    """Whenever it is killed; what it unpacked goes with a later review's cleaning."""
+    before = fingerprint(repository)
+    for moment in (0.5, 1.5, 2.5):
+        words = [sys.executable, "-m", "reportgen", "review", "main", "-f", "reports/mkdocs.yml"]
+        words += ["--out", str(repository.parent / "out")]
+        with subprocess.Popen(
+            words, cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as one:
+            time.sleep(moment)
+            one.send_signal(signal.SIGKILL)
+        assert fingerprint(repository) == before
+
+
+def test_sites_and_their_report_json_are_states(tmp_path: Path) -> None:
+    """A site gives the points of its figures, report.json alone does not; a folder beside them is drafted."""
+    for name, changes in (("before", {}), ("after", FALSE)):
+        root = write_state(tmp_path / name, changes)
+        publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=lambda _: None)
+    config = tmp_path / "after/mkdocs.yml"
+    sites = [str(tmp_path / name / "site") for name in ("before", "after")]
+    found = compare_reports(*open_states(sites[0], sites[1], config))
+    assert [one.change for one in found.statements] == ["broken"]
+    assert [len(one.before) for one in found.figures[0].series] == [0, 4]
+    assert (found.base.kind, found.base.name) == ("site", "site")
+    files = [f"{site}/report.json" for site in sites]
+    found = compare_reports(*open_states(files[0], None, config))
+    assert [one.verdict for one in found.numbers] == ["too few"]
+    assert [one.before for one in found.figures[0].series] == [(), ()]
+    assert [one.change for one in found.statements] == ["broken"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("report.json", "{", "this is no report.json of reportgen"),
+        ("report.json", '{"format": 2}', "this is no report.json of reportgen"),
+        ("report.json", json.dumps({"format": 1, "pages": [{}]}), "this is no report.json of reportgen"),
+        ("report.json", "[" * 100_000, "this is no report.json of reportgen"),
+        ("old.zip", "PK", "archives cannot be reviewed yet"),
+        ("nowhere", None, "this is no revision of the report's repository"),
+        ("--upload-pack=x", None, "this is no revision of the report's repository"),
+    ],
+)
+def test_what_is_no_state_is_refused(name: str, content: str | None, said: str, tmp_path: Path) -> None:
+    """With its name and a next step."""
+    config = write_state(tmp_path / "report") / "mkdocs.yml"
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ReportError) as caught:
+        open_states(str(path) if content is not None else name, None, config)
+    (problem,) = caught.value.problems
+    assert said in problem.message
+    assert problem.location.file == (name if content is None else path.name)
+
+
+def test_a_report_outside_of_a_repository_needs_two_names(tmp_path: Path) -> None:
+    """The message says what can be named."""
+    root = write_state(tmp_path / "alone")
+    done = run(root, "review")
+    assert done.returncode == 2
+    assert "in no git repository" in done.stderr
+    write_state(tmp_path / "other", FALSE)
+    assert run(root, "review", "../other", ".", "--fail-on", "flips").returncode == 0
+    assert run(root, "review", ".", "../other").returncode == 1
+    assert run(root, "review", ".", "../other", "--fail-on", "never").returncode == 0
+    printed = run(root, "review", ".", "../other", "--format", "json").stdout
+    assert read_review(printed).counts.flipped == 1
+    assert os.listdir(root / "review") == ["review.json"]  # noqa: PTH208 - nothing half-written
+
+
+def test_what_a_workflow_names_is_the_target(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``GITHUB_BASE_REF`` goes before the default branch: pull requests may be against another one."""
+    git(repository, "branch", "release", "change")
+    monkeypatch.setenv("GITHUB_BASE_REF", "release")
+    config = repository / "reports/mkdocs.yml"
+    assert open_states(None, None, config).base.origin.commit == git(repository, "rev-parse", "change")
