@@ -329,7 +329,7 @@ def test_a_report_outside_of_a_repository_needs_two_names(tmp_path: Path) -> Non
     assert run(root, "review", ".", "../other", "--fail-on", "never").returncode == 0
     printed = run(root, "review", ".", "../other", "--format", "json").stdout
     assert read_review(printed).counts.flipped == 1
-    assert os.listdir(root / "review") == ["review.json"]  # noqa: PTH208 - nothing half-written
+    assert sorted(os.listdir(root / "review")) == ["review.html", "review.json"]  # noqa: PTH208 - nothing half-written
 
 
 def test_what_a_workflow_names_is_the_target(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -338,3 +338,15 @@ def test_what_a_workflow_names_is_the_target(repository: Path, monkeypatch: pyte
     monkeypatch.setenv("GITHUB_BASE_REF", "release")
     config = repository / "reports/mkdocs.yml"
     assert open_states(None, None, config).base.origin.commit == git(repository, "rev-parse", "change")
+
+
+def test_a_review_is_printed_as_a_comment_and_for_github(tmp_path: Path) -> None:
+    """The comment goes to the terminal, or besides annotations to the summary of the job."""
+    root = write_state(tmp_path / "alone")
+    write_state(tmp_path / "other", FALSE)
+    comment = run(root, "review", ".", "../other", "--format", "markdown").stdout
+    assert "<!-- reportgen:review:" in comment
+    summary = tmp_path / "summary.md"
+    printed = run(root, "review", ".", "../other", "--format", "github", GITHUB_STEP_SUMMARY=str(summary))
+    assert printed.stdout.startswith("::error file=content/")
+    assert summary.read_text("utf-8") == comment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,8 +41,8 @@ _NO_REVIEW = 2
     "json",
     "markdown",
     "github",
-    purpose="For people, for other programs, as a comment, or as annotations of GitHub, which adds the comment to"
-    " the summary of the job.",
+    purpose="For people, for other programs, as a comment, or as annotations of GitHub; these add the comment"
+    " to the summary of the job.",
 )
 @click.option(
     "--fail-on",
@@ -89,7 +88,7 @@ def review(
 
 def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:
     from reportgen.review.comment import Surroundings, write_annotations, write_comment
-    from reportgen.review.states import find_pages_folder
+    from reportgen.review.states import add_to_summary, find_pages_folder
     from reportgen.review.text import list_lines
 
     comment = (
@@ -97,9 +96,7 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
     )
     if form == "github":
         click.echo(write_annotations(found, pages=find_pages_folder(config_file)), nl=False)
-        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(comment)
+        add_to_summary(comment)
     elif form == "text":
         for line in list_lines(found):
             print_line(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,6 +153,13 @@ def write_file(path: Path, text: str) -> None:
         replace_file(str(path), text.encode())
     except OSError as error:
         raise ReportError(diagnose_disk_error(error, str(path), "the review cannot be written")) from error
+
+
+def add_to_summary(comment: str) -> None:
+    """Append a comment to the summary of the GitHub job that runs this, if any."""
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(comment)
 
 
 def find_pages_folder(config_file: Path) -> str:
