@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reportgen.cli.comment import comment
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
@@ -27,7 +26,7 @@ from reportgen.cli.output import (
     show_reading,
     warn,
 )
-from reportgen.cli.review import review
+from reportgen.cli.review import comment, review
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
 from reportgen.site.terminal import clean_lines, clean_text
