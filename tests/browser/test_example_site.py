@@ -24,7 +24,9 @@ ALIVE_CLASS = re.compile("rg-is-(live|read)")
 BENCHMARKS = ("math500", "aime", "model-comparison", "training-diagnostics")
 ALIVE = (*BENCHMARKS, "guide/altair", "guide/vega-lite")
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-_OVERFLOW = """() => {
+_OVERFLOW = """async () => {
+    await document.fonts.ready;
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     const width = document.scrollingElement.scrollWidth;
     if (width <= innerWidth) return [];
     const out = (node) => node.getBoundingClientRect().right > innerWidth + 0.5;
