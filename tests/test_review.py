@@ -17,8 +17,8 @@ from made_reviews import CHANGES, write_state
 from pydantic import ValidationError
 
 from reportgen.core.cache import Cache
-from reportgen.review.compare import compare_reports, thin_review
-from reportgen.review.model import Origin, is_met, make_review_schema, read_review, write_review
+from reportgen.review.compare import compare_reports
+from reportgen.review.model import Origin, is_met, make_review_schema, read_review, thin_review, write_review
 from reportgen.review.snapshot import Snapshot, read_snapshot, take_snapshot
 from reportgen.review.text import list_lines
 from reportgen.site.checking import draft_report
@@ -273,7 +273,7 @@ def test_a_review_that_is_too_large_loses_points_first(take: Take, monkeypatch: 
     size = len(write_review(whole).encode())
     left = []
     for most in (size, size - 100, size * 3 // 4, 1200):
-        monkeypatch.setattr("reportgen.review.compare._ROOM", most)
+        monkeypatch.setattr("reportgen.review.model._ROOM", most)
         thinned = thin_review(whole)
         left.append((len(thinned.figures), len(thinned.statements), thinned.truncated))
         assert read_review(write_review(thinned)) == thinned

@@ -16,7 +16,7 @@ import pytest
 from fake_github import BOT, FORK_ID, HEAD_SHA, TOKEN, GitHub, make_comment, make_pull, make_zip, serve
 from made_comments import make_everything, make_number, make_review
 
-from reportgen.review.comment import Surroundings, make_marker, write_comment
+from reportgen.review.comment import CommentContext, make_marker, write_comment
 from reportgen.review.model import MOST_BYTES, Origin, write_review
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_a_fork_gets_a_comment(github: GitHub, post: Post) -> None:
     assert post() == (0, "Posted a comment of pull request 7.\n")
     link = "https://github.example/lab/report/actions/runs/5/artifacts/2"
     (comment,) = github.comments
-    assert comment["body"] == write_comment(REVIEW, surroundings=Surroundings(link=link, from_fork=True))
+    assert comment["body"] == write_comment(REVIEW, surroundings=CommentContext(link=link, from_fork=True))
     assert "computed in the fork's own run" in comment["body"]
 
 
@@ -291,7 +291,7 @@ def test_a_comment_that_was_posted_though_the_answer_got_lost_is_not_posted_twic
     """After a failed POST it looks for its comment again."""
     text = write_comment(
         REVIEW,
-        surroundings=Surroundings(link="https://github.example/lab/report/actions/runs/5", from_fork=True),
+        surroundings=CommentContext(link="https://github.example/lab/report/actions/runs/5", from_fork=True),
     )
     github.failures = [("POST .*", 502, {})]
     github.before = lambda line: (

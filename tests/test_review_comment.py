@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from reportgen.review.comment import (
     FEWEST_CHARACTERS,
     MOST_CHARACTERS,
-    Surroundings,
+    CommentContext,
     make_marker,
     name_picture,
     rank_numbers,
@@ -37,7 +37,7 @@ from reportgen.review.model import Counts, Delta, Estimate, Origin, Review, read
 CASES = Path(__file__).parent / "review_comments"
 NAMES = sorted(path.name for path in CASES.iterdir())
 LINK = "https://example.org/review.html"
-AROUND = Surroundings(link=LINK)
+AROUND = CommentContext(link=LINK)
 OURS = {"<details>", "<summary>Everything else</summary>", "</details>", "<code>", "</code>"}
 DIRECTIONS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 SENTINEL = "zqx"
@@ -97,7 +97,7 @@ def test_the_longest_words_fit_into_the_fewest_characters() -> None:
     state = Origin(kind="folder", name=name, tool=name, modified=True, built=False, why=name)
     counts = Counts(**dict.fromkeys(Counts.model_fields, many) | {"worse": many // 2})
     review = make_review(base=state, head=state.model_copy(update={"tool": f"x{name[1:]}"}), counts=counts)
-    around = Surroundings(link=f"https://{'x' * 500}", from_fork=True)
+    around = CommentContext(link=f"https://{'x' * 500}", from_fork=True)
     comment = write_comment(review, most_characters=FEWEST_CHARACTERS, surroundings=around)
     assert 2_500 < len(comment) <= FEWEST_CHARACTERS
     with pytest.raises(ValueError, match="needs 4,000 characters"):
@@ -211,7 +211,7 @@ def test_nothing_changed_is_a_sentence() -> None:
 def test_pictures_are_those_of_a_folder() -> None:
     """At most four, light and dark, by names that need no escapes."""
     review = make_everything(HOSTILE, 6)
-    comment = write_comment(review, surroundings=Surroundings(picture_base="https://example.org/p/"))
+    comment = write_comment(review, surroundings=CommentContext(picture_base="https://example.org/p/"))
     shown = re.findall(r'(?:src|srcset)="([^"]*)"', comment)
     assert len(shown) == 8
     assert all(re.fullmatch(r"https://example\.org/p/[a-z0-9-]+\.png", one) for one in shown)
@@ -221,7 +221,7 @@ def test_pictures_are_those_of_a_folder() -> None:
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "https://a.example/) x", "//a.example", "x" * 9])
 def test_an_address_must_be_one(address: str) -> None:
     """It comes from the caller and stands outside of code."""
-    for around in (Surroundings(link=address), Surroundings(picture_base=address)):
+    for around in (CommentContext(link=address), CommentContext(picture_base=address)):
         with pytest.raises(ValueError, match="not an address"):
             write_comment(make_review(), surroundings=around)
 
@@ -267,7 +267,7 @@ def test_the_command_prints_the_comment(tmp_path: Path) -> None:
         tmp_path, "comment", "review.json", "--link", LINK, "--max-chars", "4000", "-f", "a/mkdocs.yml"
     )
     assert (done.returncode, done.stderr) == (0, "")
-    around = Surroundings("a/mkdocs.yml", LINK)
+    around = CommentContext("a/mkdocs.yml", LINK)
     assert done.stdout == write_comment(review, most_characters=4000, surroundings=around)
 
 

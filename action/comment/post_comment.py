@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
-from reportgen.review.comment import Surroundings, make_marker, write_comment
+from reportgen.review.comment import CommentContext, make_marker, write_comment
 from reportgen.review.model import MOST_BYTES, Review, read_review
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def post(variables: Mapping[str, str], sleep: Sleep) -> str:
     if review.head.commit != run["head_sha"]:
         raise RefusedError("The review is not about the commit that the run was for.")
     link = f"{variables['GITHUB_SERVER_URL'].rstrip('/')}/{repository}/actions/runs/{int(run['id'])}"
-    around = Surroundings(
+    around = CommentContext(
         config_path=variables["REPORTGEN_CONFIG_FILE"],
         link=f"{link}/artifacts/{int(page['id'])}" if page else link,
         from_fork=run["head_repository"]["id"] != pull["base"]["repo"]["id"],

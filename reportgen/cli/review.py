@@ -91,12 +91,12 @@ def review(
 
 
 def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:
-    from reportgen.review.comment import Surroundings, write_annotations, write_comment
+    from reportgen.review.comment import CommentContext, write_annotations, write_comment
     from reportgen.review.states import add_to_summary, find_pages_folder
     from reportgen.review.text import list_lines
 
     comment = (
-        write_comment(found, surroundings=Surroundings(config_file.as_posix())) if form != "json" else ""
+        write_comment(found, surroundings=CommentContext(config_file.as_posix())) if form != "json" else ""
     )
     if form == "github":
         click.echo(write_annotations(found, pages=find_pages_folder(config_file)), nl=False)
@@ -140,7 +140,7 @@ def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, conf
       reportgen comment review/review.json --link https://example.org/review.html > comment.md
     """
     from reportgen.core.errors import make_error
-    from reportgen.review.comment import Surroundings, write_comment
+    from reportgen.review.comment import CommentContext, write_comment
     from reportgen.review.model import MOST_BYTES, read_review
 
     with report_problems("nothing was written"):
@@ -149,7 +149,7 @@ def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, conf
         except ValueError:
             step = 'Make one with "reportgen review", of the same version as this'
             raise make_error(review.name, "this is no review of format 1", step) from None
-        around = Surroundings(config_file, link, picture_base)
+        around = CommentContext(config_file, link, picture_base)
         try:
             text = write_comment(value, most_characters=max_chars, surroundings=around)
         except ValueError as error:

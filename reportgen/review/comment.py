@@ -47,7 +47,7 @@ _ADDRESS = re.compile(r"https?://[^\s()<>\"'`\\|]{1,500}")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CommentContext:
     """What a comment says besides the review.
 
     ``config_path`` is the report's ``mkdocs.yml`` as the repository has it: a comment is found again by it.
@@ -65,7 +65,7 @@ def write_comment(
     review: Review,
     *,
     most_characters: int = MOST_CHARACTERS,
-    surroundings: Surroundings | None = None,
+    surroundings: CommentContext | None = None,
 ) -> str:
     """A comment of at most so many characters, which ends with its marker; shorter, it says less.
 
@@ -75,7 +75,7 @@ def write_comment(
     """
     if most_characters < FEWEST_CHARACTERS:
         raise ValueError(f"a comment needs {FEWEST_CHARACTERS:,} characters")
-    around = surroundings or Surroundings()
+    around = surroundings or CommentContext()
     for address in filter(None, (around.link, around.picture_base)):
         if not _ADDRESS.fullmatch(address):
             raise ValueError("not an address that a comment can link to")
@@ -127,7 +127,7 @@ def name_picture(figure: FigureChange, *, dark: bool = False) -> str:
     return f"{words}-{digest}{'-dark' if dark else ''}.png"
 
 
-def _join_parts(review: Review, around: Surroundings, rows: int, lines: int) -> str:
+def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -> str:
     ranked = rank_numbers(review.numbers)[:rows]
     parts = [
         _write_alert(review),
@@ -271,7 +271,7 @@ def _show_pictures(review: Review, base: str) -> Iterator[str]:
         )
 
 
-def _write_last_line(review: Review, around: Surroundings) -> str:
+def _write_last_line(review: Review, around: CommentContext) -> str:
     tools = sorted({quote(one, LONGEST_NAME) for one in (review.base.tool, review.head.tool) if one})
     parts = [
         f"{_name_state(review.base)} → {_name_state(review.head)}",

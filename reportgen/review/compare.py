@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from reportgen.core import __version__
-from reportgen.review.figures import Surroundings, compare_figures, compare_tables
+from reportgen.review.figures import ChangeContext, compare_figures, compare_tables
 from reportgen.review.identity import match, match_pages, match_statements
 from reportgen.review.model import (
     LONGEST_NAME,
-    MOST_BYTES,
     MOST_ENTRIES,
     Counts,
     Family,
@@ -23,7 +22,7 @@ from reportgen.review.model import (
     StatementChange,
     StatementSide,
     clip,
-    write_review,
+    thin_review,
 )
 from reportgen.review.numbers import compare_numbers
 from reportgen.review.reported import compare_reported
@@ -37,16 +36,13 @@ if TYPE_CHECKING:
     from reportgen.review.model import Cause
     from reportgen.review.snapshot import Snapshot
 
-# For a review without the words on what is left out.
-_ROOM: Final = MOST_BYTES - 5_000
-
 
 def compare_reports(base: Snapshot, head: Snapshot) -> Review:
     """What changed from ``base`` to ``head``; the files of drafted states are read where they differ."""
     pages = match_pages(base, head)
     renamed = {was["path"]: now["path"] for was, now in pages.pairs if was["path"] != now["path"]}
     sources = tuple(_compare_sources(base, head))
-    around = Surroundings(
+    around = ChangeContext(
         renamed=renamed,
         changed_files=frozenset(
             one.name for one in sources if one.files_added or one.files_removed or one.files_changed
@@ -101,7 +97,7 @@ def _count(review: Review, same: int) -> Counts:
     )
 
 
-def _compare_statements(pages: Matched[dict[str, Any]], around: Surroundings) -> Iterator[StatementChange]:
+def _compare_statements(pages: Matched[dict[str, Any]], around: ChangeContext) -> Iterator[StatementChange]:
     for before, after in pages.pairs:
         matched = match_statements(before["statements"], after["statements"])
         partners = {id(now): was for was, now in matched.pairs}
@@ -119,7 +115,7 @@ def _compare_statements(pages: Matched[dict[str, Any]], around: Surroundings) ->
 
 
 def _compare_statement(
-    page: str, was: Mapping[str, Any] | None, now: Mapping[str, Any], around: Surroundings
+    page: str, was: Mapping[str, Any] | None, now: Mapping[str, Any], around: ChangeContext
 ) -> StatementChange | None:
     if was is None:
         return _describe_statement(page, "new", None, now)
@@ -272,44 +268,3 @@ def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
         sides[0], sides[1], lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"])
     )
     return ProblemChanges(new=describe(matched.new), gone=describe(matched.gone))
-
-
-def thin_review(review: Review) -> Review:
-    """The review within its limits; what is left out, points of figures first, is named in ``truncated``."""
-    words = [*review.truncated]
-    for name in ("statements", "numbers", "figures", "tables", "pages", "sources"):
-        review = _shorten(review, name, MOST_ENTRIES, words)
-    spare = _ROOM - len(write_review(review).encode())
-    if spare < 0:
-        review = _leave_out_points(review, spare, words)
-    for name in ("tables", "figures", "pages", "sources", "numbers", "statements"):
-        count = len(getattr(review, name))
-        while count and len(write_review(review).encode()) > _ROOM:
-            count //= 2
-            review = _shorten(review, name, count, words)
-    return review.model_copy(update={"truncated": tuple(words[-50:])}) if words else review
-
-
-def _shorten(review: Review, name: str, most: int, words: list[str]) -> Review:
-    entries = getattr(review, name)
-    if len(entries) <= most:
-        return review
-    words.append(f"{len(entries) - most:,} of {len(entries):,} {name}")
-    return review.model_copy(update={name: entries[:most]})
-
-
-def _leave_out_points(review: Review, spare: int, words: list[str]) -> Review:
-    """The review without the points of as many figures, from the last, as it is too large for."""
-    figures = list(review.figures)
-    for place in range(len(figures) - 1, -1, -1):
-        if spare >= 0:
-            break
-        one = figures[place]
-        if not one.series:
-            continue
-        series = tuple(each.model_copy(update={"before": (), "after": ()}) for each in one.series)
-        figures[place] = one.model_copy(update={"series": series})
-        spare += len(one.model_dump_json()) - len(figures[place].model_dump_json())
-    changed = sum(was is not now for was, now in zip(review.figures, figures, strict=True))
-    words.append(f"the points of {changed:,} of {len(figures):,} figures")
-    return review.model_copy(update={"figures": tuple(figures)})

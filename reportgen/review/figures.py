@@ -43,7 +43,7 @@ _VALUES: Final = ("value", "score", "difference")
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ChangeContext:
     """What is known of both states beyond one figure, to find the cause of its change."""
 
     renamed: Mapping[str, str]  # new paths of pages, by their old ones
@@ -84,7 +84,7 @@ class ComparedFigures(NamedTuple):
     without_points: int
 
 
-def compare_figures(base: Snapshot, head: Snapshot, around: Surroundings) -> ComparedFigures:
+def compare_figures(base: Snapshot, head: Snapshot, around: ChangeContext) -> ComparedFigures:
     """Figures that changed, in the order of the report; those that are gone last."""
     matched = match_shown(base.figures, head.figures, around.renamed)
     partners = {id(after): before for before, after in matched.pairs}
@@ -99,7 +99,7 @@ def compare_figures(base: Snapshot, head: Snapshot, around: Surroundings) -> Com
 
 
 def _compare_figure(
-    before: FigureState | None, after: FigureState | None, around: Surroundings, *, most: int
+    before: FigureState | None, after: FigureState | None, around: ChangeContext, *, most: int
 ) -> FigureChange | None:
     """What changed of a figure, with so many points of each series at ``most``; None if nothing did."""
     if before is None or after is None:
@@ -254,7 +254,7 @@ def _find_widest_gap(before: Sequence[Point], after: Sequence[Point]) -> Place |
     return Place(step=now[0], delta=now[1] - value, beyond_band=beyond)
 
 
-def compare_tables(base: Snapshot, head: Snapshot, around: Surroundings) -> Iterator[TableChange]:
+def compare_tables(base: Snapshot, head: Snapshot, around: ChangeContext) -> Iterator[TableChange]:
     """Every table that changed, with the rows that did, by the name in their first cell."""
     matched = match_shown(base.tables, head.tables, around.renamed)
     partners = {id(after): before for before, after in matched.pairs}

@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 FORMAT: Final = 1
 MOST_BYTES: Final = 5_000_000
 """Of a review as JSON; a larger one is thinned, see ``Review.truncated``."""
+# Without the words on what was left out.
+_ROOM: Final = MOST_BYTES - 5_000
 MOST_POINTS: Final = 400
 """Of one series of a figure, before and after each."""
 LONGEST_NAME: Final = 300
@@ -382,3 +384,44 @@ def clip(text: str, most: int = LONGEST_TEXT) -> str:
     """A text on one line, cut to what a review may hold; what is no Unicode becomes ``?``."""
     line = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def thin_review(review: Review) -> Review:
+    """The review within its limits; what is left out, points of figures first, is named in ``truncated``."""
+    words = [*review.truncated]
+    for name in ("statements", "numbers", "figures", "tables", "pages", "sources"):
+        review = _shorten(review, name, MOST_ENTRIES, words)
+    spare = _ROOM - len(write_review(review).encode())
+    if spare < 0:
+        review = _leave_out_points(review, spare, words)
+    for name in ("tables", "figures", "pages", "sources", "numbers", "statements"):
+        count = len(getattr(review, name))
+        while count and len(write_review(review).encode()) > _ROOM:
+            count //= 2
+            review = _shorten(review, name, count, words)
+    return review.model_copy(update={"truncated": tuple(words[-50:])}) if words else review
+
+
+def _shorten(review: Review, name: str, most: int, words: list[str]) -> Review:
+    entries = getattr(review, name)
+    if len(entries) <= most:
+        return review
+    words.append(f"{len(entries) - most:,} of {len(entries):,} {name}")
+    return review.model_copy(update={name: entries[:most]})
+
+
+def _leave_out_points(review: Review, spare: int, words: list[str]) -> Review:
+    """The review without the points of as many figures, from the last, as it is too large for."""
+    figures = list(review.figures)
+    for place in range(len(figures) - 1, -1, -1):
+        if spare >= 0:
+            break
+        one = figures[place]
+        if not one.series:
+            continue
+        series = tuple(each.model_copy(update={"before": (), "after": ()}) for each in one.series)
+        figures[place] = one.model_copy(update={"series": series})
+        spare += len(one.model_dump_json()) - len(figures[place].model_dump_json())
+    changed = sum(was is not now for was, now in zip(review.figures, figures, strict=True))
+    words.append(f"the points of {changed:,} of {len(figures):,} figures")
+    return review.model_copy(update={"figures": tuple(figures)})

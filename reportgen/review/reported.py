@@ -17,7 +17,7 @@ from reportgen.review.verdicts import Moved, judge, list_differences
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.review.figures import Surroundings
+    from reportgen.review.figures import ChangeContext
     from reportgen.review.model import Cause, NumberChange
     from reportgen.review.snapshot import Snapshot
 
@@ -41,7 +41,7 @@ class _Reported:
 
 
 def compare_reported(
-    base: Snapshot, head: Snapshot, around: Surroundings
+    base: Snapshot, head: Snapshot, around: ChangeContext
 ) -> tuple[tuple[NumberChange, ...], int]:
     """Every number that differs, and how many are the same."""
     matched = match(
@@ -59,7 +59,7 @@ def compare_reported(
     return numbers, len(judged) - len(numbers)
 
 
-def _compare(before: _Reported, after: _Reported, around: Surroundings) -> Moved:
+def _compare(before: _Reported, after: _Reported, around: ChangeContext) -> Moved:
     moved = replace(
         _describe(after),
         before=before.estimate,

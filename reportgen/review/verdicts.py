@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reportgen.core.words import format_count
 from reportgen.review.effects import ALPHA, Effect
-from reportgen.review.model import Delta, NumberChange, clip
+from reportgen.review.model import LONGEST_NAME, Delta, NumberChange, clip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,14 +79,14 @@ def judge(moved: Moved, p_adjusted: float | None) -> NumberChange | None:
     if verdict in {"higher", "lower"} and moved.higher_is_better is not None:
         good = (verdict == "higher") is moved.higher_is_better
     return NumberChange(
-        page=clip(moved.page, 300),
-        block=clip(moved.block, 300),
-        title=clip(moved.title, 300),
-        source=clip(moved.source, 300),
-        benchmark=clip(moved.benchmark, 300),
-        series=clip(moved.series, 300),
-        was_series=clip(moved.was_series, 300),
-        metric=clip(moved.metric, 300),
+        page=clip(moved.page, LONGEST_NAME),
+        block=clip(moved.block, LONGEST_NAME),
+        title=clip(moved.title, LONGEST_NAME),
+        source=clip(moved.source, LONGEST_NAME),
+        benchmark=clip(moved.benchmark, LONGEST_NAME),
+        series=clip(moved.series, LONGEST_NAME),
+        was_series=clip(moved.was_series, LONGEST_NAME),
+        metric=clip(moved.metric, LONGEST_NAME),
         percent=moved.percent,
         step=moved.step,
         before=moved.before,
