@@ -23,6 +23,7 @@ from made_reviews import BASE, CHANGES, EXAM, write_state
 from reportgen.cli.main import cli
 from reportgen.core.errors import ReportError
 from reportgen.review.compare import compare_reports
+from reportgen.review.git import find_repository
 from reportgen.review.model import is_met, read_review
 from reportgen.review.states import open_states
 from reportgen.site.checking import draft_report
@@ -140,6 +141,21 @@ def test_the_working_tree_is_reviewed_with_what_is_not_committed(repository: Pat
     states = open_states("change", None, repository / "reports/mkdocs.yml")
     assert states.head.origin.modified
     assert compare_reports(*states).counts.mended == 2
+
+
+def test_a_change_in_the_second_of_a_checkout_is_seen(repository: Path, tmp_path: Path) -> None:
+    """Of a file that keeps its size, git knows this by the time of its index alone."""
+    page, head = repository / "reports/content/training.md", git(repository, "rev-parse", "HEAD")
+    known, text = find_repository(repository), page.read_text("utf-8")
+    assert known
+    for name in "abcde":
+        page.write_text("other", "utf-8")
+        time.sleep(1 - time.time() % 1)
+        git(repository, "checkout", "--quiet", "--", "reports")
+        page.write_text(text.replace("Accuracy", "accuracy"), "utf-8")
+        time.sleep(1 - time.time() % 1)
+        (tmp_path / name).mkdir()
+        assert known.is_modified(head, tmp_path / name)
 
 
 def test_revisions_may_be_named_in_both_places(repository: Path) -> None:

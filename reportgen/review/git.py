@@ -82,7 +82,7 @@ class Repository:
         index = self.folder / "index"
         if not index.is_file():
             return False
-        shutil.copyfile(index, folder / "index")
+        shutil.copy2(index, folder / "index")  # a file as new as the index is compared by its content
         own = f"--git-dir={self._borrow_objects(commit, folder)}"
         command = ("git", *_FLAGS, own, f"--work-tree={self.checkout}")
         environment = {**_make_environment(folder), "GIT_INDEX_FILE": str(folder / "index")}
