@@ -25,7 +25,7 @@ _UNSET = ("SOURCE_DATE_EPOCH", "MKDOCSCONFIG", "PYTHONHASHSEED")
 
 
 def copy_example(folder: Path, *without: str) -> Path:
-    """Copy the example report to a folder of its own, without files of these names, and return that folder."""
+    """Copy the example report to a folder of its own, without what is so named, and return that folder."""
     folder.mkdir(parents=True)
     for part in PARTS:
         source = ROOT / part

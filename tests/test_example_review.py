@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from example_site import REPORTGEN, ROOT, made_once, run
 from made_example_review import AFTER, BEFORE, write_states
 from take_comment_picture import COMMENT, MOST_BYTES, PICTURE, read_digest, sign
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GUIDE = ROOT / "content/guide/review.md"
 PRINTED = re.compile(r"(?<=^```text\n)Before: .*?(?=^```$)", re.MULTILINE | re.DOTALL)
