@@ -26,14 +26,14 @@ MOST_BYTES = 120_000
 _COLOURS = 32
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><style>
-body { margin: 0; padding: 12px; width: 1080px; background: #fff; color: #1f2328;
+body { margin: 0; padding: 12px; width: max-content; background: #fff; color: #1f2328;
   font: 14px/1.5 -apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif; }
 article { border: 1px solid #d1d9e0; border-radius: 6px; }
 header { padding: 8px 16px; border-bottom: 1px solid #d1d9e0; border-radius: 6px 6px 0 0; background: #f6f8fa;
   color: #59636e; }
 header b { color: #1f2328; }
 header span { margin: 0 4px; padding: 0 6px; border: 1px solid #d1d9e0; border-radius: 2em; font-size: 12px; }
-main { padding: 16px; }
+main { padding: 16px; width: 700px; }
 main > :first-child { margin-top: 0; }
 main > :last-child { margin-bottom: 0; }
 h3 { margin: 24px 0 16px; font-size: 1.25em; line-height: 1.25; }
@@ -58,6 +58,11 @@ a { color: #0969da; }
 </style><body><article>
 <header><b>github-actions</b><span>bot</span> commented</header>
 <main>COMMENT</main></article>"""
+# As wide as the widest line of its strips.
+_FIT = """() => {
+    const widths = [...document.querySelectorAll("pre")].map((strips) => strips.scrollWidth + 16);
+    document.querySelector("main").style.width = `${Math.max(700, ...widths)}px`;
+}"""
 _ALERT = re.compile(r"<blockquote>\n<p>\[!(\w+)\]")
 
 
@@ -131,9 +136,10 @@ def main() -> str | None:
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path=chromium, args=flags)
-        tab = browser.new_page(device_scale_factor=2, viewport={"width": 1104, "height": 600})
+        tab = browser.new_page(device_scale_factor=2, viewport={"width": 1280, "height": 600})
         tab.set_content(draw_page(comment))
-        shot = base64.b64encode(tab.screenshot(full_page=True)).decode()
+        tab.evaluate(_FIT)
+        shot = base64.b64encode(tab.locator("body").screenshot()).decode()
         width, colours, pixels = tab.evaluate(_COUNT_COLOURS, [f"data:image/png;base64,{shot}", _COLOURS])
         browser.close()
     PICTURE.write_bytes(write_picture(width, bytes(colours), base64.b64decode(pixels), sign(comment)))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GUIDE = ROOT / "content/guide/review.md"
 PRINTED = re.compile(r"(?<=^```text\n)Before: .*?(?=^```$)", re.MULTILINE | re.DOTALL)
-MOST_LINES = 3
+MOST_ENTRIES = 3
 """Of one kind, in what the guide shows of what is printed."""
 
 
@@ -40,12 +40,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shorten(printed: str) -> str:
-    """The first lines of each kind, and how many more there are."""
+    """The first entries of each kind, and how many more there are."""
     blocks = []
     for block in printed.rstrip("\n").split("\n\n"):
-        title, *lines = block.split("\n")
-        more = [f"  … {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
-        blocks.append("\n".join((title, *lines[:MOST_LINES], *more)))
+        title, *entries = re.split(r"\n(?=  \S)", block)
+        rest = len(entries) - MOST_ENTRIES
+        blocks.append("\n".join((title, *entries[:MOST_ENTRIES], *[f"  … {rest} more"][: max(rest, 0)])))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -67,11 +67,9 @@ def test_the_example_is_as_accepted(name: str, made: Path, request: pytest.Fixtu
 
 def test_the_example_shows_one_of_each(made: Path) -> None:
     """A false statement, a number that moved, one within noise and one with more runs; nothing hides them."""
-    review = json.loads((made / "review/review.json").read_text("utf-8"))
-    counts = {name: count for name, count in review["counts"].items() if count}
-    numbers = {"differences": 1, "unclear": 1, "re_estimated": 1, "same": counts["same"]}
-    assert counts == {"flipped": 1, **numbers, "figures": 3, "tables": 3, "pages": 2}
-    assert review["problems"]["gone"] == []
+    counts = json.loads((made / "review/review.json").read_text("utf-8"))["counts"]
+    shown = ("flipped", "stale_values", "differences", "worse", "unclear", "re_estimated")
+    assert [counts[name] for name in shown] == [1, 0, 1, 0, 1, 1]
     assert GUIDE.with_name("example-review.html").stat().st_size < 300_000
 
 
