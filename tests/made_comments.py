@@ -32,6 +32,7 @@ from reportgen.review.model import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MOST_COUNTED = 2**53 - 1
 BASE, HEAD = "a" * 40, "b" * 40
 HOSTILE = (
     "</details>@everyone",
@@ -110,7 +111,7 @@ def make_everything(words: Sequence[str] = HOSTILE, most: int = 3) -> Review:
     return make_review(
         base=Origin(kind="folder", name=word(), tool=word()),
         head=Origin(kind="folder", name=word(), tool=word(), built=False, why=word()),
-        counts=Counts(flipped=most, worse=2, differences=5, stale_values=10**30),
+        counts=Counts(flipped=most, worse=2, differences=5, stale_values=MOST_COUNTED),
         family=Family(tests=17, correction="holm"),
         statements=tuple(
             StatementChange(
@@ -184,7 +185,8 @@ _CHANGES = st.builds(
     percent=st.booleans(),
     before=_ESTIMATES,
     after=_ESTIMATES,
-    delta=st.none() | st.builds(Delta, value=_NUMBERS, low=_PARTS, high=_PARTS, p_adjusted=_PARTS),
+    delta=st.none()
+    | st.builds(Delta, value=_NUMBERS, low=_PARTS, high=_PARTS, p_adjusted=st.none() | st.floats(0, 1)),
     verdict=st.sampled_from(["higher", "unclear", "re-estimated", "too few", "same"]),
     good=st.none() | st.booleans(),
 )

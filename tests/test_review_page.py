@@ -41,7 +41,7 @@ from reportgen.review.model import (
 from reportgen.review.page.document import MOST_FIGURES, write_page
 from reportgen.review.page.judged import MOST_ROWS
 from reportgen.review.page.pictures import assign_review_slots, draw_pictures, draw_view, list_states
-from reportgen.review.page.wording import describe_rest, describe_verdict
+from reportgen.review.words import describe_findings, describe_rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,17 +138,18 @@ def test_a_page_of_nothing_says_so() -> None:
     [
         (
             Counts(flipped=2, differences=3, unclear=5),
-            "2 statements became false, 3 numbers differ by more than noise, 5 moved within noise.",
+            "2 claims became false, 3 numbers moved by more than noise (better or worse is not known), "
+            "5 changes may be noise.",
         ),
-        (Counts(unclear=1), "1 number moved within noise."),
-        (Counts(stale_values=1), "1 number in the text no longer matches."),
-        (Counts(new=2), "No statement became false, and no number differs by more than noise."),
+        (Counts(unclear=1), "1 change may be noise."),
+        (Counts(stale_values=1), "1 number in the text no longer matches the data."),
+        (Counts(new=2), "No statement became false, and no number moved by more than noise."),
     ],
 )
 def test_the_verdict_is_a_sentence(counts: Counts, verdict: str) -> None:
     """What matters most comes first, in words."""
     changed = say(counts=counts, pages=make_everything().pages)
-    assert describe_verdict(changed) == verdict
+    assert describe_findings(changed) == verdict
     assert verdict in read_words(write_page(changed))
 
 
@@ -239,7 +240,7 @@ def test_numbers_that_cannot_be_compared_have_both_values_and_the_reason() -> No
     """And no difference."""
     words = read_words(write_page(make_everything()))
     not_comparable = words.partition("Not comparable")[2].partition("New numbers")[0]
-    assert "28.1 % [26.1, 30.1] 52.0 % [49.0, 55.0] pass@1 → pass@4 its definition changed" in not_comparable
+    assert "28.1 % [26.1, 30.1] 52.0 % [49.0, 55.0] metric: pass@1 → pass@4" in not_comparable
     assert "points" not in not_comparable
 
 

@@ -138,10 +138,7 @@ def _write_alert(review: Review) -> str:
     kind = "CAUTION" if severe else "WARNING" if counts.stale_values or counts.worse or errors else "NOTE"
     first, *others = [
         *_explain(review.head, "The report could not be built"),
-        *(
-            words.list_findings(review)
-            or ["No statement became false, and no number moved by more than noise"]
-        ),
+        *words.list_findings(review),
         *_explain(review.base, "There is nothing to compare with"),
     ]
     lines = [f"**{first}.**", *(f"{one}." for one in others), words.describe_rest(review)]
@@ -198,7 +195,7 @@ def _write_row(number: NumberChange) -> str:
         metric += f" at {words.describe_step(number.step)}"
     verdict = words.format_verdict(number)
     verdict = f"**{verdict}**" if number.verdict in {"higher", "lower"} else verdict
-    why = [words.describe_units(number), words.describe_causes(number.causes, ("data",))]
+    why = [words.describe_units(number), words.describe_reason(number)]
     why += [quote_in_table(number.why, 2 * LONGEST_NAME)] if number.why else []
     verdict = ": ".join(filter(None, [verdict, "; ".join(filter(None, why))]))
     change, delta = words.format_change(number), words.format_delta(number)

@@ -106,7 +106,7 @@ def _compare_figure(
     definitions += tuple(text for name in after.sources or () for text in around.definitions.get(name, ()))
     texts = [None if one.csv is None else get_digest(one.csv) for one in (before, after)]
     numbers = before.numbers != after.numbers or (None not in texts and texts[0] != texts[1])
-    names = {*before.settings, *after.settings} if drafted else set()
+    names = {*before.settings, *after.settings} - {"id"} if drafted else set()
     other = {name for name in names if before.settings.get(name) != after.settings.get(name)}
     words = bool(other & _WORDS)
     if not numbers and not definitions:

@@ -260,7 +260,7 @@ class Axis(Value):
 
 Definitions: TypeAlias = Annotated[
     tuple[Text, ...],
-    Field(max_length=50, description="What of its definition changed: smooth 0 → 0.6."),
+    Field(max_length=50, description="What of its definition changed: smooth: 0 → 0.6."),
 ]
 
 

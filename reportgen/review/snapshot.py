@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +33,7 @@ _DEFINING_SOURCE: Final = (
 )
 # Settings of a block that decide what it shows; the others decide how that looks.
 _DEFINING_BLOCK: Final = (
-    *("metric", "metrics", "source", "sources", "x", "series", "level", "band", "peak", "smooth"),
+    *("source", "sources", "x", "series", "level", "band", "peak", "smooth"),
     *("benchmark", "benchmarks", "baseline", "estimand", "family", "higher_is_better", "slices"),
     *("difference", "columns", "spec", "function", "of", "count", "rules"),
 )
@@ -127,17 +128,26 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
     whole = (page for page in report.pages if all((page.path, one.id) in report.shown for one in page.blocks))
     report = replace(report, pages=tuple(whole))
     text = format_report_json(report, Provenance(origin.commit, ""))
-    blocks = [(page, block) for page in report.pages for block in page.blocks]
+    drafted = _collect_numbers(report, root, cache)
+    # With the page's metric, which a block need not name.
+    metrics: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for one in drafted.numbers:
+        metrics[one.page, one.block][one.request.metric] = None
+    blocks = [
+        (page, block, ", ".join(metrics[page.path, block.id]))
+        for page in report.pages
+        for block in page.blocks
+    ]
     return Snapshot(
         origin.model_copy(update={"report_sha256": hashlib.sha256(text.encode()).hexdigest()}),
         json.loads(text),
-        tuple(figure for page, block in blocks for figure in _list_figures(page, block, report)),
-        tuple(table for page, block in blocks for table in _list_tables(page, block, report)),
-        _collect_numbers(report, root, cache),
+        tuple(figure for one in blocks for figure in _list_figures(*one, report)),
+        tuple(table for one in blocks for table in _list_tables(*one, report)),
+        drafted,
     )
 
 
-def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureState]:
+def _list_figures(page: Page, block: Block, metric: str, report: Report) -> Iterator[FigureState]:
     settings, sources = block.settings.model_dump(mode="json"), _list_sources(block, page)
     for figure in list_figures(report.shown[page.path, block.id]):
         yield FigureState(
@@ -148,7 +158,7 @@ def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureSt
             words=f"{figure.caption}\n{figure.summary}",
             numbers=figure.numbers,
             settings=settings,
-            definition=_define_block(settings) | define_numbers(figure.numbers),
+            definition=_define_block(settings, metric) | define_numbers(figure.numbers),
             sources=sources,
             slots=report.slots,
             key=report.keys.get((page.path, block.id), ""),
@@ -159,9 +169,9 @@ def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureSt
         )
 
 
-def _list_tables(page: Page, block: Block, report: Report) -> Iterator[TableState]:
+def _list_tables(page: Page, block: Block, metric: str, report: Report) -> Iterator[TableState]:
     shown, sources = report.shown[page.path, block.id], _list_sources(block, page)
-    definition = _define_block(block.settings.model_dump(mode="json"))
+    definition = _define_block(block.settings.model_dump(mode="json"), metric)
     for numbers in (getattr(shown, "numbers", {}), *(one.numbers for one in list_figures(shown))):
         definition |= define_numbers(numbers)
     for table in list_tables(shown):
@@ -306,9 +316,9 @@ def define_source(source: Source) -> dict[str, str]:
     return {f"{name} of {source.name}": _to_text(value) for name, value in settings.items()}
 
 
-def _define_block(settings: Mapping[str, Any]) -> dict[str, str]:
+def _define_block(settings: Mapping[str, Any], metric: str) -> dict[str, str]:
     stated = {name: _to_text(settings[name]) for name in _DEFINING_BLOCK if settings.get(name)}
-    return stated | _define_filter(settings.get("filter", {}))
+    return stated | _define_filter(settings.get("filter", {})) | ({"metric": metric} if metric else {})
 
 
 def _list_sources(block: Block, page: Page) -> tuple[str, ...]:

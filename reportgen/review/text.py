@@ -61,7 +61,7 @@ def _list_statement(statement: StatementChange) -> list[str]:
     where = f"{statement.page}:{known.line}" if known.line else statement.page
     sides = [("before: ", statement.before), ("after:  ", statement.after)]
     found = [f"{word}{one.found}" for word, one in sides if one]
-    return [f'{where}: {words.describe_statement(statement)}: "{known.words}"', *found]
+    return [f'{where}: "{known.words}": {words.describe_statement(statement)}', *found]
 
 
 def _list_number(number: NumberChange) -> list[str]:
@@ -71,7 +71,7 @@ def _list_number(number: NumberChange) -> list[str]:
     at = "" if number.step is None else f" at {words.describe_step(number.step)}"
     p, delta = words.format_adjusted_p(number), words.format_delta(number)
     sides = [words.format_side(number, one) for one in (number.before, number.after)]
-    why = [words.describe_units(number), words.describe_causes(number.causes, ("data",)), number.why]
+    why = [words.describe_units(number), words.describe_reason(number), number.why]
     return [
         f"{number.page}: {name}, {metric}{at}: {words.format_verdict(number)}",
         ", ".join(filter(None, [f"{sides[0]} → {sides[1]}", f"Δ {delta}" if delta else "",

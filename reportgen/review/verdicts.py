@@ -56,9 +56,9 @@ class Moved:
 
 
 def list_differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
-    """What differs between two definitions: ``smooth: 0 → 0.6``; of a metric ``pass@1 → pass@4``."""
+    """What differs between two definitions: ``smooth: 0 → 0.6``."""
     return tuple(
-        f"{'' if name == 'metric' else f'{name}: '}{clip(was, _LONGEST)} → {clip(now, _LONGEST)}"
+        f"{name}: {clip(was, _LONGEST)} → {clip(now, _LONGEST)}"
         for name in sorted({*before, *after})
         if (was := before.get(name, "not set")) != (now := after.get(name, "not set"))
     )

@@ -42,12 +42,7 @@ _SHORT_COMMIT: Final = 8
 # Shares beyond are no shares, and decimals of larger or finer numbers are written with an exponent.
 _MOST_SHARE, _LARGEST, _FINEST = 1e6, 1e9, 1e-5
 _GOOD: Final = {True: ", better", False: ", worse", None: ""}
-_CAUSES: Final = {
-    "data": "the data changed",
-    "text": "the text changed",
-    "definition": "its definition changed",
-    "tool": "reportgen changed",
-}
+_CAUSES: Final = {"data": "the data", "text": "the text", "definition": "its definition", "tool": "reportgen"}
 _CORRECTIONS: Final = {
     "none": "",
     "holm": "Holm's method",
@@ -203,6 +198,12 @@ def describe_units(number: NumberChange) -> str:
     return "; ".join(filter(None, parts))
 
 
+def describe_reason(number: NumberChange) -> str:
+    """Why a number changed, where that is not plain: the data, or what its verdict says."""
+    defined = number.verdict in {"not comparable", "measured differently"}
+    return describe_causes(number.causes, ("definition",) if defined else ("data",))
+
+
 def _join_counts(noun: str, *counts: tuple[int, str]) -> str:
     """``3 runs shared, 2 added``; empty if all are 0."""
     (first, *more) = [(count, word) for count, word in counts if count] or [(0, "")]
@@ -227,19 +228,24 @@ def list_findings(review: Review) -> list[str]:
         ),
         (counts.worse, "number is worse by more than noise", "numbers are worse by more than noise"),
         (better, "number is better by more than noise", "numbers are better by more than noise"),
-        (moved, "number moved by more than noise", "numbers moved by more than noise"),
+        (
+            moved,
+            "number moved by more than noise (better or worse is not known)",
+            "numbers moved by more than noise (better or worse is not known)",
+        ),
         (counts.unclear - _count_few(review), "change may be noise", "changes may be noise"),
         (counts.mended, "statement was put right", "statements were put right"),
     ]
-    return [format_count(count, one, many) for count, one, many in found if count > 0]
+    said = [format_count(count, one, many) for count, one, many in found if count > 0]
+    both = review.base.built and review.head.built and not review.is_empty
+    return said or ["No statement became false, and no number moved by more than noise"] * both
 
 
 def describe_findings(review: Review) -> str:
     """The same in one sentence."""
-    if review.is_empty:
-        return "Nothing changed."
-    found = list_findings(review) or ["No statement became false, and no number moved by more than noise"]
-    return f"{', '.join(found)}."
+    built = review.base.built and review.head.built
+    found = ", ".join(list_findings(review))
+    return f"{found or ('Nothing changed' if built else 'There is no report to compare with')}."
 
 
 def describe_rest(review: Review) -> str:
@@ -257,7 +263,7 @@ def describe_rest(review: Review) -> str:
     said = [format_count(count, one, many) for count, one, many in found if count > 0]
     if not said or review.is_empty:
         return ""
-    if len(said) == 1 and counts.same > 1 and not list_findings(review):
+    if len(said) == 1 and counts.same > 1 and not (counts.differences or counts.unclear):
         return f"All {counts.same:,} numbers are the same."
     others = "other " if counts.differences or counts.unclear > _count_few(review) else ""
     return f"Of the {others}numbers {join_names(said)}."
@@ -302,8 +308,8 @@ def describe_origin(origin: Origin) -> OriginWords:
 
 
 def describe_causes(causes: Causes, plain: Causes = ()) -> str:
-    """``the data changed and its definition changed``; empty where they are the ``plain`` ones."""
-    return "" if causes == plain else join_names([_CAUSES[cause] for cause in causes])
+    """``the data and its definition changed``; empty where they are the ``plain`` ones."""
+    return "" if causes in {plain, ()} else f"{join_names([_CAUSES[one] for one in causes])} changed"
 
 
 def name_outcome(change: StatementChange) -> str:

@@ -179,7 +179,7 @@ def _describe_number(number: NumberChange) -> dict[str, Any]:
         "method_key": _name_method(number.method),
         "explained": explained,
         "units": words.describe_units(number),
-        "causes": words.describe_causes(number.causes, ("data",)),
+        "causes": words.describe_reason(number),
         "why": number.why,
     }
 
