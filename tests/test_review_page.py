@@ -12,6 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from html_tree import read_html
+from hypothesis import given, settings
+from made_comments import ANY_REVIEW
 from shown_reviews import (
     HOSTILE,
     make_curve,
@@ -25,6 +27,7 @@ from shown_reviews import (
     make_statement,
 )
 
+from reportgen.review.comment import write_comment
 from reportgen.review.model import (
     Axis,
     Counts,
@@ -41,6 +44,7 @@ from reportgen.review.model import (
 from reportgen.review.page.document import MOST_FIGURES, write_page
 from reportgen.review.page.judged import MOST_ROWS
 from reportgen.review.page.pictures import assign_review_slots, draw_pictures, draw_view, list_states
+from reportgen.review.text import list_lines as list_text
 from reportgen.review.words import describe_findings, describe_rest
 
 if TYPE_CHECKING:
@@ -138,8 +142,10 @@ def test_a_page_of_nothing_says_so() -> None:
     [
         (
             Counts(flipped=2, differences=3, unclear=5),
-            "2 claims became false, 3 numbers moved by more than noise (better or worse is not known), "
-            "5 changes may be noise.",
+            (
+                "2 claims became false, 3 numbers moved by more than noise (better or worse is not known), "
+                "5 changes may be noise."
+            ),
         ),
         (Counts(unclear=1), "1 change may be noise."),
         (Counts(stale_values=1), "1 number in the text no longer matches the data."),
@@ -347,6 +353,17 @@ def test_only_what_was_is_hollow() -> None:
     assert fills == ["var(--rg-bg)", "var(--rg-series-1)", "var(--rg-series-muted)"]
 
 
+@settings(max_examples=60)
+@given(ANY_REVIEW)
+def test_no_number_breaks_an_output(review: Review) -> None:
+    """Whatever a file holds that follows the schema: lines, page and pictures, each of a decent length."""
+    assert max(map(len, list_text(review))) < 1_700
+    assert not re.search(r'"(nan|inf)', write_page(review))
+    for svg in draw_pictures(review).values():
+        assert not re.search(r'"(nan|inf)', svg)
+        ET.fromstring(svg)  # noqa: S314 - our own
+
+
 @pytest.mark.parametrize("scale", ["linear", "log", "time"])
 @pytest.mark.parametrize(
     "points",
@@ -379,7 +396,7 @@ def test_any_number_can_be_drawn(points: tuple[tuple[float | None, ...], ...], s
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-9, 1e12, 1e308])
 @pytest.mark.parametrize("percent", [False, True])
 def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
-    """In a few words."""
+    """In a few words: on the page, in the terminal, and in the comment with its strips."""
     number = make_number("a", (0.1, 0.1), (0.2, 0.1), 0.1, "higher").model_copy(
         update={
             "percent": percent,
@@ -388,8 +405,10 @@ def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
             "delta": Delta(value=-2 * size if size < 1e308 else -size, low=-size, high=size, p=0.0),
         }
     )
-    html = write_page(say(numbers=(number,)))
-    assert max(map(len, re.findall(r">([^<]+)</span>", html.partition("<tbody")[2]))) < 120
+    review = say(numbers=(number,))
+    assert max(map(len, re.findall(r">([^<]+)</span>", write_page(review).partition("<tbody")[2]))) < 120
+    assert max(map(len, list_text(review))) < 120
+    assert max(map(len, write_comment(review).splitlines())) < 220
 
 
 def test_files_have_safe_names_and_stand_alone() -> None:
