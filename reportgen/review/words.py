@@ -260,13 +260,17 @@ def describe_rest(review: Review) -> str:
         (counts.gone, "is gone", "are gone"),
         (counts.same, "is the same", "are the same"),
     ]
-    said = [format_count(count, one, many) for count, one, many in found if count > 0]
+    said = [(count, one if count == 1 else many) for count, one, many in found if count > 0]
     if not said or review.is_empty:
         return ""
-    if len(said) == 1 and counts.same > 1 and not (counts.differences or counts.unclear):
-        return f"All {counts.same:,} numbers are the same."
-    others = "other " if counts.differences or counts.unclear > _count_few(review) else ""
-    return f"Of the {others}numbers {join_names(said)}."
+    others = counts.differences or counts.unclear > _count_few(review)
+    if len(said) > 1:
+        parts = join_names([f"{count:,} {verb}" for count, verb in said])
+        return f"Of the {'other ' if others else ''}numbers {parts}."
+    ((count, verb),) = said
+    if count == 1:
+        return f"The {'other' if others else 'only'} number {verb}."
+    return f"{'The other' if others else 'All'} {count:,} numbers {verb}."
 
 
 def _count_few(review: Review) -> int:
@@ -278,12 +282,12 @@ def describe_tests(review: Review) -> str:
     family = review.family
     if not family.tests:
         return ""
-    level = f"Intervals are {family.level * 100:.10g} %, each by itself"
+    level = f"Intervals are {family.level * 100:.10g} %"
     correction = _CORRECTIONS[family.correction]
-    if not correction:
+    if not correction or family.tests == 1:
         return f"{level}."
     many = format_count(family.tests, "test")
-    return f"{level}; p and verdicts are adjusted for all {many} of this change together, by {correction}."
+    return f"{level}, each by itself; p and verdicts are adjusted for all {many} of this change together, by {correction}."
 
 
 # ---- states, causes, statements

@@ -253,7 +253,7 @@ class _Chart:
             ends = [
                 plot.find_pixel(float(np.interp(one.at.step, line.steps, line.values)))
                 for line in sides
-                if line
+                if line and line.steps.size
             ]
             if len(ends) == len(sides) and abs(ends[1] - ends[0]) >= _SHORTEST_ARROW:
                 yield _draw_arrow(
