@@ -142,10 +142,7 @@ def test_a_page_of_nothing_says_so() -> None:
     [
         (
             Counts(flipped=2, differences=3, unclear=5),
-            (
-                "2 claims became false, 3 numbers moved by more than noise (better or worse is not known), "
-                "5 changes may be noise."
-            ),
+            "2 claims became false, 3 numbers moved by more than noise, 5 changes may be noise.",
         ),
         (Counts(unclear=1), "1 change may be noise."),
         (Counts(stale_values=1), "1 number in the text no longer matches the data."),

@@ -217,8 +217,10 @@ def _join_counts(noun: str, *counts: tuple[int, str]) -> str:
 def list_findings(review: Review) -> list[str]:
     """What a reviewer has to know, gravest first: ``1 claim became false``."""
     counts = review.counts
-    better = min(sum(one.good is True for one in review.numbers), max(counts.differences - counts.worse, 0))
-    moved = max(counts.differences - counts.worse - better, 0)
+    known = {"worse": counts.worse, "better": sum(one.good is True for one in review.numbers)}
+    way = next((word for word, count in known.items() if count == counts.differences), "")
+    directions = ", ".join(f"{count:,} {word}" for word, count in known.items() if count)
+    noise = "by more than noise" + (f" ({directions})" if directions and not way else "")
     found = [
         (counts.flipped, "claim became false", "claims became false"),
         (
@@ -226,12 +228,10 @@ def list_findings(review: Review) -> list[str]:
             "number in the text no longer matches the data",
             "numbers in the text no longer match the data",
         ),
-        (counts.worse, "number is worse by more than noise", "numbers are worse by more than noise"),
-        (better, "number is better by more than noise", "numbers are better by more than noise"),
         (
-            moved,
-            "number moved by more than noise (better or worse is not known)",
-            "numbers moved by more than noise (better or worse is not known)",
+            counts.differences,
+            f"number {f'is {way}' if way else 'moved'} {noise}",
+            f"numbers {f'are {way}' if way else 'moved'} {noise}",
         ),
         (counts.unclear - _count_few(review), "change may be noise", "changes may be noise"),
         (counts.mended, "statement was put right", "statements were put right"),
@@ -287,7 +287,8 @@ def describe_tests(review: Review) -> str:
     if not correction or family.tests == 1:
         return f"{level}."
     many = format_count(family.tests, "test")
-    return f"{level}, each by itself; p and verdicts are adjusted for all {many} of this change together, by {correction}."
+    adjusted = f"p and verdicts are adjusted for all {many} of this change together, by {correction}"
+    return f"{level}, each by itself; {adjusted}."
 
 
 # ---- states, causes, statements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from reportgen.core.words import format_equation, format_number, format_p
+from reportgen.core.words import format_equation, format_p
 from reportgen.review import words
 from reportgen.review.page.pictures import draw_strip
 from reportgen.review.page.wording import MEANINGS, METHODS, cut
@@ -162,7 +162,7 @@ def _describe_number(number: NumberChange) -> dict[str, Any]:
         "series": number.series,
         "was_series": number.was_series,
         "what": [word for word in (number.metric, number.benchmark) if word],
-        "at": "" if number.step is None else format_number(number.step, significant=6),
+        "at": "" if number.step is None else words.describe_step(number.step),
         "page": number.page,
         "title": number.title or number.block,
         "before": _describe_estimate(number.before, digits),
