@@ -6,8 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core import __version__
-from reportgen.review.figures import ChangeContext, compare_figures, compare_tables
-from reportgen.review.identity import match, match_pages, match_statements
+from reportgen.review.comparison.figures import ChangeContext, compare_figures, compare_tables
+from reportgen.review.comparison.identity import match, match_pages, match_statements
+from reportgen.review.comparison.numbers import compare_numbers
+from reportgen.review.comparison.reported import compare_reported
+from reportgen.review.comparison.verdicts import list_differences
 from reportgen.review.model import (
     LONGEST_NAME,
     MOST_ENTRIES,
@@ -24,15 +27,12 @@ from reportgen.review.model import (
     clip,
     thin_review,
 )
-from reportgen.review.numbers import compare_numbers
-from reportgen.review.reported import compare_reported
 from reportgen.review.snapshot import define_source
-from reportgen.review.verdicts import list_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.review.identity import Matched
+    from reportgen.review.comparison.identity import Matched
     from reportgen.review.model import Cause, SourceOutcome, StatementOutcome
     from reportgen.review.snapshot import Snapshot
 

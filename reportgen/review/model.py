@@ -11,7 +11,7 @@ import json
 import sys
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 FORMAT: Final = 1
 MOST_BYTES: Final = 5_000_000
@@ -125,6 +125,9 @@ class StatementSide(Value):
     evidence: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
 
 
+_NOWHERE: Final = StatementSide(words="", expression="", truth="cannot be decided", expected=True, found="")
+
+
 class StatementChange(Value):
     """A claim or bound value that flipped, or was written, rewritten or removed.
 
@@ -142,15 +145,7 @@ class StatementChange(Value):
     @property
     def latest(self) -> StatementSide:
         """It after the change, or before if it is gone."""
-        side = self.after or self.before
-        if side is None:
-            raise ValueError("a statement that changed is there before or after")
-        return side
-
-    @model_validator(mode="after")
-    def _check_sides(self) -> StatementChange:
-        _ = self.latest
-        return self
+        return self.after or self.before or _NOWHERE
 
     @property
     def is_broken(self) -> bool:
@@ -238,9 +233,7 @@ class SeriesChange(Value):
 
     name: Name
     was_name: Name = ""
-    change: SeriesOutcome = Field(
-        description="definition: what it is compared with changed, so that both values are only shown."
-    )
+    change: SeriesOutcome
     slot: Annotated[int, Field(ge=0, le=7)] | None = Field(
         None, description="Its place in the palette on the report's page; empty if grey, or not known."
     )
@@ -258,10 +251,8 @@ class Axis(Value):
     difference: bool = Field(False, description="Whether its values are differences: of shares, in points.")
 
 
-Definitions: TypeAlias = Annotated[
-    tuple[Text, ...],
-    Field(max_length=50, description="What of its definition changed: smooth: 0 → 0.6."),
-]
+Definitions: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=50)]
+"""What of its definition changed: ``smooth: 0 → 0.6``."""
 
 
 class FigureChange(Value):
@@ -376,13 +367,8 @@ def is_met(review: Review, condition: str) -> bool:
     What flipped is not known where there is no report to compare with.
     """
     flips = review.base.built and any(one.is_broken for one in review.statements)
-    met = {
-        "flips": flips,
-        "worse": flips or review.counts.worse > 0,
-        "any": not review.is_empty,
-        "never": False,
-    }
-    return met[condition]
+    worse = flips or review.counts.worse > 0
+    return {"flips": flips, "worse": worse, "any": not review.is_empty, "never": False}[condition]
 
 
 def read_review(text: str | bytes) -> Review:

@@ -11,7 +11,7 @@ import numpy as np
 
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import format_count
-from reportgen.review.effects import (
+from reportgen.review.comparison.effects import (
     Effect,
     ItemSides,
     RunGroups,
@@ -19,10 +19,15 @@ from reportgen.review.effects import (
     estimate_over_runs,
     find_scale,
 )
-from reportgen.review.identity import identify_curve_runs, identify_score_runs, match_runs, match_series
+from reportgen.review.comparison.identity import (
+    identify_curve_runs,
+    identify_score_runs,
+    match_runs,
+    match_series,
+)
+from reportgen.review.comparison.verdicts import Moved, list_differences
 from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
-from reportgen.review.verdicts import Moved, list_differences
 from reportgen.settings.blocks import split_metric
 from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import Curve, FloatArray, Request
-    from reportgen.review.identity import Matched, RunRows
+    from reportgen.review.comparison.identity import Matched, RunRows
     from reportgen.review.model import Cause
     from reportgen.review.snapshot import Drafted, RequestedNumbers
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from reportgen.figures.style import pick_slots
-from reportgen.review.identity import match
+from reportgen.review.comparison.identity import match
 from reportgen.review.model import LONGEST_NAME, MOST_SERIES, Place, SeriesChange, bound, clip
 
 if TYPE_CHECKING:

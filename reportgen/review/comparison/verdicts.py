@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reportgen.review.effects import ALPHA, Effect
+from reportgen.review.comparison.effects import ALPHA, Effect
 from reportgen.review.model import LONGEST_NAME, Delta, NumberChange, bound, clip
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from reportgen.core.cache import get_digest
-from reportgen.review.identity import match, match_shown
-from reportgen.review.lines import compare_lines
+from reportgen.review.comparison.identity import match, match_shown
+from reportgen.review.comparison.lines import compare_lines
+from reportgen.review.comparison.verdicts import list_differences
 from reportgen.review.model import (
     LONGEST_NAME,
     MOST_POINTS,
@@ -19,7 +20,6 @@ from reportgen.review.model import (
     clip,
 )
 from reportgen.review.snapshot import define_numbers
-from reportgen.review.verdicts import list_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
