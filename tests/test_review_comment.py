@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from made_comments import (
     ANY_REVIEW,
     HOSTILE,
+    MOST_COUNTED,
     make_broken,
     make_everything,
     make_number,
@@ -27,12 +28,12 @@ from reportgen.review.comment import (
     CommentContext,
     make_marker,
     name_picture,
-    rank_numbers,
     write_annotations,
     write_comment,
 )
 from reportgen.review.markdown.quoting import fit_name, quote
 from reportgen.review.model import Counts, Delta, Estimate, Origin, Review, read_review, write_review
+from reportgen.review.words import rank_numbers
 
 CASES = Path(__file__).parent / "review_comments"
 NAMES = sorted(path.name for path in CASES.iterdir())
@@ -93,7 +94,7 @@ def test_any_review_fits_and_ends_with_its_marker(review: Review, most: int) -> 
 
 def test_the_longest_words_fit_into_the_fewest_characters() -> None:
     """Backticks take three times their number, and everything is there at once."""
-    name, many = "`" * 300, 10**30
+    name, many = "`" * 300, MOST_COUNTED
     state = Origin(kind="folder", name=name, tool=name, modified=True, built=False, why=name)
     counts = Counts(**dict.fromkeys(Counts.model_fields, many) | {"worse": many // 2})
     review = make_review(base=state, head=state.model_copy(update={"tool": f"x{name[1:]}"}), counts=counts)
@@ -135,7 +136,9 @@ def test_a_quoted_text_is_one_code_span(text: str, most: int) -> None:
 
 def test_no_line_begins_with_a_foreign_word() -> None:
     """Bots obey lines such as "/approve": ours begin with words or marks of our own."""
-    ours = re.compile(r"> |- |  - |\| |#{3} |\*\*|`{3}|<|axis {4}|before {2}|after {3}|$|\d+ (of|tests)")
+    ours = re.compile(
+        r"> |- |  - |\| |#{3} |\*\*|`{3}|<|axis {4}|before {2}|after {3}|$|\d+ of|Intervals are"
+    )
     *lines, state, blank, _marker, end = write_comment(make_everything(("/approve", "/lgtm"))).split("\n")
     assert (blank, end) == ("", "")
     assert state.startswith("`/")

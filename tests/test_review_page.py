@@ -12,6 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from html_tree import read_html
+from hypothesis import given, settings
+from made_comments import ANY_REVIEW
 from shown_reviews import (
     HOSTILE,
     make_curve,
@@ -25,6 +27,7 @@ from shown_reviews import (
     make_statement,
 )
 
+from reportgen.review.comment import write_comment
 from reportgen.review.model import (
     Axis,
     Counts,
@@ -41,7 +44,8 @@ from reportgen.review.model import (
 from reportgen.review.page.document import MOST_FIGURES, write_page
 from reportgen.review.page.judged import MOST_ROWS
 from reportgen.review.page.pictures import assign_review_slots, draw_pictures, draw_view, list_states
-from reportgen.review.page.wording import describe_rest, describe_verdict
+from reportgen.review.text import list_lines as list_text
+from reportgen.review.words import describe_findings, describe_rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,17 +142,17 @@ def test_a_page_of_nothing_says_so() -> None:
     [
         (
             Counts(flipped=2, differences=3, unclear=5),
-            "2 statements became false, 3 numbers differ by more than noise, 5 moved within noise.",
+            "2 claims became false, 3 numbers moved by more than noise, 5 changes may be noise.",
         ),
-        (Counts(unclear=1), "1 number moved within noise."),
-        (Counts(stale_values=1), "1 number in the text no longer matches."),
-        (Counts(new=2), "No statement became false, and no number differs by more than noise."),
+        (Counts(unclear=1), "1 change may be noise."),
+        (Counts(stale_values=1), "1 number in the text no longer matches the data."),
+        (Counts(new=2), "No statement became false, and no number moved by more than noise."),
     ],
 )
 def test_the_verdict_is_a_sentence(counts: Counts, verdict: str) -> None:
     """What matters most comes first, in words."""
     changed = say(counts=counts, pages=make_everything().pages)
-    assert describe_verdict(changed) == verdict
+    assert describe_findings(changed) == verdict
     assert verdict in read_words(write_page(changed))
 
 
@@ -239,7 +243,7 @@ def test_numbers_that_cannot_be_compared_have_both_values_and_the_reason() -> No
     """And no difference."""
     words = read_words(write_page(make_everything()))
     not_comparable = words.partition("Not comparable")[2].partition("New numbers")[0]
-    assert "28.1 % [26.1, 30.1] 52.0 % [49.0, 55.0] pass@1 → pass@4 its definition changed" in not_comparable
+    assert "28.1 % [26.1, 30.1] 52.0 % [49.0, 55.0] metric: pass@1 → pass@4" in not_comparable
     assert "points" not in not_comparable
 
 
@@ -346,6 +350,17 @@ def test_only_what_was_is_hollow() -> None:
     assert fills == ["var(--rg-bg)", "var(--rg-series-1)", "var(--rg-series-muted)"]
 
 
+@settings(max_examples=60)
+@given(ANY_REVIEW)
+def test_no_number_breaks_an_output(review: Review) -> None:
+    """Whatever a file holds that follows the schema: lines, page and pictures, each of a decent length."""
+    assert max(map(len, list_text(review))) < 1_700
+    assert not re.search(r'"(nan|inf)', write_page(review))
+    for svg in draw_pictures(review).values():
+        assert not re.search(r'"(nan|inf)', svg)
+        ET.fromstring(svg)  # noqa: S314 - our own
+
+
 @pytest.mark.parametrize("scale", ["linear", "log", "time"])
 @pytest.mark.parametrize(
     "points",
@@ -378,7 +393,7 @@ def test_any_number_can_be_drawn(points: tuple[tuple[float | None, ...], ...], s
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-9, 1e12, 1e308])
 @pytest.mark.parametrize("percent", [False, True])
 def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
-    """In a few words."""
+    """In a few words: on the page, in the terminal, and in the comment with its strips."""
     number = make_number("a", (0.1, 0.1), (0.2, 0.1), 0.1, "higher").model_copy(
         update={
             "percent": percent,
@@ -387,8 +402,10 @@ def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
             "delta": Delta(value=-2 * size if size < 1e308 else -size, low=-size, high=size, p=0.0),
         }
     )
-    html = write_page(say(numbers=(number,)))
-    assert max(map(len, re.findall(r">([^<]+)</span>", html.partition("<tbody")[2]))) < 120
+    review = say(numbers=(number,))
+    assert max(map(len, re.findall(r">([^<]+)</span>", write_page(review).partition("<tbody")[2]))) < 120
+    assert max(map(len, list_text(review))) < 120
+    assert max(map(len, write_comment(review).splitlines())) < 220
 
 
 def test_files_have_safe_names_and_stand_alone() -> None:

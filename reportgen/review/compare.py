@@ -6,8 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core import __version__
-from reportgen.review.figures import ChangeContext, compare_figures, compare_tables
-from reportgen.review.identity import match, match_pages, match_statements
+from reportgen.review.comparison.figures import ChangeContext, compare_figures, compare_tables
+from reportgen.review.comparison.identity import match, match_pages, match_statements
+from reportgen.review.comparison.numbers import compare_numbers
+from reportgen.review.comparison.reported import compare_reported
+from reportgen.review.comparison.verdicts import list_differences
 from reportgen.review.model import (
     LONGEST_NAME,
     MOST_ENTRIES,
@@ -24,16 +27,13 @@ from reportgen.review.model import (
     clip,
     thin_review,
 )
-from reportgen.review.numbers import compare_numbers
-from reportgen.review.reported import compare_reported
 from reportgen.review.snapshot import define_source
-from reportgen.review.verdicts import list_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.review.identity import Matched
-    from reportgen.review.model import Cause
+    from reportgen.review.comparison.identity import Matched
+    from reportgen.review.model import Cause, SourceOutcome, StatementOutcome
     from reportgen.review.snapshot import Snapshot
 
 
@@ -122,7 +122,7 @@ def _compare_statement(
     text = any(was[name] != now[name] for name in ("words", "expression", "of", "expected_to_fail"))
     if not text and was["truth"] == now["truth"]:
         return None
-    change = "changed"
+    change: StatementOutcome = "changed"
     if was["as_expected"] != now["as_expected"]:
         change = "mended" if now["as_expected"] else "broken"
     facts = was["facts"] != now["facts"]
@@ -134,7 +134,7 @@ def _compare_statement(
 
 def _describe_statement(
     page: str,
-    change: Any,  # noqa: ANN401 - one of the words of the model
+    change: StatementOutcome,
     before: Mapping[str, Any] | None,
     after: Mapping[str, Any] | None,
     causes: tuple[Cause, ...] = ("text",),
@@ -196,7 +196,7 @@ def _compare_sources(base: Snapshot, head: Snapshot) -> Iterator[SourceChange]:
         if name not in before or name not in after:
             files = _clip_names(sorted(before.get(name) or after[name]))
             added, removed = (files, ()) if name in after else ((), files)
-            change: Any = "new" if name in after else "gone"
+            change: SourceOutcome = "new" if name in after else "gone"
             yield SourceChange(name=short, change=change, files_added=added, files_removed=removed)
             continue
         was, now = before[name], after[name]

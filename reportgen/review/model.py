@@ -8,6 +8,7 @@ text is plain text, to be escaped by whoever shows it.
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -29,14 +30,20 @@ MOST_SERIES: Final = 200
 Name: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
 Text: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Hash: TypeAlias = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
-Count: TypeAlias = Annotated[int, Field(ge=0)]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=2**53 - 1)]
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=MOST_ENTRIES)]
 
 Cause: TypeAlias = Literal["data", "text", "definition", "tool"]
 Causes: TypeAlias = Annotated[tuple[Cause, ...], Field(max_length=4)]
 Method: TypeAlias = Literal["paired", "welch", "nested runs", "given", "none"]
 Correction: TypeAlias = Literal["none", "holm", "step-down", "step-down and holm"]
+StatementOutcome: TypeAlias = Literal["broken", "mended", "changed", "new", "gone"]
+SeriesOutcome: TypeAlias = Literal["data", "definition", "same", "new", "gone", "renamed"]
+FigureOutcome: TypeAlias = Literal["data", "definition", "looks", "new", "gone"]
+TableOutcome: TypeAlias = Literal["data", "definition", "new", "gone"]
+SourceOutcome: TypeAlias = Literal["changed", "new", "gone"]
 Verdict: TypeAlias = Literal[
     "higher",
     "lower",
@@ -103,7 +110,7 @@ class Family(Value):
 
     tests: Count = 0
     correction: Correction = "none"
-    level: Number = 0.95
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
 
 
 class StatementSide(Value):
@@ -118,6 +125,9 @@ class StatementSide(Value):
     evidence: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
 
 
+_NOWHERE: Final = StatementSide(words="", expression="", truth="cannot be decided", expected=True, found="")
+
+
 class StatementChange(Value):
     """A claim or bound value that flipped, or was written, rewritten or removed.
 
@@ -127,10 +137,15 @@ class StatementChange(Value):
 
     page: Name
     kind: Literal["value", "claim"]
-    change: Literal["broken", "mended", "changed", "new", "gone"]
+    change: StatementOutcome
     before: StatementSide | None
     after: StatementSide | None
     causes: Causes = ()
+
+    @property
+    def latest(self) -> StatementSide:
+        """It after the change, or before if it is gone."""
+        return self.after or self.before or _NOWHERE
 
     @property
     def is_broken(self) -> bool:
@@ -154,14 +169,15 @@ class Delta(Value):
     value: Number
     low: Number | None = None
     high: Number | None = None
-    p: Number | None = None
-    p_adjusted: Number | None = Field(None, description="For all tests of the change.")
+    p: Probability | None = None
+    p_adjusted: Probability | None = Field(None, description="For all tests of the change.")
 
 
 class RunCounts(Value):
-    """Runs by name and rows: a run whose rows changed is removed and added."""
+    """Runs by their rows."""
 
     shared: Count = 0
+    replaced: Count = Field(0, description="Of equal name, with other rows; not counted as added or removed.")
     added: Count = 0
     removed: Count = 0
 
@@ -217,7 +233,10 @@ class SeriesChange(Value):
 
     name: Name
     was_name: Name = ""
-    change: Literal["data", "same", "new", "gone", "renamed"]
+    change: SeriesOutcome
+    slot: Annotated[int, Field(ge=0, le=7)] | None = Field(
+        None, description="Its place in the palette on the report's page; empty if grey, or not known."
+    )
     at: Place | None = None
     before: Points = ()
     after: Points = ()
@@ -229,6 +248,11 @@ class Axis(Value):
     title: Name = ""
     scale: Literal["linear", "log", "time", "series"] = "linear"
     percent: bool = False
+    difference: bool = Field(False, description="Whether its values are differences: of shares, in points.")
+
+
+Definitions: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=50)]
+"""What of its definition changed: ``smooth: 0 → 0.6``."""
 
 
 class FigureChange(Value):
@@ -240,11 +264,9 @@ class FigureChange(Value):
     was_id: Name = ""
     kind: Name
     title: Text
-    change: Literal["data", "definition", "looks", "new", "gone"]
+    change: FigureOutcome
     causes: Causes = ()
-    definitions: Annotated[tuple[Text, ...], Field(max_length=50)] = Field(
-        (), description="What of its definition changed: smooth 0 → 0.6."
-    )
+    definitions: Definitions = ()
     x: Axis = Axis()
     y: Axis = Axis()
     series: Annotated[tuple[SeriesChange, ...], Field(max_length=MOST_SERIES)] = ()
@@ -266,8 +288,9 @@ class TableChange(Value):
     page: Name
     id: Name
     title: Text
-    change: Literal["data", "definition", "new", "gone"]
+    change: TableOutcome
     causes: Causes = ()
+    definitions: Definitions = ()
     header: Cells = ()
     rows: Annotated[tuple[RowChange, ...], Field(max_length=MOST_SERIES)] = ()
 
@@ -287,7 +310,7 @@ class SourceChange(Value):
     """A source whose files or settings changed."""
 
     name: Name
-    change: Literal["changed", "new", "gone"] = "changed"
+    change: SourceOutcome = "changed"
     files_added: Names = ()
     files_removed: Names = ()
     files_changed: Names = ()
@@ -344,13 +367,8 @@ def is_met(review: Review, condition: str) -> bool:
     What flipped is not known where there is no report to compare with.
     """
     flips = review.base.built and any(one.is_broken for one in review.statements)
-    met = {
-        "flips": flips,
-        "worse": flips or review.counts.worse > 0,
-        "any": not review.is_empty,
-        "never": False,
-    }
-    return met[condition]
+    worse = flips or review.counts.worse > 0
+    return {"flips": flips, "worse": worse, "any": not review.is_empty, "never": False}[condition]
 
 
 def read_review(text: str | bytes) -> Review:
@@ -378,6 +396,11 @@ def make_review_schema() -> dict[str, Any]:
     """The JSON Schema of ``review.json``."""
     dialect = "https://json-schema.org/draft/2020-12/schema"
     return {"$schema": dialect, **Review.model_json_schema(mode="serialization")}
+
+
+def bound(number: float) -> float:
+    """A number that a review may hold: a sum of two may be infinite."""
+    return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
 def clip(text: str, most: int = LONGEST_TEXT) -> str:

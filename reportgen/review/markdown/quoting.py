@@ -12,7 +12,6 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from reportgen.review.markdown.number_words import clamp_count
 from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def quote(text: str, most: int = LONGEST_QUOTED) -> str:
 def quote_place(file: str, line: int | None) -> str:
     """A file and a line in it as a code span: ``math500.md:14``."""
     place = clean_words(file, LONGEST_NAME)
-    return quote(place if line is None else f"{place}:{clamp_count(line)}")
+    return quote(place if line is None else f"{place}:{line}")
 
 
 def quote_in_table(text: str, most: int = LONGEST_NAME) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,7 +21,8 @@ from reportgen.figures.plot import Look, Plot, SeriesLine
 from reportgen.figures.scores.dot_plot import Before, Row, draw_rows, draw_rows_file, name_rows_class
 from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, TICK_SIZE, assign_slots, get_colour, pick_slots
 from reportgen.figures.text import cut_text
-from reportgen.review.page.wording import describe_both, format_estimate, make_visible
+from reportgen.review.page.wording import describe_both, make_visible
+from reportgen.review.words import choose_digits, measure_half
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +79,7 @@ def draw_view(figure: FigureChange, state: State, slots: Slots, *, name: str, la
     chart = _Chart(figure, _pick(figure, slots))
     if chart.has_rows:
         rows = chart.make_rows(state)
-        svg = draw_rows(rows, chart.make_score_axis(), labelled_by=labelled_by)
+        svg = draw_rows(rows, chart.make_score_axis(), labelled_by=labelled_by, rule=chart.rule)
         return View(svg, name_rows_class(rows), ())
     plot = chart.make_plot(state, name)
     symbols = plot.symbols or state == "both"
@@ -111,7 +111,8 @@ def _draw_file(figure: FigureChange, slots: Slots) -> str:
     title, how, source = figure.title, describe_both(figure), f"{figure.page}, {figure.id}"
     if chart.has_rows:
         rows = chart.make_rows(state)
-        return draw_rows_file(rows, chart.make_score_axis(), title=title, subtitle=how, source=source)
+        axis, rule = chart.make_score_axis(), chart.rule
+        return draw_rows_file(rows, axis, title=title, subtitle=how, source=source, rule=rule)
     plot = chart.make_plot(state, "figure")
     drawing = draw_body(plot, make_line_paths(plot), fluid=False) + chart.draw_marks(plot, state)
     words = {"title": title, "subtitle": how, "source": source}
@@ -127,6 +128,9 @@ def _sort_series(figure: FigureChange) -> list[SeriesChange]:
 
 
 def _pick(figure: FigureChange, slots: Slots) -> dict[str, int | None]:
+    """The colour of each series: as on the report's own page, where the review says it."""
+    if any(one.slot is not None for one in figure.series):
+        return {one.name: one.slot for one in figure.series}
     return pick_slots(tuple(one.name for one in _sort_series(figure)), slots)
 
 
@@ -144,6 +148,11 @@ class _Chart:
     @property
     def scale(self) -> float:
         return 100.0 if self.figure.y.percent else 1.0
+
+    @property
+    def rule(self) -> float | None:
+        """Where a line stands among differences."""
+        return 0.0 if self.figure.y.difference else None
 
     @property
     def has_rows(self) -> bool:
@@ -244,7 +253,7 @@ class _Chart:
             ends = [
                 plot.find_pixel(float(np.interp(one.at.step, line.steps, line.values)))
                 for line in sides
-                if line
+                if line and line.steps.size
             ]
             if len(ends) == len(sides) and abs(ends[1] - ends[0]) >= _SHORTEST_ARROW:
                 yield _draw_arrow(
@@ -272,17 +281,20 @@ class _Chart:
     def _make_row(self, one: SeriesChange, state: State, before: Score | None, after: Score | None) -> Row:
         shown = before if state == "before" else after
         slot = self.slots[one.name]
-        write = partial(format_estimate, percent=self.figure.y.percent)
         if state != "both" or _is_unchanged(one):
-            words = write(*shown) if shown else ""
+            words = self._write(shown) if shown else ""
             # In a picture of both, only what was is hollow.
             both = state == "both"
             return replace(self._draw_row(one.name, None if both else slot, words, shown), full=both)
-        words = " → ".join(write(*side, interval=False) for side in (before, after) if side)
+        words = " → ".join(self._write((side[0], None, None)) for side in (before, after) if side)
         if not before or not after:
             words = f"{'new' if after else 'gone'}: {words}"
         ghost = Before(*self._to_axis(before)) if before else None
         return replace(self._draw_row(one.name, slot, words, after), before=ghost, full=True)
+
+    def _write(self, score: Score) -> str:
+        y, half = self.figure.y, measure_half(*score[1:])
+        return choose_digits(score, half, percent=y.percent, signed=y.difference).format_estimate(*score)
 
     def _draw_row(self, name: str, slot: int | None, words: str, shown: Score | None) -> Row:
         value, low, high = self._to_axis(shown) if shown else (None, None, None)
@@ -297,10 +309,14 @@ class _Chart:
     def make_score_axis(self) -> Axis:
         points = [p for one in self.figure.series for p in (*one.before, *one.after)]
         ends = [end for p in points for end in self._to_axis(p[1:]) if end is not None]
+        ends += [] if self.rule is None else [self.rule]
         title = _cut_title(self.figure.y.title)
         axis = make_linear_axis(title, min(ends), max(ends), count=6, pad=_PAD)
-        unit = " %" if self.figure.y.percent else ""
-        return replace(axis, labels=tuple(f"{label}{unit}" for label in axis.labels))
+        if not self.figure.y.percent:
+            return axis
+        if self.figure.y.difference:
+            return replace(axis, title=f"{title} (points)".lstrip())
+        return replace(axis, labels=tuple(f"{label} %" for label in axis.labels))
 
 
 def _cut_title(title: str) -> str:

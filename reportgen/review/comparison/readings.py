@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,11 +11,23 @@ import numpy as np
 
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import format_count
-from reportgen.review.effects import Effect, ItemSides, RunGroups, estimate_given, estimate_over_runs
-from reportgen.review.identity import identify_curve_runs, identify_score_runs, match_runs, match_series
-from reportgen.review.model import Estimate, ItemCounts, RunCounts
+from reportgen.review.comparison.effects import (
+    Effect,
+    ItemSides,
+    RunGroups,
+    estimate_given,
+    estimate_over_runs,
+    find_scale,
+)
+from reportgen.review.comparison.identity import (
+    identify_curve_runs,
+    identify_score_runs,
+    match_runs,
+    match_series,
+)
+from reportgen.review.comparison.verdicts import Moved, list_differences
+from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
-from reportgen.review.verdicts import Moved, describe_items, list_differences
 from reportgen.settings.blocks import split_metric
 from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
@@ -26,7 +39,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import Curve, FloatArray, Request
-    from reportgen.review.identity import Matched, RunRows
+    from reportgen.review.comparison.identity import Matched, RunRows
     from reportgen.review.model import Cause
     from reportgen.review.snapshot import Drafted, RequestedNumbers
 
@@ -52,10 +65,11 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
     values = read_runs_at(curve, step).values
     if not values.size:
         return None
-    centre, low, high = mean(values), None, None
-    if values.size > 1 and (spread := deviation(values)):
+    size, low, high = find_scale(values), None, None
+    centre = mean(values / size) * size
+    if values.size > 1 and (spread := deviation(values / size) * size):
         half = t_quantile((1 + level) / 2, values.size - 1) * spread / values.size**0.5
-        low, high = centre - half, centre + half
+        low, high = bound(centre - half), bound(centre + half)
     elif curve.given:
         low, high, _ = interpolate_band(curve, step)
     return Estimate(value=centre, low=low, high=high, n=values.size)
@@ -272,8 +286,15 @@ def _compare_given(moved: Moved, level: float) -> Effect:
     return estimate_given(known[0], known[1], level)
 
 
-def _count_runs(matched: Matched[RunRows] | Matched[tuple[RunRows, RunRows]]) -> RunCounts:
-    return RunCounts(shared=len(matched.pairs), added=len(matched.new), removed=len(matched.gone))
+def _count_runs(matched: Matched[RunRows]) -> RunCounts:
+    gone, new = (Counter(run.name for run in side) for side in (matched.gone, matched.new))
+    replaced = (gone & new).total()
+    return RunCounts(
+        shared=len(matched.pairs),
+        replaced=replaced,
+        added=len(matched.new) - replaced,
+        removed=len(matched.gone) - replaced,
+    )
 
 
 class ItemTable:
@@ -324,7 +345,7 @@ def _compare_items(
     if np.array_equal(before[shared], after[shared]) or not (matched.gone or matched.new):
         if items.only_base or items.only_head:
             effect = Effect("none", 0.0)
-            protocol = (*protocol, f"{describe_items(items)}, where nothing changed")
+            protocol = (*protocol, "other problems; nothing changed on the shared ones")
             moved = replace(moved, protocol=protocol, effect=effect, causes=("data", *moved.causes))
         return moved, None
     values = [scores for _, _, scores in sides]

@@ -6,21 +6,21 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.core.model import CurveRequest
-from reportgen.review.effects import Effect, ItemChanges, adjust_family
-from reportgen.review.identity import match_requests
+from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
+from reportgen.review.comparison.identity import match_requests
+from reportgen.review.comparison.readings import PairOfReadings, describe_number, read_estimates
+from reportgen.review.comparison.verdicts import judge
 from reportgen.review.model import Family
-from reportgen.review.readings import PairOfReadings, describe_number, read_estimates
-from reportgen.review.verdicts import judge
 from reportgen.statistics.permutation_tests import count_draws
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
     from reportgen.core.model import Request
-    from reportgen.review.effects import ItemSides
+    from reportgen.review.comparison.effects import ItemSides
+    from reportgen.review.comparison.verdicts import Moved
     from reportgen.review.model import Correction, NumberChange
     from reportgen.review.snapshot import Drafted, RequestedNumbers
-    from reportgen.review.verdicts import Moved
     from reportgen.statistics.permutation_tests import Hypothesis
 
 _CORRECTIONS: Final[Mapping[tuple[bool, bool], Correction]] = {

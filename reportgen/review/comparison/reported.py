@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.review.effects import Effect
-from reportgen.review.identity import match
+from reportgen.review.comparison.effects import Effect
+from reportgen.review.comparison.identity import match
+from reportgen.review.comparison.verdicts import Moved, judge, list_differences
 from reportgen.review.model import Estimate
 from reportgen.review.snapshot import NO_METHOD, define_numbers
-from reportgen.review.verdicts import Moved, judge, list_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.review.figures import ChangeContext
+    from reportgen.review.comparison.figures import ChangeContext
     from reportgen.review.model import Cause, NumberChange
     from reportgen.review.snapshot import Snapshot
 
