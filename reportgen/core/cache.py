@@ -37,6 +37,8 @@ _UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
 """Bytes of the checksum before each value, which detects damage ten times as fast as a hash."""
 _ENTRY = re.compile(r"[0-9a-f]{62}(\..+)?")
+OTHER_STATES = "other"
+"""Folder in a cache of what is only known of other states of the report, such as an older commit."""
 _TAG_FILE = "CACHEDIR.TAG"
 _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -301,6 +303,11 @@ class FileHashes:
             self._known[name] = [*mark, digest]
             self._changed = True
         return digest
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Paths of the files that the last build hashed."""
+        return tuple(self._known)
 
     def save(self) -> None:
         """Save the hashes for the next build, without files that this build did not hash."""

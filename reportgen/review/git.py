@@ -13,14 +13,13 @@ import subprocess
 import tarfile
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Final, cast
+from pathlib import Path
+from typing import IO, Final, cast
 
+from reportgen.core.cache import OTHER_STATES, FileHashes
 from reportgen.core.errors import make_error
 from reportgen.core.repository import find_checkout
 from reportgen.site.manifest import find_git_folders
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _FLAGS: Final = (
     *("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
@@ -193,6 +192,20 @@ class Repository:
             step = f"git config --global --add safe.directory {self.checkout}"
             raise make_error("HEAD", "git refuses this repository, which another user owns", step)
         return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
+
+
+def unpack_report(repository: Repository, commit: str, folder: Path, root: Path, cache: Path) -> Path:
+    """Unpack a commit into a folder, and return the folder of it that stands for ``root``, a report's.
+
+    The files that the last draft of that report hashed are hashed here, too, as this may be another process.
+    """
+    unpacked = repository.unpack(commit, folder) / root.relative_to(repository.checkout)
+    hashes = FileHashes(cache / OTHER_STATES)
+    for name in FileHashes(cache).names:
+        with suppress(OSError, ValueError):
+            hashes(unpacked / Path(name).relative_to(root))
+    hashes.save()
+    return unpacked
 
 
 def find_repository(folder: Path) -> Repository | None:

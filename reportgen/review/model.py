@@ -35,6 +35,7 @@ Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=MOST_ENTRIES)]
 
 Cause: TypeAlias = Literal["data", "text", "definition", "tool"]
 Causes: TypeAlias = Annotated[tuple[Cause, ...], Field(max_length=4)]
+Kind: TypeAlias = Literal["revision", "folder", "site", "report.json"]
 Method: TypeAlias = Literal["paired", "welch", "nested runs", "given", "none"]
 Correction: TypeAlias = Literal["none", "holm", "step-down", "step-down and holm"]
 Verdict: TypeAlias = Literal[
@@ -67,7 +68,7 @@ class Generator(Value):
 class Origin(Value):
     """One of the two states."""
 
-    kind: Literal["revision", "folder", "site", "report.json"]
+    kind: Kind
     name: Name = Field(description="As it was given on the command line, without folders of the machine.")
     commit: Hash = Field("", description="The commit; of a pull request its head. Empty if there is none.")
     merge: Hash = Field("", description="The merge commit that was built in place of that head.")
