@@ -99,13 +99,13 @@ def write_site(folder: Path, count: int, *, version: int) -> None:
         count: how many figures it has, of two series each, 50 on a page.
         version: another one has other numbers.
     """
-    pages = []
+    pages: list[dict[str, object]] = []
     for start in range(0, count, 50):
         path = f"page-{start // 50:03}.md"
         places = range(start, min(start + 50, count))
         figures = [_describe_figure(f"figure-{place}", place, version) for place in places]
-        pages.append({"path": path, "title": path, "statements": [], "stacks": [], "tables": []})
-        pages[-1]["figures"] = figures
+        page: dict[str, object] = {"path": path, "title": path, "statements": [], "stacks": [], "tables": []}
+        pages.append({**page, "figures": figures})
         for place in places:
             points = folder / f"figure-{place}.csv"
             points.parent.mkdir(parents=True, exist_ok=True)

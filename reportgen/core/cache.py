@@ -291,18 +291,29 @@ class FileHashes:
 
     def __call__(self, path: Path) -> str:
         """Return the file's SHA-256 in hex; raise ``OSError`` if the file cannot be read."""
-        name, mark = str(path), get_stamp(path)
-        self._used.add(name)
-        match self._known.get(name):
-            case [int(size), int(changed), str(digest)] if (size, changed) == mark:
-                return digest
+        mark = get_stamp(path)
+        if digest := self.recall(path):
+            return digest
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
+        # A file that changed while it was read is not remembered, so it is read again next time.
         if get_stamp(path) == mark:
-            # A file that changed while it was read is not remembered, so it is read again next time.
-            self._known[name] = [*mark, digest]
-            self._changed = True
+            self.remember(path, digest, mark)
         return digest
+
+    def recall(self, path: Path) -> str | None:
+        """Return the SHA-256 of an unchanged file that is remembered; raise ``OSError`` if there is none."""
+        match self._known.get(str(path)):
+            case [int(size), int(changed), str(digest)] if (size, changed) == get_stamp(path):
+                self._used.add(str(path))
+                return digest
+        return None
+
+    def remember(self, path: Path, digest: str, mark: tuple[int, int]) -> None:
+        """Remember the SHA-256 of a file while it has this stamp."""
+        self._used.add(str(path))
+        self._known[str(path)] = [*mark, digest]
+        self._changed = True
 
     @property
     def names(self) -> tuple[str, ...]:

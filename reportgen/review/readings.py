@@ -10,6 +10,7 @@ import numpy as np
 
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import format_count
+from reportgen.draft.blocks.results import use_every_step
 from reportgen.review.effects import Effect, ItemSides, RunGroups, estimate_given, estimate_over_runs
 from reportgen.review.identity import identify_curve_runs, identify_score_runs, match_runs, match_series
 from reportgen.review.model import Estimate, ItemCounts, RunCounts
@@ -63,7 +64,7 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
 
 def read_curves(draft: Drafted, request: CurveRequest) -> dict[str, Curve]:
     """The unsmoothed curves of a request, by series."""
-    curves = draft.results.get_every_step(request).curve_set.curves
+    curves = draft.results.get_curves(use_every_step(request)).curve_set.curves
     return {curve.series: curve for curve in curves}
 
 

@@ -108,11 +108,15 @@ class _Finder:
 
     def find(self, name: str) -> NamedState:
         """A folder with a report, a built site, a report.json, or else a revision."""
-        path = Path(name).resolve()
+        path = Path(name)
+        short = path.resolve().name if path.exists() else ""
         if (path / self.config_file.name).is_file():
-            return NamedState("folder", path.name, lambda: path / self.config_file.name)
+            return NamedState("folder", short, lambda: path.resolve() / self.config_file.name)
+        if path.is_file() and path.suffix == ".zip":
+            step = "Unpack it, and name the folder of its site"
+            raise make_error(short, "archives cannot be reviewed yet", step)
         if path.is_file() or (path / _REPORT).is_file():
-            return NamedState(_REPORT if path.is_file() else "site", path.name, lambda: path)
+            return NamedState(_REPORT if path.is_file() else "site", short, path.resolve)
         found = self.repository.resolve(name) if self.repository else None
         if self.repository is None or found is None:
             message = "this is no revision of the report's repository, no folder with a report, and no file"
