@@ -35,10 +35,8 @@ _POINTER: Final = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
 )
 _LONGEST_POINTER: Final = 1024
-# A line of git ls-tree, of a file whose name means itself in .gitattributes.
-_LARGE_FILE: Final = re.compile(
-    r"100644 blob (?P<blob>[0-9a-f]+) +(?P<size>[0-9]+)\t(?P<name>[\w./@=+,-]+)", re.ASCII
-)
+# An entry of git ls-tree, of a file whose name means itself in .gitattributes.
+_FILE: Final = re.compile(r"100644 blob (?P<blob>[0-9a-f]+)\t(?P<name>[\w./@=+,-]+)", re.ASCII)
 # What GitHub calls the merge of a pull request that its workflows check out.
 _TRIAL_MERGE: Final = re.compile(r"Merge [0-9a-f]{40} into [0-9a-f]{40}\s*")
 _DEFAULT_BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
@@ -126,10 +124,10 @@ class Repository:
         raise make_error("HEAD", message, "Name BASE, such as reportgen review main")
 
     def list_blobs(self, commit: str) -> dict[str, str]:
-        """The objects of a commit's large files that have plain names, by these."""
-        listed = self._try("ls-tree", "-r", "-l", "-z", commit) or ""
-        found = (_LARGE_FILE.fullmatch(entry) for entry in listed.split("\0"))
-        return {one["name"]: one["blob"] for one in found if one and int(one["size"]) > _LONGEST_POINTER}
+        """The objects of a commit's files, by the names of those that have plain ones."""
+        listed = self._try("ls-tree", "-r", "-z", commit) or ""
+        found = (_FILE.fullmatch(entry) for entry in listed.split("\0"))
+        return {one["name"]: one["blob"] for one in found if one}
 
     def unpack(self, commit: str, folder: Path, left_out: Sequence[str] = ()) -> None:
         """Write the files of a commit into the folder ``checkout`` of a folder, but for those left out.
@@ -213,7 +211,7 @@ class Repository:
 def unpack_report(repository: Repository, commit: str, folder: Path, root: Path, cache: Path) -> Path:
     """Unpack a commit into a folder, and return the folder of it that stands for ``root``, a report's.
 
-    Large files of which an earlier call knows that the working tree has them, too, are copied from there.
+    Files of which an earlier call knows that the working tree has them, too, are copied from there.
     What the last draft of the report hashed is hashed here, too, as this may be another process.
     """
     target = folder / "checkout"
