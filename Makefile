@@ -40,8 +40,9 @@ lock: $(VENV)/.installed ## renew the versions and hashes that continuous integr
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --output-file reportgen/site/starter/requirements.txt
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --all-extras --output-file requirements.lock
 
-bench: $(VENV)/.installed-test ## build times as ratios to plain MkDocs, and the weight of a page
+bench: $(VENV)/.installed-test ## times of builds and reviews as ratios, and the weight of a page
 	@$(BIN)/python benchmarks/build.py
+	@$(BIN)/python benchmarks/review.py
 	@$(BIN)/python benchmarks/page_weight.py
 
 screenshots: site $(VENV)/.installed-test ## pictures of every page into screenshots/

@@ -346,6 +346,22 @@ def test_a_review_that_is_too_large_loses_points_first(take: Take, monkeypatch: 
     assert "1 of 1 figures" in left[3][2]
 
 
+def test_many_unclear_numbers_leave_room_for_all_else(take: Take, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the longest list the entries that matter least go first, wherever they stand."""
+    whole = compare_reports(take("base"), take("scores-fall"))
+    (lower,) = whole.numbers
+    numbers = [lower.model_copy(update={"verdict": "unclear", "series": f"{place}"}) for place in range(300)]
+    large = whole.model_copy(update={"numbers": (*numbers, lower)})
+    monkeypatch.setattr("reportgen.review.model._ROOM", len(write_review(large).encode()) // 2)
+    thinned = thin_review(large)
+    kept = len(thinned.numbers)
+    assert 100 < kept < 200
+    assert thinned.numbers == (*numbers[: kept - 1], lower)
+    assert (len(thinned.figures), thinned.statements, thinned.tables) == (1, whole.statements, whole.tables)
+    assert thinned.truncated == ("the points of 1 of 1 figures", f"{301 - kept} of 301 numbers")
+    assert len(write_review(thinned).encode()) <= len(write_review(large).encode()) // 2 + 200
+
+
 def test_names_of_strangers_are_bounded(tmp_path: Path) -> None:
     """Whatever series, pages and problems are called, the review of a new report is one that is accepted."""
     root = tmp_path / "hostile"

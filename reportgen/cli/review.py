@@ -74,14 +74,15 @@ def review(
       reportgen review old/site new/site --fail-on never
       reportgen review --format markdown      the comment for a pull request
     """
-    from reportgen.review.compare import compare_reports
-    from reportgen.review.model import is_met, write_review
-    from reportgen.review.page import write_page
     from reportgen.review.states import open_states, write_file
 
     with report_problems("no review was written", code=_NO_REVIEW):
         with show_progress() as advance:
             states = open_states(base, head, config_file, progress=advance)
+        from reportgen.review.compare import compare_reports
+        from reportgen.review.model import is_met, write_review
+        from reportgen.review.page import write_page
+
         found = compare_reports(*states)
         text = write_review(found)
         write_file(folder / "review.json", text)

@@ -26,6 +26,7 @@ MOST_ENTRIES: Final = 20_000
 """In each list of a review."""
 MOST_SERIES: Final = 200
 """In one figure or table."""
+_LISTS: Final = ("statements", "numbers", "figures", "tables", "pages", "sources")
 
 Name: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
 Text: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
@@ -37,6 +38,7 @@ Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=MOST_ENTRIES)]
 
 Cause: TypeAlias = Literal["data", "text", "definition", "tool"]
 Causes: TypeAlias = Annotated[tuple[Cause, ...], Field(max_length=4)]
+Kind: TypeAlias = Literal["revision", "folder", "site", "report.json"]
 Method: TypeAlias = Literal["paired", "welch", "nested runs", "given", "none"]
 Correction: TypeAlias = Literal["none", "holm", "step-down", "step-down and holm"]
 StatementOutcome: TypeAlias = Literal["broken", "mended", "changed", "new", "gone"]
@@ -74,7 +76,7 @@ class Generator(Value):
 class Origin(Value):
     """One of the two states."""
 
-    kind: Literal["revision", "folder", "site", "report.json"]
+    kind: Kind
     name: Name = Field(description="As it was given on the command line, without folders of the machine.")
     commit: Hash = Field("", description="The commit; of a pull request its head. Empty if there is none.")
     merge: Hash = Field("", description="The merge commit that was built in place of that head.")
@@ -380,16 +382,15 @@ def read_review(text: str | bytes) -> Review:
 
 def write_review(review: Review) -> str:
     """A review as JSON, keys sorted, each entry of a list on a line of its own; its bytes follow from it."""
-
-    def encode(value: object) -> str:
-        return json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
-
     members = []
     for name, member in sorted(review.model_dump(mode="json").items()):
         entries = isinstance(member, list) and member
-        text = "[\n" + ",\n".join(map(encode, member)) + "\n]" if entries else encode(member)
-        members.append(f"{encode(name)}: {text}")
+        text = "[\n" + ",\n".join(map(_encode, member)) + "\n]" if entries else _encode(member)
+        members.append(f"{_encode(name)}: {text}")
     return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+_encode = json.JSONEncoder(sort_keys=True, allow_nan=False, ensure_ascii=False).encode
 
 
 def make_review_schema() -> dict[str, Any]:
@@ -410,41 +411,72 @@ def clip(text: str, most: int = LONGEST_TEXT) -> str:
 
 
 def thin_review(review: Review) -> Review:
-    """The review within its limits; what is left out, points of figures first, is named in ``truncated``."""
-    words = [*review.truncated]
-    for name in ("statements", "numbers", "figures", "tables", "pages", "sources"):
-        review = _shorten(review, name, MOST_ENTRIES, words)
-    spare = _ROOM - len(write_review(review).encode())
-    if spare < 0:
-        review = _leave_out_points(review, spare, words)
-    for name in ("tables", "figures", "pages", "sources", "numbers", "statements"):
-        count = len(getattr(review, name))
-        while count and len(write_review(review).encode()) > _ROOM:
-            count //= 2
-            review = _shorten(review, name, count, words)
-    return review.model_copy(update={"truncated": tuple(words[-50:])}) if words else review
+    """The review within its limits; what is left out, points of figures first, is named in ``truncated``.
 
-
-def _shorten(review: Review, name: str, most: int, words: list[str]) -> Review:
-    entries = getattr(review, name)
-    if len(entries) <= most:
+    Then lists are cut to as many bytes each as all have room for; what broke or clearly moved stays longest.
+    """
+    lists: dict[str, tuple[Value, ...]] = {name: getattr(review, name) for name in _LISTS}
+    # Our JSON has spaces, which pydantic's has not; it is never twice as long.
+    few = all(len(entries) <= MOST_ENTRIES for entries in lists.values())
+    if few and 2 * len(review.model_dump_json().encode()) < _ROOM:
         return review
-    words.append(f"{len(entries) - most:,} of {len(entries):,} {name}")
-    return review.model_copy(update={name: entries[:most]})
+    words = [*review.truncated]
+    sizes = {name: list(map(_measure, entries)) for name, entries in lists.items()}
+    room = _ROOM - len(write_review(review.model_copy(update=dict.fromkeys(_LISTS, ()))).encode())
+    spare = room - sum(map(sum, sizes.values()))
+    if spare < 0:
+        lists["figures"] = _leave_out_points(review.figures, sizes["figures"], spare, words)
+    shortest_first = sorted(lists, key=lambda name: (name != "statements", sum(sizes[name])))
+    for place, name in enumerate(shortest_first):
+        # Statements have all the room that they need; of the others, short ones leave theirs to long ones.
+        share = room if name == "statements" else room // (len(lists) - place)
+        entries = lists[name]
+        lists[name] = kept = _shorten(entries, sizes[name], share)
+        room -= sum(sizes[name]) if len(kept) == len(entries) else share
+        if len(kept) < len(entries):
+            words.append(f"{len(entries) - len(kept):,} of {len(entries):,} {name}")
+    return review.model_copy(update={**lists, "truncated": tuple(words[-50:])})
 
 
-def _leave_out_points(review: Review, spare: int, words: list[str]) -> Review:
-    """The review without the points of as many figures, from the last, as it is too large for."""
-    figures = list(review.figures)
+def _measure(entry: Value) -> int:
+    """The bytes of an entry of a list, with the separator after it."""
+    return len(_encode(entry.model_dump(mode="json")).encode()) + 2
+
+
+def _leave_out_points(
+    figures: tuple[FigureChange, ...], sizes: list[int], spare: int, words: list[str]
+) -> tuple[FigureChange, ...]:
+    """The figures without points, from the last, as far as there is no room; updates ``sizes``."""
+    light = list(figures)
     for place in range(len(figures) - 1, -1, -1):
         if spare >= 0:
             break
         one = figures[place]
-        if not one.series:
-            continue
-        series = tuple(each.model_copy(update={"before": (), "after": ()}) for each in one.series)
-        figures[place] = one.model_copy(update={"series": series})
-        spare += len(one.model_dump_json()) - len(figures[place].model_dump_json())
-    changed = sum(was is not now for was, now in zip(review.figures, figures, strict=True))
-    words.append(f"the points of {changed:,} of {len(figures):,} figures")
-    return review.model_copy(update={"figures": tuple(figures)})
+        if one.series:
+            series = tuple(each.model_copy(update={"before": (), "after": ()}) for each in one.series)
+            light[place] = one.model_copy(update={"series": series})
+            spare += sizes[place]
+            sizes[place] = _measure(light[place])
+            spare -= sizes[place]
+    changed = sum(was is not now for was, now in zip(figures, light, strict=True))
+    if changed:
+        words.append(f"the points of {changed:,} of {len(figures):,} figures")
+    return tuple(light)
+
+
+def _shorten(entries: tuple[Value, ...], sizes: list[int], most: int) -> tuple[Value, ...]:
+    """The entries that fit into so many bytes, in their order."""
+
+    def is_minor(place: int) -> bool:
+        entry = entries[place]
+        return not (
+            getattr(entry, "is_broken", False) or getattr(entry, "verdict", "") in {"higher", "lower"}
+        )
+
+    kept = []
+    for place in sorted(range(len(entries)), key=is_minor)[:MOST_ENTRIES]:
+        most -= sizes[place]
+        if most < 0:
+            break
+        kept.append(place)
+    return tuple(entries[place] for place in sorted(kept))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reportgen.core import __version__
-from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.cache import OTHER_STATES, Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage
 from reportgen.core.statements import Truth
 from reportgen.core.words import format_count
@@ -54,7 +54,7 @@ def open_report(config_file: Path, folder: Path | None = None) -> OpenedReport:
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
         project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
-    hashes = FileHashes(folder / "other" if folder else cache_folder(project.root))
+    hashes = FileHashes(folder / OTHER_STATES if folder else cache_folder(project.root))
     warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)
     cache = Cache(folder or cache_folder(project.root))
     return OpenedReport(project, tuple(translations), cache, hashes, warnings)

@@ -11,6 +11,7 @@ import numpy as np
 
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import format_count
+from reportgen.draft.blocks.results import use_every_step
 from reportgen.review.comparison.effects import (
     Effect,
     ItemSides,
@@ -77,7 +78,7 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
 
 def read_curves(draft: Drafted, request: CurveRequest) -> dict[str, Curve]:
     """The unsmoothed curves of a request, by series."""
-    curves = draft.results.get_every_step(request).curve_set.curves
+    curves = draft.results.get_curves(use_every_step(request)).curve_set.curves
     return {curve.series: curve for curve in curves}
 
 
