@@ -147,10 +147,10 @@ class _Opener:
         return take_snapshot(origin, report, config_file.parent, Cache(self.cache))
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all, with its folder; raise a ReportError if that fails."""
     try:
-        replace_file(str(path), text.encode())
+        replace_file(str(path), content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise ReportError(diagnose_disk_error(error, str(path), "the review cannot be written")) from error
 
