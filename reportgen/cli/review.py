@@ -78,15 +78,15 @@ def review(
     from reportgen.review.compare import compare_reports
     from reportgen.review.model import is_met, write_review
     from reportgen.review.page.document import write_page
-    from reportgen.review.states import open_states, write_file
+    from reportgen.review.states import open_states
 
     with report_problems("no review was written", code=_NO_REVIEW):
         with show_progress() as advance:
             states = open_states(base, head, config_file, progress=advance)
         found = compare_reports(*states)
         text = write_review(found)
-        write_file(folder / "review.json", text)
-        write_file(folder / "review.html", write_page(found))
+        _write(folder / "review.json", text.encode())
+        _write(folder / "review.html", write_page(found).encode())
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
 
@@ -188,11 +188,10 @@ def pictures(review: BinaryIO, folder: Path, most: int) -> None:
       reportgen comment review/review.json --picture-base https://example.org/pictures
     """
     from reportgen.review.images import draw_pictures
-    from reportgen.review.states import write_file
 
     with report_problems("not every picture was written"):
         for name, content in draw_pictures(_read(review), most):
-            write_file(folder / name, content)
+            _write(folder / name, content)
             print_line(str(folder / name))
 
 
@@ -205,3 +204,14 @@ def _read(file: BinaryIO) -> Review:
     except ValueError:
         step = 'Make one with "reportgen review", of the same version as this'
         raise make_error(file.name, "this is no review of format 1", step) from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, with its folder."""
+    from reportgen.core.cache import replace_file
+    from reportgen.core.errors import ReportError, diagnose_disk_error
+
+    try:
+        replace_file(str(path), content)
+    except OSError as error:
+        raise ReportError(diagnose_disk_error(error, str(path), "the review cannot be written")) from error

@@ -127,9 +127,14 @@ def _clamp_line(line: int | None) -> int | None:
     return None if line is None else clamp_count(line)
 
 
+def hash_path(config_path: str) -> str:
+    """Eight digits that tell the reports of a repository apart."""
+    return hashlib.sha256(config_path.encode()).hexdigest()[:8]
+
+
 def make_marker(config_path: str) -> str:
     """The last line of a comment, by which it is found again."""
-    return f"<!-- reportgen:review:{hashlib.sha256(config_path.encode()).hexdigest()[:8]} -->"
+    return f"<!-- reportgen:review:{hash_path(config_path)} -->"
 
 
 def name_pictures(review: Review, most: int = MOST_PICTURES) -> dict[str, FigureChange]:
