@@ -126,8 +126,8 @@ class GitHub:
         return 200, {"Link": '<https://next.example>; rel="next"'} if more else {}, entries[start:][:PAGE]
 
 
-def make_variables(github: GitHub, event: Path, **changes: object) -> dict[str, str]:
-    """The environment of the step that comments, started by a run that may differ; writes ``event``."""
+def make_variables(github: GitHub, file: Path, **changes: object) -> dict[str, str]:
+    """The environment of the step that comments, whose event, a run that may differ, is in ``file``."""
     run = {
         "id": 5,
         "event": "pull_request",
@@ -135,10 +135,10 @@ def make_variables(github: GitHub, event: Path, **changes: object) -> dict[str, 
         "head_branch": "better",
         "head_repository": {"id": FORK_ID, "owner": {"login": "stranger"}},
     }
-    event.write_text(json.dumps({"workflow_run": run | changes}), encoding="utf-8")
+    file.write_text(json.dumps({"workflow_run": run | changes}), encoding="utf-8")
     return {
         "GITHUB_API_URL": github.url,
-        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_EVENT_PATH": str(file),
         "GITHUB_REPOSITORY": "lab/report",
         "GITHUB_SERVER_URL": "https://github.example",
         "REPORTGEN_ARTIFACT": "report-review",

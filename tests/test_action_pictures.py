@@ -310,14 +310,12 @@ def test_the_process_that_draws_has_no_token(monkeypatch: pytest.MonkeyPatch) ->
     for name in ("REPORTGEN_TOKEN", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "GITHUB_ENV", "PYTHONPATH"):
         monkeypatch.setenv(name, TOKEN)
     seen: list[tuple[Any, Any]] = []
-    monkeypatch.setattr(
-        subprocess,
-        "run",
-        lambda command, **options: (
-            Path(options["cwd"], "pictures").mkdir(),
-            seen.append((command, options)),
-        ),
-    )
+
+    def draw(command: list[str], **options: Any) -> None:  # noqa: ANN401 - as subprocess has them
+        seen.append((command, options))
+        Path(options["cwd"], "pictures").mkdir()
+
+    monkeypatch.setattr(subprocess, "run", draw)
     assert store_pictures.draw_pictures(b"{}") == {}
     ((command, options),) = seen
     assert TOKEN not in json.dumps([command, options["env"]])
