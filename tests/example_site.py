@@ -24,13 +24,13 @@ REPORTGEN = (sys.executable, "-m", "reportgen")
 _UNSET = ("SOURCE_DATE_EPOCH", "MKDOCSCONFIG", "PYTHONHASHSEED")
 
 
-def copy_example(folder: Path) -> Path:
-    """Copy the example report to a folder of its own, with new times, and return that folder."""
+def copy_example(folder: Path, *without: str) -> Path:
+    """Copy the example report to a folder of its own, without what is so named, and return that folder."""
     folder.mkdir(parents=True)
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():
-            left_out = shutil.ignore_patterns("__pycache__")
+            left_out = shutil.ignore_patterns("__pycache__", *without)
             shutil.copytree(source, folder / part, copy_function=shutil.copyfile, ignore=left_out)
         else:
             shutil.copyfile(source, folder / part)

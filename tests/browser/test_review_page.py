@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from example_site import ROOT
 from playwright.sync_api import expect
 from shown_reviews import make_everything, make_hostile, make_long, make_many_figures, make_nothing
 
@@ -29,6 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     reviews = (make_nothing(), make_everything(), make_hostile(), make_long(), make_many_figures(8))
     for name, review in zip(NAMES, reviews, strict=True):
         (folder / f"{name}.html").write_text(write_page(review), encoding="utf-8")
+    shutil.copyfile(ROOT / "content/guide/example-review.html", folder / "example.html")
     return folder
 
 
@@ -190,6 +193,18 @@ def test_paper_has_the_pictures_and_the_reasons(opener: Opener) -> None:
     expect(tab.locator("#figure-1 .rv-of-both svg.rg-picture")).to_be_visible()
     expect(tab.get_by_text("GRPO has 5 runs, MEL 5.").first).to_be_visible()
     assert len(tab.pdf(format="A4")) > 20_000
+
+
+def test_paper_leaves_folded_what_is_only_reworded(opener: Opener) -> None:
+    """The numbers follow the statement that became false, which has its reasons."""
+    tab = opener.open("example")
+    tab.emulate_media(media="print")
+    expect(tab.locator(".rv-fold > summary")).to_be_visible()
+    expect(tab.locator(".rv-fold .rv-statement").first).to_be_hidden()
+    expect(tab.locator(".rv-broken .rv-why li").first).to_be_visible()
+    top = tab.locator("#numbers").bounding_box()
+    assert top
+    assert top["y"] < 1000
 
 
 def test_a_script_would_be_refused(opener: Opener) -> None:
