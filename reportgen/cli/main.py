@@ -26,7 +26,7 @@ from reportgen.cli.output import (
     show_reading,
     warn,
 )
-from reportgen.cli.review import comment, review
+from reportgen.cli.review import comment, pictures, review
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
 from reportgen.site.terminal import clean_lines, clean_text
@@ -98,7 +98,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (check, fix, facts, observations, plan, review, comment):
+for command in (check, fix, facts, observations, plan, review, comment, pictures):
     cli.add_command(command)
 
 

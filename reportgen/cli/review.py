@@ -26,6 +26,7 @@ _NO_REVIEW = 2
 """Exit code where no review could be made, as for an option that does not exist."""
 # As in reportgen.review, which is imported when the command runs.
 _FEWEST, _MOST = 4_000, 60_000
+_FEWEST_PICTURES, _MOST_PICTURES = 4, 60
 
 
 @click.command()
@@ -74,19 +75,19 @@ def review(
       reportgen review old/site new/site --fail-on never
       reportgen review --format markdown      the comment for a pull request
     """
-    from reportgen.review.states import open_states, write_file
+    from reportgen.review.states import open_states
 
     with report_problems("no review was written", code=_NO_REVIEW):
         with show_progress() as advance:
             states = open_states(base, head, config_file, progress=advance)
         from reportgen.review.compare import compare_reports
         from reportgen.review.model import is_met, write_review
-        from reportgen.review.page import write_page
+        from reportgen.review.page.document import write_page
 
         found = compare_reports(*states)
         text = write_review(found)
-        write_file(folder / "review.json", text)
-        write_file(folder / "review.html", write_page(found))
+        _write(folder / "review.json", text.encode())
+        _write(folder / "review.html", write_page(found).encode())
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
 
@@ -119,7 +120,12 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
     help="Characters that the comment may have; what does not fit is left out.",
 )
 @click.option("--link", metavar="URL", default="", help="Where review.html can be read.")
-@click.option("--picture-base", metavar="URL", default="", help="The folder with pictures of figures.")
+@click.option(
+    "--picture-base",
+    metavar="URL",
+    default="",
+    help='The folder with what "reportgen pictures" drew; a ?query at its end is put behind each name.',
+)
 @click.option(
     "-f",
     "--config-file",
@@ -140,19 +146,73 @@ def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, conf
       reportgen comment review/review.json
       reportgen comment review/review.json --link https://example.org/review.html > comment.md
     """
-    from reportgen.core.errors import make_error
     from reportgen.review.comment import CommentContext, write_comment
-    from reportgen.review.model import MOST_BYTES, read_review
 
     with report_problems("nothing was written"):
-        try:
-            value = read_review(review.read(MOST_BYTES + 1))
-        except ValueError:
-            step = 'Make one with "reportgen review", of the same version as this'
-            raise make_error(review.name, "this is no review of format 1", step) from None
+        value = _read(review)
         around = CommentContext(config_file, link, picture_base)
         try:
             text = write_comment(value, most_characters=max_chars, surroundings=around)
         except ValueError as error:
             raise click.UsageError(f"--link or --picture-base: {error}.") from None
         click.echo(text, nl=False)
+
+
+@click.command()
+@click.argument("review", type=click.File("rb"), metavar="REVIEW.JSON")
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="The folder to write into; files of the same names are replaced.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(_FEWEST_PICTURES, _MOST_PICTURES),
+    default=_FEWEST_PICTURES,
+    show_default=True,
+    help="Figures to draw; a comment shows the first 4.",
+)
+def pictures(review: BinaryIO, folder: Path, most: int) -> None:
+    """Draw the changed figures of REVIEW.JSON, before and after in one, for a comment.
+
+    Of each figure there are two PNG files, for a light and a dark page. The figures with the clearest
+    differences come first, and "reportgen comment --picture-base" shows them from where you put the folder.
+    The file may come from anybody: it is checked against its schema, nothing else is read, and no network is
+    used. - is standard input.
+
+    \b
+    Examples:
+      reportgen pictures review/review.json --to pictures
+      reportgen comment review/review.json --picture-base https://example.org/pictures
+    """
+    from reportgen.review.images import draw_pictures
+
+    with report_problems("not every picture was written"):
+        for name, content in draw_pictures(_read(review), most):
+            _write(folder / name, content)
+            print_line(str(folder / name))
+
+
+def _read(file: BinaryIO) -> Review:
+    from reportgen.core.errors import make_error
+    from reportgen.review.model import MOST_BYTES, read_review
+
+    try:
+        return read_review(file.read(MOST_BYTES + 1))
+    except ValueError:
+        step = 'Make one with "reportgen review", of the same version as this'
+        raise make_error(file.name, "this is no review of format 1", step) from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, with its folder."""
+    from reportgen.core.cache import replace_file
+    from reportgen.core.errors import ReportError, diagnose_disk_error
+
+    try:
+        replace_file(str(path), content)
+    except OSError as error:
+        raise ReportError(diagnose_disk_error(error, str(path), "the review cannot be written")) from error

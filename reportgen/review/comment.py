@@ -9,13 +9,19 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from html import escape as escape_html
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote as quote_url
 
 from reportgen.core.words import join_names
 from reportgen.review import words
 from reportgen.review.markdown.details import describe_figure, introduce_statement, write_details
-from reportgen.review.markdown.quoting import LONGEST_NAME, clean_words, quote, quote_in_table
+from reportgen.review.markdown.quoting import (
+    LONGEST_NAME,
+    clean_words,
+    escape_words,
+    quote,
+    quote_in_table,
+)
 from reportgen.review.markdown.strips import draw_strips
 from reportgen.site.terminal import format_annotation
 
@@ -28,9 +34,13 @@ MOST_CHARACTERS: Final = 60_000
 """Of a comment: GitHub takes 65,536, and GitLab more."""
 FEWEST_CHARACTERS: Final = 4_000
 """Any comment fits into so many."""
+MOST_PICTURES: Final = 4
+"""In a comment."""
+PICTURE_WIDTH: Final = 440
+"""Pixels of a page that a picture is drawn for; its file has twice as many."""
 
-_MOST_PICTURES = 4
 _MOST_STRIPS = 8
+_LONGEST_FILE_NAME = 80
 # Annotations of one severity that GitHub shows of a step.
 _MOST_ANNOTATIONS = 10
 # Rows of the table (and statements), and lines of each list of the details; the first that fits is written.
@@ -43,7 +53,8 @@ class CommentContext:
     """What a comment says besides the review.
 
     ``config_path`` is the report's ``mkdocs.yml`` as the repository has it: a comment is found again by it.
-    ``link`` leads to ``review.html``. Below ``picture_base`` lie pictures, see ``name_picture``.
+    ``link`` leads to ``review.html``. In the folder ``picture_base`` are the pictures of ``name_pictures``; a
+    ``?query`` at its end belongs behind each name.
     ``from_fork`` says that a fork's own workflow computed the numbers.
     """
 
@@ -102,16 +113,37 @@ def write_annotations(review: Review, *, pages: str = "content/") -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def hash_path(config_path: str) -> str:
+    """Eight digits that tell the reports of a repository apart."""
+    return hashlib.sha256(config_path.encode()).hexdigest()[:8]
+
+
 def make_marker(config_path: str) -> str:
     """The last line of a comment, by which it is found again."""
-    return f"<!-- reportgen:review:{hashlib.sha256(config_path.encode()).hexdigest()[:8]} -->"
+    return f"<!-- reportgen:review:{hash_path(config_path)} -->"
 
 
-def name_picture(figure: FigureChange, *, dark: bool = False) -> str:
-    """The file of a figure's picture, of letters, digits and dashes."""
-    words = re.sub(r"[^a-z0-9]+", "-", f"{figure.page}-{figure.id}".lower()).strip("-")[:LONGEST_NAME]
-    digest = hashlib.sha256(f"{figure.page}\0{figure.id}".encode()).hexdigest()[:8]
-    return f"{words}-{digest}{'-dark' if dark else ''}.png"
+def name_pictures(review: Review, most: int = MOST_PICTURES) -> dict[str, FigureChange]:
+    """Figures that changed in what they show, the clearest differences first, by the names of their pictures.
+
+    A name has letters, digits and dashes, and is followed by ``-light.png`` or ``-dark.png``. The first names
+    are the same whatever ``most`` is.
+    """
+    ranks: dict[tuple[str, str], int] = {}
+    for number in words.rank_numbers(review.numbers):
+        ranks.setdefault((number.page, number.block), len(ranks))
+    drawn = [one for one in review.figures if one.change in {"data", "definition", "new"} and one.has_points]
+    drawn.sort(key=lambda one: ranks.get((one.page, one.id), len(ranks)))
+    names: dict[str, FigureChange] = {}
+    for figure in drawn[:most]:
+        plain = re.sub("[^a-z0-9]+", "-", f"{figure.page.removesuffix('.md')}-{figure.id}".lower())
+        stem = name = plain.strip("-")[:_LONGEST_FILE_NAME] or "figure"
+        count = 1
+        while name in names:
+            count += 1
+            name = f"{stem}-{count}"
+        names[name] = figure
+    return names
 
 
 def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -> str:
@@ -204,15 +236,21 @@ def _write_row(number: NumberChange) -> str:
 
 
 def _show_pictures(review: Review, base: str) -> Iterator[str]:
-    drawn = [one for one in review.figures if one.change in {"data", "definition", "new"}]
-    for figure in drawn[:_MOST_PICTURES]:
+    folder, mark, query = base.partition("?")
+    pictures = name_pictures(review)
+    if pictures:
+        yield "### Figures"
+    for name, figure in pictures.items():
         light, dark = (
-            f"{base.rstrip('/')}/{quote_url(name_picture(figure, dark=one))}" for one in (False, True)
+            escape_html(f"{folder.rstrip('/')}/{name}-{ground}.png{mark}{query}")
+            for ground in ("light", "dark")
         )
+        shown = "as it is now" if figure.change == "new" else "before and after"
+        alternative = f"{escape_words(figure.title or figure.id)} {shown}"
         yield (
-            f"- {describe_figure(figure)}\n\n"
-            f'  <picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
-            f'<img alt="The figure before and after" src="{light}"></picture>'
+            f"Figure {describe_figure(figure)}\n\n"
+            f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+            f'<img width="{PICTURE_WIDTH}" alt="{alternative}" src="{light}"></picture>'
         )
 
 

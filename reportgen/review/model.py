@@ -273,6 +273,11 @@ class FigureChange(Value):
     y: Axis = Axis()
     series: Annotated[tuple[SeriesChange, ...], Field(max_length=MOST_SERIES)] = ()
 
+    @property
+    def has_points(self) -> bool:
+        """Whether there is something to draw."""
+        return any(one.before or one.after for one in self.series)
+
 
 Cells: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=MOST_SERIES)]
 

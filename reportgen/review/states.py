@@ -19,9 +19,8 @@ from reportgen.core.cache import (
     cache_folder,
     get_stamp,
     make_temporary_folder,
-    replace_file,
 )
-from reportgen.core.errors import ReportError, diagnose_disk_error, make_error
+from reportgen.core.errors import ReportError, make_error
 from reportgen.core.repository import find_checkout
 from reportgen.review.git import Commit, Repository, find_repository, unpack_report
 from reportgen.site.worker import WorkerProcess
@@ -175,14 +174,6 @@ class _Opener:
             why = clip(f"{errors[0] if errors else error}{more}")
             return Snapshot(origin.model_copy(update={"built": False, "why": why}))
         return take_snapshot(origin, report, config_file.parent, Cache(self.cache))
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all, with its folder; raise a ReportError if that fails."""
-    try:
-        replace_file(str(path), text.encode())
-    except OSError as error:
-        raise ReportError(diagnose_disk_error(error, str(path), "the review cannot be written")) from error
 
 
 def add_to_summary(comment: str) -> None:

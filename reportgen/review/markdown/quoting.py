@@ -54,13 +54,15 @@ def quote_place(file: str, line: int | None) -> str:
 
 def quote_in_table(text: str, most: int = LONGEST_NAME) -> str:
     """The same for a cell of a table, where ``|`` would begin the next one even inside a code span."""
-    if "|" not in text:
-        return quote(text, most)
-    escaped = (
+    return f"<code>{escape_words(text, most)}</code>" if "|" in text else quote(text, most)
+
+
+def escape_words(text: str, most: int = LONGEST_NAME) -> str:
+    """A text for HTML, also in attributes; of ASCII only letters, digits and blanks stay as they are."""
+    return "".join(
         one if one.isalnum() or one == " " or not one.isascii() else f"&#{ord(one)};"
         for one in clean_words(text, most)
     )
-    return f"<code>{''.join(escaped)}</code>"
 
 
 def fence_lines(lines: Iterable[str]) -> str:
