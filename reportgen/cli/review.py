@@ -18,9 +18,12 @@ from reportgen.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
+    from reportgen.draft.report import Report
     from reportgen.review.model import Review
+    from reportgen.site.assembly import Additions
 
 _NO_REVIEW = 2
 """Exit code where no review could be made, as for an option that does not exist."""
@@ -88,6 +91,29 @@ def review(
         write_file(folder / "review.html", write_page(found))
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
+
+
+def start_comparison(
+    base: str, config_file: Path, progress: Callable[[int, int], None], report_line: Callable[[str], object]
+) -> Callable[[Report], Additions]:
+    """Open the state that a site is compared with, and return what says what to add to a drafted report.
+
+    ``report_line`` gets the most important changes, once they are known.
+    """
+    from reportgen.review.compare import compare_reports
+    from reportgen.review.page.site_sections import make_additions
+    from reportgen.review.states import make_opener
+
+    opener = make_opener(config_file, progress)
+    before = opener.open(base, is_base=True)
+
+    def compare(report: Report) -> Additions:
+        after = opener.open_working_tree(report)
+        additions = make_additions(compare_reports(before, after), after)
+        report_line(f"Since {additions.name}: {additions.front['verdict']}")
+        return additions
+
+    return compare
 
 
 def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:

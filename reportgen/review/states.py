@@ -28,6 +28,8 @@ from reportgen.site.checking import draft_report, open_report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reportgen.draft.report import Report
+
 _REPORT: Final = "report.json"
 _WORKING_TREE: Final = "working tree"
 # What is looked at of a report.json, and of a file of its site: more than any report of ours has.
@@ -55,16 +57,21 @@ def open_states(
     is the working tree of ``config_file``. A base that has no report, or one that cannot be drafted, is empty
     and says why. Raises a ReportError if a name stands for nothing, or the head cannot be drafted.
     """
-    config_file = config_file.resolve()
-    root = config_file.parent
-    opener = _Opener(config_file, find_repository(root), cache_folder(root), progress)
+    opener = make_opener(config_file, progress)
     after = opener.open_working_tree() if head is None else opener.open(head, is_base=False)
     before = opener.open_start() if base is None else opener.open(base, is_base=True)
     return States(before, after)
 
 
+def make_opener(config_file: Path, progress: Callable[[int, int], None]) -> Opener:
+    """What opens the states of the report of a ``mkdocs.yml``; ``progress`` is called as blocks are drawn."""
+    config_file = config_file.resolve()
+    root = config_file.parent
+    return Opener(config_file, find_repository(root), cache_folder(root), progress)
+
+
 @dataclass(frozen=True)
-class _Opener:
+class Opener:
     """Opens states; revisions are drafted with the cache of the report that is checked out."""
 
     config_file: Path
@@ -72,8 +79,8 @@ class _Opener:
     cache: Path
     progress: Callable[[int, int], None]
 
-    def open_working_tree(self) -> Snapshot:
-        """The report as it stands."""
+    def open_working_tree(self, report: Report | None = None) -> Snapshot:
+        """The report as it stands, and was drafted if ``report`` is given."""
         origin = Origin(kind="folder", name=_WORKING_TREE, tool=__version__)
         if self.repository and (head := self.repository.find_head()):
             update = {
@@ -82,7 +89,9 @@ class _Opener:
                 "modified": self.repository.is_modified(head.hash, _make_folder()),
             }
             origin = origin.model_copy(update=update)
-        return self._draft(origin, self.config_file, is_base=False)
+        if report is None:
+            return self._draft(origin, self.config_file, is_base=False)
+        return take_snapshot(origin, report, self.config_file.parent, Cache(self.cache))
 
     def open_start(self) -> Snapshot:
         """Where the change that is checked out began."""
@@ -111,7 +120,7 @@ class _Opener:
         """The file, or the folder with a report or a site, of this name; None for all others."""
         path = Path(name)
         held = (self.config_file.name, _REPORT)
-        there = path.is_file() or any((path / one).is_file() for one in held)
+        there = path.is_file() or name and any((path / one).is_file() for one in held)
         return path.resolve() if there else None
 
     def _resolve(self, name: str) -> Commit:
@@ -119,7 +128,7 @@ class _Opener:
         if found is None:
             message = "this is no revision of the report's repository, no folder with a report, and no file"
             step = "Name a revision such as main, a project folder, a built site or its report.json"
-            raise make_error(name, message, step)
+            raise make_error(name or "''", message, step)
         return Commit(found, name if found.startswith(name) else f"{name} ({found[:8]})")
 
     def _open_commit(self, commit: Commit, *, is_base: bool) -> Snapshot:

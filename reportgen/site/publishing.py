@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.draft.report import Report
+    from reportgen.site.assembly import Additions
 
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 
@@ -131,12 +132,17 @@ _OUTSIDE = re.compile(r"!ENV\b|^\s*INHERIT\s*:", re.MULTILINE)
 
 
 def publish(
-    config_file: Path, *, strict: bool, progress: Callable[[int, int], None], warn: Callable[[str], None]
+    config_file: Path,
+    *,
+    strict: bool,
+    progress: Callable[[int, int], None],
+    warn: Callable[[str], None],
+    compare: Callable[[Report], Additions] | None = None,
 ) -> manifest.Summary:
     """Build the site of a ``mkdocs.yml`` and replace the old one with it.
 
     ``progress`` is called after each block with the numbers of drawn blocks and of all, ``warn`` with each
-    warning. Raises a ReportError of the report, its settings or the disk; the old site is unchanged then.
+    warning, ``compare`` with the drafted report, to say what to add to it. Raises a ReportError of the report, its settings or the disk; the old site is unchanged then.
     """
     root = config_file.resolve().parent
     _clean_killed_builds(cache_folder(root))
@@ -144,7 +150,7 @@ def publish(
         config, plugin = load_configuration(config_file, strict=strict, words=words)
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
-        plugin.progress = progress
+        plugin.progress, plugin.compare = progress, compare
         plugin.last_build = last_build = LastBuild(
             site, manifest.read_outputs(root) if _has_known_inputs(config) else {}
         )
@@ -167,7 +173,8 @@ def publish(
     if _has_known_inputs(config):
         inputs = _list_inputs(root, config, plugin.data_folder, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
-        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes, last_build.keys)
+        made = manifest.Build(config_file, site, summary, started, is_plain=compare is None)
+        manifest.write(made, inputs, hashes, last_build.keys)
     else:
         manifest.remove(root)
     return summary

@@ -47,8 +47,8 @@ def write_page(review: Review) -> str:
         "numbers": list_numbers(review),
         "figures": _list_figures(review),
         "tables": cut(review.tables, _describe_table, MOST_FIGURES),
-        "pages": cut(review.pages, _describe_page),
-        "sources": cut(review.sources, _describe_source),
+        "pages": cut(review.pages, describe_page),
+        "sources": cut(review.sources, describe_source),
         "problems": _list_problems(review),
     }
     return write_single_file(
@@ -73,10 +73,14 @@ def write_page(review: Review) -> str:
 # ---- figures and tables
 
 
+def order_figures(review: Review) -> list[FigureChange]:
+    """The changed figures as the page shows them: the first is ``#figure-1``."""
+    return sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
+
+
 def _list_figures(review: Review) -> dict[str, Any]:
     slots = assign_review_slots(review)
-    ordered = sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
-    listed = cut(ordered, most=MOST_FIGURES)
+    listed = cut(order_figures(review), most=MOST_FIGURES)
     return {
         "count": listed.count,
         "rest": listed.rest,
@@ -156,7 +160,8 @@ def _compare_cells(before: Sequence[str], after: Sequence[str]) -> Iterator[dict
 # ---- pages, sources and problems
 
 
-def _describe_page(page: PageChange) -> dict[str, str]:
+def describe_page(page: PageChange) -> dict[str, str]:
+    """What became of a page, in words for a template."""
     lines = [(page.lines_added, "added"), (page.lines_removed, "removed")]
     said = [f"{format_count(count, 'line')} {word}" for count, word in lines if count]
     return {
@@ -168,7 +173,8 @@ def _describe_page(page: PageChange) -> dict[str, str]:
     }
 
 
-def _describe_source(source: SourceChange) -> dict[str, Any]:
+def describe_source(source: SourceChange) -> dict[str, Any]:
+    """What became of a source, in words for a template."""
     return {
         "name": source.name,
         "change": source.change,
