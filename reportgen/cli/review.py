@@ -95,19 +95,20 @@ def review(
 
 def start_comparison(
     base: str, config_file: Path, progress: Callable[[int, int], None], report_line: Callable[[str], object]
-) -> Callable[[Report], Additions]:
-    """Open the state that a site is compared with, and return what says what to add to a drafted report.
+) -> Callable[[Report | None], Additions]:
+    """Open the state that a site is compared with, and return what finds the additions to its report.
 
-    ``report_line`` gets the most important changes, once they are known.
+    That is called with the report, or None if it is to be drafted; ``report_line`` then gets the most
+    important changes.
     """
     from reportgen.review.compare import compare_reports
     from reportgen.review.page.site_sections import make_additions
     from reportgen.review.states import make_opener
 
     opener = make_opener(config_file, progress)
-    before = opener.open(base, is_base=True)
+    before = opener.open_named(base, is_base=True)
 
-    def compare(report: Report) -> Additions:
+    def compare(report: Report | None) -> Additions:
         after = opener.open_working_tree(report)
         additions = make_additions(compare_reports(before, after), after)
         report_line(f"Since {additions.name}: {additions.front['verdict']}")

@@ -58,8 +58,8 @@ def open_states(
     and says why. Raises a ReportError if a name stands for nothing, or the head cannot be drafted.
     """
     opener = make_opener(config_file, progress)
-    after = opener.open_working_tree() if head is None else opener.open(head, is_base=False)
-    before = opener.open_start() if base is None else opener.open(base, is_base=True)
+    after = opener.open_working_tree() if head is None else opener.open_named(head, is_base=False)
+    before = opener.open_start() if base is None else opener.open_named(base, is_base=True)
     return States(before, after)
 
 
@@ -100,7 +100,7 @@ class Opener:
             raise make_error(self.config_file.name, "this report is in no git repository", step)
         return self._open_commit(self.repository.find_base(), is_base=True)
 
-    def open(self, name: str, *, is_base: bool) -> Snapshot:
+    def open_named(self, name: str, *, is_base: bool) -> Snapshot:
         """A folder with a report, a built site, a report.json, or else a revision."""
         path = self._find_path(name)
         if path is None:
@@ -120,7 +120,7 @@ class Opener:
         """The file, or the folder with a report or a site, of this name; None for all others."""
         path = Path(name)
         held = (self.config_file.name, _REPORT)
-        there = path.is_file() or name and any((path / one).is_file() for one in held)
+        there = path.is_file() or (name and any((path / one).is_file() for one in held))
         return path.resolve() if there else None
 
     def _resolve(self, name: str) -> Commit:

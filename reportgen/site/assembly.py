@@ -155,12 +155,10 @@ class Assembly:
         }
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._jobs = jobs
-        self._last_build = last_build
+        self._jobs, self._last_build = jobs, last_build
         self._seen = seen
         self._views: dict[str, str] = {}
-        self._additions = additions
-        self._review = "review.html"
+        self._additions, self._review = additions, "review.html"
 
     def list_files(
         self, assets: str, taken: Container[str], *, fonts: bool
@@ -234,14 +232,12 @@ class Assembly:
 
         def link(target: str) -> str:
             file = files.get_file_from_path(target)
-            return get_relative_url(file.url if file else target, page.url)
+            return get_relative_url(file.url, page.url) if file else ""
 
         given = {"anchor": anchor, "own": own, "front": front}
         note = render_fragment("changed_note.html", **given, since=added.name)
-        section = render_fragment(
-            "what_changed.html", **given, path=path, title=title, link=link, review=link(self._review)
-        )
-        return note, section
+        given |= {"path": path, "title": title, "review": get_relative_url(self._review, page.url)}
+        return note, render_fragment("what_changed.html", **given, link=link)
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
         """Return the context of a page's template."""

@@ -76,12 +76,15 @@ def find_problems(error: BaseException) -> tuple[Diagnostic, ...]:
 
 
 class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
-    """``plugins: [reportgen]``: fenced blocks become figures, benchmarks get pages."""
+    """``plugins: [reportgen]``: fenced blocks become figures, benchmarks get pages.
+
+    ``compare`` says what to add to a drafted report; it drafts the report itself if that is None.
+    """
 
     def __init__(self) -> None:
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
         self.last_build: LastBuild | None = None
-        self.compare: Callable[[Report], Additions] | None = None
+        self.compare: Callable[[Report | None], Additions] | None = None
         self.report: Report
         self.warned: list[Diagnostic] = []
         self._serving = False
@@ -196,7 +199,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         # Link previews load their image by an absolute address.
         with_cards = bool(config.site_url) and not self._serving
         jobs = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
-        is_first = not self._assemblies  # later languages join the first
+        is_first, additions = not self._assemblies, None  # later languages join the first
         try:
             if not self._serving and is_first:
                 refuse_foreign_folder(Path(config.site_dir), self._root)
@@ -208,7 +211,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 drawn=jobs.start_jobs,
                 start_worker=jobs.worker.call,
             )
-            additions = self.compare(report) if self.compare and is_first else None
+            if self.compare and is_first:
+                # Of a site in several languages, this is only the first one's part.
+                additions = self.compare(None if "i18n" in config.plugins else report)
         except ReportError:
             jobs.worker.abandon()
             raise

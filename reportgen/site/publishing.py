@@ -137,12 +137,11 @@ def publish(
     strict: bool,
     progress: Callable[[int, int], None],
     warn: Callable[[str], None],
-    compare: Callable[[Report], Additions] | None = None,
+    compare: Callable[[Report | None], Additions] | None = None,
 ) -> manifest.Summary:
-    """Build the site of a ``mkdocs.yml`` and replace the old one with it.
+    """Build the site of a ``mkdocs.yml`` and replace the old one; raise a ReportError and leave it otherwise.
 
-    ``progress`` is called after each block with the numbers of drawn blocks and of all, ``warn`` with each
-    warning, ``compare`` with the drafted report, to say what to add to it. Raises a ReportError of the report, its settings or the disk; the old site is unchanged then.
+    ``progress`` gets the numbers of drawn blocks and of all, ``warn`` each warning; the plugin has ``compare``.
     """
     root = config_file.resolve().parent
     _clean_killed_builds(cache_folder(root))
@@ -151,9 +150,8 @@ def publish(
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
         plugin.progress, plugin.compare = progress, compare
-        plugin.last_build = last_build = LastBuild(
-            site, manifest.read_outputs(root) if _has_known_inputs(config) else {}
-        )
+        written = manifest.read_outputs(root) if _has_known_inputs(config) else {}
+        plugin.last_build = last_build = LastBuild(site, written)
         with _open_stage(site, cache_folder(root)) as stage:
             started = stage.new.stat().st_mtime_ns
             config.site_dir = str(stage.new)

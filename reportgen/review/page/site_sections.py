@@ -81,10 +81,9 @@ def _split_by_page(review: Review, head: Snapshot) -> dict[str, Review]:
 
 def _list_used_sources(head: Snapshot) -> set[tuple[str, str]]:
     """Pages with each source that they show something of."""
-    shown = (*head.figures, *head.tables)
-    used = {(one.page, name) for one in shown for name in one.sources or ()}
-    asked = head.drafted.numbers if head.drafted else ()
-    used |= {(one.page, one.request.source) for one in asked}
+    used = {(one.page, name) for one in head.figures for name in one.sources or ()}
+    used |= {(one.page, name) for one in head.tables for name in one.sources or ()}
+    used |= {(one.page, one.request.source) for one in (head.drafted.numbers if head.drafted else ())}
     return {(clip(page, LONGEST_NAME), clip(name, LONGEST_NAME)) for page, name in used}
 
 
