@@ -139,9 +139,11 @@ def publish(
     warn: Callable[[str], None],
     compare: Callable[[Report | None], Additions] | None = None,
 ) -> manifest.Summary:
-    """Build the site of a ``mkdocs.yml`` and replace the old one; raise a ReportError and leave it otherwise.
+    """Build the site of a ``mkdocs.yml`` and replace the old one with it.
 
-    ``progress`` gets the numbers of drawn blocks and of all, ``warn`` each warning; the plugin has ``compare``.
+    ``progress`` is called after each block with the numbers of drawn blocks and of all, ``warn`` with each
+    warning, ``compare`` as by the plugin. Raises a ReportError of the report, its settings or the disk; the
+    old site is unchanged then.
     """
     root = config_file.resolve().parent
     _clean_killed_builds(cache_folder(root))
@@ -149,9 +151,8 @@ def publish(
         config, plugin = load_configuration(config_file, strict=strict, words=words)
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
-        plugin.progress, plugin.compare = progress, compare
-        written = manifest.read_outputs(root) if _has_known_inputs(config) else {}
-        plugin.last_build = last_build = LastBuild(site, written)
+        last_build = LastBuild(site, manifest.read_outputs(root) if _has_known_inputs(config) else {})
+        plugin.progress, plugin.compare, plugin.last_build = progress, compare, last_build
         with _open_stage(site, cache_folder(root)) as stage:
             started = stage.new.stat().st_mtime_ns
             config.site_dir = str(stage.new)
