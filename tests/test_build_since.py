@@ -16,12 +16,14 @@ from made_projects import RUNS, files_below, share_cache, write_file, write_repo
 from made_reviews import BASE, CHANGES, SETTINGS, TRAINING, write_state
 
 from reportgen.cli.main import cli
+from reportgen.review.model import read_review
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
     from xml.etree import ElementTree as ET
 
+ADDED = {"review.html", "review.json", "assets/reportgen/review.css"}
 SINCE = "What changed since base"
 
 
@@ -118,9 +120,10 @@ def test_other_pages_are_as_without_it(base: Path) -> None:
     without = files_below(base.with_name("report") / "site")
     changed = {path for path in with_it if with_it[path] != without.get(path)}
     assert changed - {path for path in changed if path.startswith("search/")} == {
-        *("index.html", "training/index.html", "review.html"),
+        *("index.html", "training/index.html", *ADDED),
     }
-    assert with_it.keys() - without.keys() == {"review.html"}
+    assert with_it.keys() - without.keys() == ADDED
+    read_review(with_it["review.json"])
 
 
 def test_the_front_page_lists_all_pages(base: Path) -> None:
@@ -164,7 +167,7 @@ def test_the_same_input_gives_the_same_bytes(base: Path) -> None:
     assert files_below(site) == first
     assert "\nBuilt 3 pages" in build(root)
     plain = files_below(site)
-    assert "review.html" not in plain
+    assert not ADDED & plain.keys()
     assert not [path for path, content in plain.items() if b"What changed since" in content]
     assert build(root).startswith("Nothing changed")
     build(root, "--since", str(base))

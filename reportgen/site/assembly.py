@@ -45,7 +45,7 @@ from reportgen.site.outputs import (
 from reportgen.site.security import POLICY, make_script_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page as MkDocsPage
@@ -104,13 +104,15 @@ class Additions:
 
     ``name`` is the state that the report is compared with. ``sections`` has what each page's section says, by
     path, and ``front`` what that of the front page says of all pages, in words for the template
-    ``fragments/what_changed.html``. ``page`` is the HTML of the page.
+    ``fragments/what_changed.html``. ``write_page`` makes the HTML of the page from the addresses of its style
+    sheets and of the front page, empty if there is none; ``data`` says the same as JSON.
     """
 
     name: str
     sections: Mapping[str, Mapping[str, Any]]
     front: Mapping[str, Any]
-    page: str
+    data: str
+    write_page: Callable[[Sequence[str], str], str]
 
 
 class Assembly:
@@ -158,24 +160,29 @@ class Assembly:
         self._jobs, self._last_build = jobs, last_build
         self._seen = seen
         self._views: dict[str, str] = {}
-        self._additions, self._review = additions, "review.html"
+        self._additions, self._review = additions, "review"
 
     def list_files(
-        self, assets: str, taken: Container[str], *, fonts: bool
+        self, assets: str, taken: set[str], *, fonts: bool
     ) -> Iterator[tuple[str, bytes | CachedText]]:
         """List the files known before the pages: figures, our styles and scripts, and fonts if requested.
 
         ``taken`` are the paths of the author's own files.
         """
-        if self._additions:
-            while self._review in taken:
+        if added := self._additions:
+            names = [f"{assets}/{name}.css" for name in ("tokens", "figure", "review")]
+            sheets = [f"{assets}/fonts/fonts.css" if fonts else "fonts/fonts.css", *names]
+            while {f"{self._review}.html", f"{self._review}.json"} & taken:
                 self._review = f"rg-{self._review}"
-            yield self._review, self._additions.page.encode()
+            page = added.write_page(sheets, "index.html" if "index.html" in taken else "")
+            yield f"{self._review}.html", page.encode()
+            yield f"{self._review}.json", added.data.encode()
         for name, text in list_figure_files(self.report):
             # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
-            if path.suffix in {".css", ".js"} and (path.name != "vega.js" or self._jobs.views):
+            is_needed = {"vega.js": self._jobs.views, "review.css": self._additions}.get(path.name, True)
+            if path.suffix in {".css", ".js"} and is_needed:
                 yield f"{assets}/{path.name}", path.read_bytes()
         for path in sorted(_FONTS.iterdir()) if fonts else ():
             if path.suffix in {".css", ".woff2", ".txt"}:
@@ -236,7 +243,7 @@ class Assembly:
 
         given = {"anchor": anchor, "own": own, "front": front}
         note = render_fragment("changed_note.html", **given, since=added.name)
-        given |= {"path": path, "title": title, "review": get_relative_url(self._review, page.url)}
+        given |= {"path": path, "title": title, "review": get_relative_url(f"{self._review}.html", page.url)}
         return note, render_fragment("what_changed.html", **given, link=link)
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:

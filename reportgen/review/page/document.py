@@ -14,7 +14,8 @@ from reportgen.review.page import wording
 from reportgen.review.page.judged import list_numbers, list_statements
 from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
 from reportgen.review.page.wording import cut, make_visible
-from reportgen.site.security import write_single_file
+from reportgen.site.fragments import render_template
+from reportgen.site.security import POLICY, write_single_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,17 +33,20 @@ if TYPE_CHECKING:
 
 MOST_FIGURES: Final = 60
 
-_SHEETS: Final = ("tokens.css", "figure.css", "review/review.css")
+_SHEETS: Final = ("tokens.css", "figure.css", "review.css")
 _STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
 _OBVIOUS: Final[dict[str, Causes]] = {"data": ("data",), "definition": ("definition",)}
 _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
 _FIRST: Final = ("data", "definition", "new", "gone", "looks")
 
 
-def write_page(review: Review) -> str:
-    """The HTML of ``review.html``; equal reviews give equal bytes."""
+def write_page(review: Review, sheets: Sequence[str] = (), home: str = "") -> str:
+    """The HTML of ``review.html``; equal reviews give equal bytes.
+
+    It is complete in itself, or a page of a site with its style ``sheets`` and, at ``home``, a front page.
+    """
     review = make_visible(review)
-    sections = {
+    given = {
         "statements": list_statements(review),
         "numbers": list_numbers(review),
         "figures": _list_figures(review),
@@ -50,24 +54,24 @@ def write_page(review: Review) -> str:
         "pages": cut(review.pages, describe_page),
         "sources": cut(review.sources, describe_source),
         "problems": _list_problems(review),
-    }
-    return write_single_file(
-        "review/page.html",
-        _SHEETS,
-        title=f"Review of {review.head.name} against {review.base.name}",
-        verdict=wording.describe_verdict(review),
-        rest=wording.describe_rest(review),
-        sides=[
+        "title": f"Review of {review.head.name} against {review.base.name}",
+        "verdict": wording.describe_verdict(review),
+        "rest": wording.describe_rest(review),
+        "sides": [
             {"label": label, "why": "" if origin.built else origin.why or "There is no report."}
             | wording.describe_origin(origin)
             for label, origin in (("Before", review.base), ("After", review.head))
         ],
-        truncated=review.truncated,
-        empty=review.is_empty,
-        generator=review.generator,
-        level=f"{review.family.level * 100:.10g} %",
-        **sections,
-    )
+        "truncated": review.truncated,
+        "empty": review.is_empty,
+        "generator": review.generator,
+        "level": f"{review.family.level * 100:.10g} %",
+        "links": sheets,
+        "home": home,
+    }
+    if sheets:
+        return render_template("review/page.html", style="", policy=POLICY, **given)
+    return write_single_file("review/page.html", _SHEETS, **given)
 
 
 # ---- figures and tables

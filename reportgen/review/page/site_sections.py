@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.words import format_count
 from reportgen.review.compare import count_changes
-from reportgen.review.model import LONGEST_NAME, ProblemChanges, clip
+from reportgen.review.model import LONGEST_NAME, ProblemChanges, clip, write_review
 from reportgen.review.page import wording
 from reportgen.review.page.document import (
     MOST_FIGURES,
@@ -55,7 +56,7 @@ def make_additions(review: Review, head: Snapshot) -> Additions:
         "gone": cut(gone, describe_page) if base.built else cut(()),
     }
     name = describe_origin(base.model_copy(update={"built": True}))
-    return Additions(name, sections, front, write_page(review))
+    return Additions(name, sections, front, write_review(review), partial(write_page, review))
 
 
 def _split_by_page(review: Review, head: Snapshot) -> dict[str, Review]:
