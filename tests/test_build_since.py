@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from xml.etree import ElementTree as ET
 
-ADDED = {"review.html", "review.json", "assets/reportgen/review.css"}
+OURS = {"assets/reportgen/review.css", "assets/reportgen/favicon.svg"}
+ADDED = {"review.html", "review.json", *OURS}
 SINCE = "What changed since base"
 
 

@@ -104,15 +104,15 @@ class Additions:
 
     ``name`` is the state that the report is compared with. ``sections`` has what each page's section says, by
     path, and ``front`` what that of the front page says of all pages, in words for the template
-    ``fragments/what_changed.html``. ``write_page`` makes the HTML of the page from the addresses of its style
-    sheets and of the front page, empty if there is none; ``data`` says the same as JSON.
+    ``fragments/what_changed.html``. ``write_page`` makes the HTML of the page from its links, each with its
+    kind, and the address of the front page, empty if there is none; ``data`` says the same as JSON.
     """
 
     name: str
     sections: Mapping[str, Mapping[str, Any]]
     front: Mapping[str, Any]
     data: str
-    write_page: Callable[[Sequence[str], str], str]
+    write_page: Callable[[Sequence[tuple[str, str]], str], str]
 
 
 class Assembly:
@@ -170,13 +170,16 @@ class Assembly:
         ``taken`` are the paths of the author's own files.
         """
         if added := self._additions:
+            icon = f"{assets}/favicon.svg"
             names = [f"{assets}/{name}.css" for name in ("tokens", "figure", "review")]
             sheets = [f"{assets}/fonts/fonts.css" if fonts else "fonts/fonts.css", *names]
+            links = [("icon", icon), *(("stylesheet", sheet) for sheet in sheets)]
             while {f"{self._review}.html", f"{self._review}.json"} & taken:
                 self._review = f"rg-{self._review}"
-            page = added.write_page(sheets, "index.html" if "index.html" in taken else "")
+            page = added.write_page(links, "index.html" if "index.html" in taken else "")
             yield f"{self._review}.html", page.encode()
             yield f"{self._review}.json", added.data.encode()
+            yield icon, (_FONTS.parent / "img/favicon.svg").read_bytes()
         for name, text in list_figure_files(self.report):
             # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text

@@ -40,10 +40,10 @@ _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After
 _FIRST: Final = ("data", "definition", "new", "gone", "looks")
 
 
-def write_page(review: Review, sheets: Sequence[str] = (), home: str = "") -> str:
+def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str = "") -> str:
     """The HTML of ``review.html``; equal reviews give equal bytes.
 
-    It is complete in itself, or a page of a site with its style ``sheets`` and, at ``home``, a front page.
+    It is complete in itself, or a page of a site, which has what it ``links`` and, at ``home``, a front page.
     """
     review = make_visible(review)
     given = {
@@ -66,10 +66,10 @@ def write_page(review: Review, sheets: Sequence[str] = (), home: str = "") -> st
         "empty": review.is_empty,
         "generator": review.generator,
         "level": f"{review.family.level * 100:.10g} %",
-        "links": sheets,
+        "links": links,
         "home": home,
     }
-    if sheets:
+    if links:
         return render_template("review/page.html", style="", policy=POLICY, **given)
     return write_single_file("review/page.html", _SHEETS, **given)
 
