@@ -18,9 +18,12 @@ from reportgen.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
+    from reportgen.draft.report import Report
     from reportgen.review.model import Review
+    from reportgen.site.assembly import Additions
 
 _NO_REVIEW = 2
 """Exit code where no review could be made, as for an option that does not exist."""
@@ -90,6 +93,29 @@ def review(
         _write(folder / "review.html", write_page(found).encode())
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
+
+
+def start_comparison(
+    base: str, config_file: Path, progress: Callable[[int, int], None], report_line: Callable[[str], object]
+) -> Callable[[Report | None], Additions]:
+    """Open the state that a site is compared with, and return what finds the additions to its report.
+
+    That is called with the report, or None if it is to be drafted; ``report_line`` then gets the most
+    important changes.
+    """
+    from reportgen.review.compare import compare_reports
+    from reportgen.review.page.site_sections import make_additions
+    from reportgen.review.states import open_base, open_working_tree
+
+    before = open_base(base, config_file, progress=progress)
+
+    def compare(report: Report | None) -> Additions:
+        after = open_working_tree(config_file, report, progress=progress)
+        additions = make_additions(compare_reports(before, after), after)
+        report_line(f"Since {additions.name}: {additions.front['verdict']}")
+        return additions
+
+    return compare
 
 
 def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:

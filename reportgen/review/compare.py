@@ -69,13 +69,14 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
         sources=sources,
         problems=_compare_problems(base, head),
     )
-    update: dict[str, Any] = {"counts": _count(review, same)}
+    update: dict[str, Any] = {"counts": count_changes(review, same)}
     if without_points:
         update["truncated"] = (f"the series of {without_points:,} of {len(figures):,} figures",)
     return thin_review(review.model_copy(update=update))
 
 
-def _count(review: Review, same: int) -> Counts:
+def count_changes(review: Review, same: int = 0) -> Counts:
+    """Count what a review lists; ``same`` is how many numbers it does not list."""
     verdicts: Counter[str] = Counter(one.verdict for one in review.numbers)
     broken = [one.kind for one in review.statements if one.is_broken]
     return Counts(

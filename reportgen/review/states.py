@@ -28,6 +28,7 @@ from reportgen.site.worker import WorkerProcess
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reportgen.draft.report import Report
     from reportgen.review.model import Kind, Origin
     from reportgen.review.snapshot import Snapshot
 
@@ -81,6 +82,27 @@ def open_states(
         return States(opener.open(before, is_base=True), opened)
 
 
+def open_base(name: str, config_file: Path, *, progress: Callable[[int, int], None]) -> Snapshot:
+    """Open the state that a report as it is built is to be compared with; raises as ``open_states``."""
+    config_file = config_file.resolve()
+    cache = cache_folder(config_file.parent)
+    with WorkerProcess(Cache(cache)) as worker:
+        finder = _Finder(config_file, find_repository(config_file.parent), cache, worker)
+        return _Opener(config_file, cache, progress).open(finder.find(name), is_base=True)
+
+
+def open_working_tree(
+    config_file: Path, report: Report | None, *, progress: Callable[[int, int], None]
+) -> Snapshot:
+    """Open the report as it stands, and as it was drafted if ``report`` is given."""
+    config_file = config_file.resolve()
+    cache = cache_folder(config_file.parent)
+    with WorkerProcess(Cache(cache)) as worker:
+        finder = _Finder(config_file, find_repository(config_file.parent), cache, worker)
+        state = finder.find_working_tree()
+    return _Opener(config_file, cache, progress).open(state, is_base=False, report=report)
+
+
 @dataclass(frozen=True)
 class _Finder:
     """Finds what names stand for."""
@@ -107,7 +129,7 @@ class _Finder:
 
     def find(self, name: str) -> NamedState:
         """A folder with a report, a built site, a report.json, or else a revision."""
-        path = Path(name)
+        path = Path(name or os.devnull)
         short = path.resolve().name if path.exists() else ""
         if (path / self.config_file.name).is_file():
             return NamedState("folder", short, lambda: path.resolve() / self.config_file.name)
@@ -120,7 +142,7 @@ class _Finder:
         if self.repository is None or found is None:
             message = "this is no revision of the report's repository, no folder with a report, and no file"
             step = "Name a revision such as main, a project folder, a built site or its report.json"
-            raise make_error(name, message, step)
+            raise make_error(name or "''", message, step)
         called = name if found.startswith(name) else f"{name} ({found[:8]})"
         return self._unpack(self.repository, Commit(found, called))
 
@@ -138,8 +160,11 @@ class _Opener:
     cache: Path
     progress: Callable[[int, int], None]
 
-    def open(self, state: NamedState, *, is_base: bool) -> Snapshot:
-        """Open a state; a base that cannot be drafted is empty, and says why."""
+    def open(self, state: NamedState, *, is_base: bool, report: Report | None = None) -> Snapshot:
+        """Open a state, of which ``report`` is the draft if there is one.
+
+        A base that cannot be drafted is empty, and says why.
+        """
         from reportgen.review.model import LONGEST_NAME, Origin, clip  # noqa: PLC0415 - after unpacking has begun
 
         path, name = state.get_path(), clip(state.name, LONGEST_NAME)
@@ -154,7 +179,11 @@ class _Opener:
             modified=state.modified,
             tool=__version__,
         )
-        return self._draft(origin, path, is_base=is_base)
+        if report is None:
+            return self._draft(origin, path, is_base=is_base)
+        from reportgen.review.snapshot import take_snapshot  # noqa: PLC0415 - as above
+
+        return take_snapshot(origin, report, path.parent, Cache(self.cache))
 
     def _draft(self, origin: Origin, config_file: Path, *, is_base: bool) -> Snapshot:
         from reportgen.review.model import clip  # noqa: PLC0415 - as above

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from reportgen.review.model import (
         NumberChange,
-        Origin,
         PageChange,
         Review,
         SourceChange,
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 def list_lines(review: Review) -> Iterator[str]:
     """The review in lines, headings without an indent."""
-    yield f"Before: {_describe_origin(review.base)}"
-    yield f"After:  {_describe_origin(review.head)}"
+    yield f"Before: {words.format_origin(review.base)}"
+    yield f"After:  {words.format_origin(review.head)}"
     if not review.is_empty:
         broken_first = sorted(review.statements, key=lambda one: not one.is_broken)
         shown: tuple[FigureChange | TableChange, ...] = (*review.figures, *review.tables)
@@ -46,13 +45,6 @@ def list_lines(review: Review) -> Iterator[str]:
     yield from ("", words.describe_findings(review))
     if rest := words.describe_rest(review):
         yield rest
-
-
-def _describe_origin(origin: Origin) -> str:
-    found = words.describe_origin(origin)
-    notes = [found.commit, *found.notes, "" if origin.built else f"no report: {origin.why}"]
-    known = ", ".join(filter(None, notes))
-    return f"{found.name} ({known})" if known else found.name
 
 
 def _list_statement(statement: StatementChange) -> list[str]:

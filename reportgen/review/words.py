@@ -312,6 +312,14 @@ def describe_origin(origin: Origin) -> OriginWords:
     return OriginWords(origin.name, "" if commit in origin.name else commit, tuple(filter(None, notes)))
 
 
+def format_origin(origin: Origin) -> str:
+    """The same on one line, and why there is no report where there is none."""
+    found = describe_origin(origin)
+    notes = [found.commit, *found.notes, "" if origin.built else f"no report: {origin.why}"]
+    known = ", ".join(filter(None, notes))
+    return f"{found.name} ({known})" if known else found.name
+
+
 def describe_causes(causes: Causes, plain: Causes = ()) -> str:
     """``the data and its definition changed``; empty where they are the ``plain`` ones."""
     return "" if causes in {plain, ()} else f"{join_names([_CAUSES[one] for one in causes])} changed"

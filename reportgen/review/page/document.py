@@ -14,7 +14,8 @@ from reportgen.review import words
 from reportgen.review.page.judged import list_numbers, list_statements
 from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
 from reportgen.review.page.wording import cut, describe_both, describe_unchanged, make_visible
-from reportgen.site.security import write_single_file
+from reportgen.site.fragments import render_template
+from reportgen.site.security import POLICY, write_single_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,41 +33,44 @@ if TYPE_CHECKING:
 
 MOST_FIGURES: Final = 60
 
-_SHEETS: Final = ("tokens.css", "figure.css", "review/review.css")
+_SHEETS: Final = ("tokens.css", "figure.css", "review.css")
 _STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
 _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
 _FIRST: Final = ("data", "definition", "new", "gone", "looks")
 
 
-def write_page(review: Review) -> str:
-    """The HTML of ``review.html``; equal reviews give equal bytes."""
+def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str = "") -> str:
+    """The HTML of ``review.html``; equal reviews give equal bytes.
+
+    It is complete in itself, or a page of a site, which has what it ``links`` and, at ``home``, a front page.
+    """
     review = make_visible(review)
-    sections = {
+    given = {
         "statements": list_statements(review),
         "numbers": list_numbers(review),
         "figures": _list_figures(review),
         "tables": cut(review.tables, _describe_table, MOST_FIGURES),
-        "pages": cut(review.pages, _describe_page),
-        "sources": cut(review.sources, _describe_source),
+        "pages": cut(review.pages, describe_page),
+        "sources": cut(review.sources, describe_source),
         "problems": _list_problems(review),
-    }
-    return write_single_file(
-        "review/page.html",
-        _SHEETS,
-        title=f"Review of {review.head.name} against {review.base.name}",
-        verdict=words.describe_findings(review),
-        rest=words.describe_rest(review),
-        sides=[
+        "title": f"Review of {review.head.name} against {review.base.name}",
+        "verdict": words.describe_findings(review),
+        "rest": words.describe_rest(review),
+        "sides": [
             {"label": label, "why": "" if origin.built else origin.why or "There is no report."}
             | _describe_origin(origin)
             for label, origin in (("Before", review.base), ("After", review.head))
         ],
-        truncated=review.truncated,
-        empty=review.is_empty,
-        generator=review.generator,
-        level=f"{review.family.level * 100:.10g} %",
-        **sections,
-    )
+        "truncated": review.truncated,
+        "empty": review.is_empty,
+        "generator": review.generator,
+        "level": f"{review.family.level * 100:.10g} %",
+        "links": links,
+        "home": home,
+    }
+    if links:
+        return render_template("review/page.html", style="", policy=POLICY, **given)
+    return write_single_file("review/page.html", _SHEETS, **given)
 
 
 def _describe_origin(origin: Origin) -> dict[str, str]:
@@ -79,10 +83,14 @@ def _describe_origin(origin: Origin) -> dict[str, str]:
 # ---- figures and tables
 
 
+def order_figures(review: Review) -> list[FigureChange]:
+    """The changed figures as the page shows them: the first is ``#figure-1``."""
+    return sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
+
+
 def _list_figures(review: Review) -> dict[str, Any]:
     slots = assign_review_slots(review)
-    ordered = sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
-    listed = cut(ordered, most=MOST_FIGURES)
+    listed = cut(order_figures(review), most=MOST_FIGURES)
     return {
         "count": listed.count,
         "rest": listed.rest,
@@ -153,7 +161,8 @@ def _compare_cells(before: Sequence[str], after: Sequence[str]) -> Iterator[dict
 # ---- pages, sources and problems
 
 
-def _describe_page(page: PageChange) -> dict[str, str]:
+def describe_page(page: PageChange) -> dict[str, str]:
+    """What became of a page, in words for a template."""
     return {
         "title": page.title or page.path,
         "path": page.path,
@@ -163,7 +172,8 @@ def _describe_page(page: PageChange) -> dict[str, str]:
     }
 
 
-def _describe_source(source: SourceChange) -> dict[str, Any]:
+def describe_source(source: SourceChange) -> dict[str, Any]:
+    """What became of a source, in words for a template."""
     return {
         "name": source.name,
         "change": source.change,
