@@ -103,7 +103,7 @@ def test_a_changed_page_says_what_became_false_and_which_numbers_moved(base: Pat
     ):
         assert expected in said
     assert table_rows(section)[1] == [
-        "GRPO accuracy at 30",
+        "GRPO accuracy at step 30",
         "0.722 [0.711, 0.733]",
         "0.922 [0.911, 0.933]",
         "+0.200 [+0.188, +0.212]",
