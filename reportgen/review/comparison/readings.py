@@ -341,7 +341,7 @@ def _compare_items(
     protocol = moved.protocol
     if regraded := sum(old.gold[one] != gold for one, gold in new.gold.items() if one in old.gold):
         protocol += (f"other right answers to {format_count(regraded, 'problem')}",)
-    moved = replace(moved, items=items, runs=_count_runs(matched), protocol=protocol)
+    moved = replace(moved, problems=items, runs=_count_runs(matched), protocol=protocol)
     if np.array_equal(before[shared], after[shared]) or not (matched.gone or matched.new):
         if items.only_base or items.only_head:
             effect = Effect("none", 0.0)
