@@ -112,11 +112,9 @@ def _compare_statements(pages: Matched[dict[str, Any]], around: ChangeContext) -
         for was in matched.gone:
             yield _describe_statement(after["path"], "gone", was, None)
     for page in pages.new:
-        for one in page["statements"]:
-            yield _describe_statement(page["path"], "new", None, one)
+        yield from (_describe_statement(page["path"], "new", None, one) for one in page["statements"])
     for page in pages.gone:
-        for one in page["statements"]:
-            yield _describe_statement(page["path"], "gone", one, None)
+        yield from (_describe_statement(page["path"], "gone", one, None) for one in page["statements"])
 
 
 def _compare_statement(
@@ -172,26 +170,19 @@ def _compare_pages(pages: Matched[dict[str, Any]], base: Snapshot, head: Snapsho
         before, after = texts[0].get(was["path"], ""), texts[1].get(now["path"], "")
         renamed = was["path"] != now["path"]
         if renamed or before != after or was["title"] != now["title"]:
-            removed, added = _count_lines(before, after)
-            change = PageChange(
+            lines = Counter(before.splitlines()), Counter(after.splitlines())
+            yield PageChange(
                 path=clip(now["path"], LONGEST_NAME),
+                was_path=clip(was["path"], LONGEST_NAME) if renamed else "",
                 title=clip(now["title"]),
                 change="renamed" if renamed else "text",
-                lines_added=added,
-                lines_removed=removed,
+                lines_added=(lines[1] - lines[0]).total(),
+                lines_removed=(lines[0] - lines[1]).total(),
             )
-            was_path = clip(was["path"], LONGEST_NAME) if renamed else ""
-            yield change.model_copy(update={"was_path": was_path})
     for page in pages.new:
         yield PageChange(path=clip(page["path"], LONGEST_NAME), title=clip(page["title"]), change="new")
     for page in pages.gone:
         yield PageChange(path=clip(page["path"], LONGEST_NAME), title=clip(page["title"]), change="gone")
-
-
-def _count_lines(before: str, after: str) -> tuple[int, int]:
-    """How many lines are only before, and only after."""
-    sides = Counter(before.splitlines()), Counter(after.splitlines())
-    return (sides[0] - sides[1]).total(), (sides[1] - sides[0]).total()
 
 
 def _compare_sources(
