@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from made_reviews import BEFORE, CHANGES, write_state
+from made_reviews import BEFORE, CHANGES, SETTINGS, TRAINING, write_state
 from pydantic import ValidationError
 
 from reportgen.core.cache import Cache
+from reportgen.core.model import Figure
 from reportgen.review.compare import compare_reports
 from reportgen.review.model import Origin, is_met, make_review_schema, read_review, thin_review, write_review
 from reportgen.review.snapshot import Snapshot, read_snapshot, take_snapshot
@@ -280,6 +281,22 @@ def test_the_reverse_review_mirrors(case: str, take: Take) -> None:
         assert ways[1] == Counter({opposite.get(one, one): count for one, count in ways[0].items()})
     lines = [Counter(line.change for one in side.figures for line in one.series) for side in (there, back)]
     assert lines[1] == Counter({opposite.get(one, one): count for one, count in lines[0].items()})
+
+
+def test_series_have_the_colours_of_the_report(tmp_path: Path) -> None:
+    """Of the palette's places, also those that the author fixed, and none for what ``highlight`` greys."""
+    settings = SETTINGS.replace("[reportgen]", "[{reportgen: {series: {GRPO: 5}}}]")
+    page = TRAINING.replace("title: Accuracy", "title: Accuracy\nhighlight: [GRPO]")
+    states = []
+    for name in ("base", "claim-becomes-false"):
+        changes = {**CHANGES.get(name, {}), "mkdocs.yml": settings, "content/training.md": page}
+        root = write_state(tmp_path / name, changes)
+        report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None, folder=tmp_path)
+        states.append(take_snapshot(Origin(kind="folder", name=name), report, root, Cache(tmp_path)))
+    (figure,) = compare_reports(*states).figures
+    legend = [one.legend for one in report.shown.values() if isinstance(one, Figure)]
+    assert {one.name: one.slot for one in figure.series} == {"MEL": None, "GRPO": 4}
+    assert legend == [(("MEL", None), ("GRPO", 4))]
 
 
 def test_a_review_is_the_same_bytes_twice(take: Take, tmp_path: Path) -> None:

@@ -297,6 +297,29 @@ def test_what_was_is_grey_dashed_and_behind() -> None:
     ]
 
 
+def test_lines_have_the_colours_of_the_report() -> None:
+    """Where the review says them; a series without one is grey, as on the report's page."""
+    figure = make_curve_figure()
+    slots = (6, None, 2, 3)
+    series = tuple(
+        one.model_copy(update={"slot": slot}) for one, slot in zip(figure.series, slots, strict=True)
+    )
+    drawn = list_lines(draw(figure.model_copy(update={"series": series}), "after"))
+    names = sorted(line.get("stroke", "").removeprefix("var(--rg-series-") for line in drawn)
+    assert names == ["3)", "4)", "7)", "muted)"]
+
+
+def test_differences_are_in_points() -> None:
+    """Of shares; 0 is on their axis, with a line, and no word says percent."""
+    figure = make_score_figure()
+    root = draw(figure.model_copy(update={"y": figure.y.model_copy(update={"difference": True})}))
+    words = [text.text or "" for text in root.iter("text")]
+    assert "pass@8 (points)" in words
+    assert "0" in words
+    assert "+40.2 points → +45.5 points" in words
+    assert not [word for word in words if "%" in word]
+
+
 def test_no_band_tints_a_line() -> None:
     """All bands are drawn before the first line."""
     drawn = [path.get("class") for path in draw(make_curve_figure()).iter("path")]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         SeriesChange,
         SourceChange,
         StatementChange,
+        StatementSide,
         TableChange,
     )
 
@@ -56,7 +57,11 @@ _SHOWN: Final = {
     "new": "new",
     "gone": "gone",
 }
-_OBVIOUS: Final[dict[str, Causes]] = {"data": ("data",), "definition": ("definition",)}
+_OBVIOUS: Final[dict[str, Causes]] = {
+    "data": ("data",),
+    "definition": ("definition",),
+    "looks": ("definition",),
+}
 _STATEMENTS: Final = {
     ("broken", "claim"): "became false",
     ("broken", "value"): "no longer matches",
@@ -330,6 +335,12 @@ def name_outcome(change: StatementChange) -> str:
     if change.is_broken and change.before is None:
         return "new, and not so"
     return _STATEMENTS.get((change.change, change.kind), change.change)
+
+
+def name_truth(change: StatementChange, side: StatementSide) -> str:
+    """Whether a claim holds, or a bound value matches."""
+    words = {"holds": "matches", "fails": "does not match"} if change.kind == "value" else {}
+    return words.get(side.truth, side.truth)
 
 
 def describe_statement(change: StatementChange) -> str:

@@ -223,7 +223,7 @@ class ItemChanges:
         p = self._tests[index].p
         if interval.run_stderr and interval.stderr and interval.df:
             p = max(2 * t_tail(abs(mean(differences)) / interval.stderr, interval.df), _SMALLEST_P)
-        alone = "" if variance else "one run a side: about these checkpoints"
+        alone = "" if variance else "one run a side: about these checkpoints, not about training again"
         return Effect(
             "paired",
             mean(differences),

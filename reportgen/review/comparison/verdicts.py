@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from reportgen.review.comparison.effects import ALPHA, Effect
 from reportgen.review.model import LONGEST_NAME, Delta, NumberChange, bound, clip
@@ -35,9 +35,9 @@ class Moved:
     before: Estimate | None
     after: Estimate | None
     runs: RunCounts | None = None
-    items: ItemCounts | None = None
+    problems: ItemCounts | None = None
     higher_is_better: bool | None = None
-    definitions: tuple[str, ...] = ()  # what of its definition changed: smooth 0 → 0.6
+    definitions: tuple[str, ...] = ()  # what of its definition changed: smooth: 0 → 0.6
     protocol: tuple[str, ...] = ()  # what of how it was measured changed
     causes: tuple[Cause, ...] = ()
     effect: Effect | None = None  # None where nothing of it changed but what is named here
@@ -53,6 +53,9 @@ class Moved:
         """Whether a test of the difference would say something."""
         both = self.before is not None and self.after is not None
         return both and not self.definitions and not self.protocol
+
+
+_FIELDS = tuple(one.name for one in fields(Moved) if one.name in NumberChange.model_fields)
 
 
 def list_differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
@@ -80,26 +83,14 @@ def judge(moved: Moved, p_adjusted: float | None) -> NumberChange | None:
     good = None
     if verdict in {"higher", "lower"} and moved.higher_is_better is not None:
         good = (verdict == "higher") is moved.higher_is_better
+    given: dict[str, Any] = {name: getattr(moved, name) for name in _FIELDS}
+    given |= {name: clip(text, LONGEST_NAME) for name, text in given.items() if isinstance(text, str)}
     return NumberChange(
-        page=clip(moved.page, LONGEST_NAME),
-        block=clip(moved.block, LONGEST_NAME),
-        title=clip(moved.title, LONGEST_NAME),
-        source=clip(moved.source, LONGEST_NAME),
-        benchmark=clip(moved.benchmark, LONGEST_NAME),
-        series=clip(moved.series, LONGEST_NAME),
-        was_series=clip(moved.was_series, LONGEST_NAME),
-        metric=clip(moved.metric, LONGEST_NAME),
-        percent=moved.percent,
-        step=moved.step,
-        before=moved.before,
-        after=moved.after,
+        **given,
         delta=delta,
         method=effect.method if delta else "none",
-        runs=moved.runs,
-        problems=moved.items,
         verdict=verdict,
         good=good,
-        causes=moved.causes,
         why=clip("; ".join(filter(None, why))),
     )
 

@@ -31,8 +31,12 @@ _MOST_NAMES = 3
 def write_details(review: Review, most: int) -> str:
     """A fold of lists, each of at most so many lines; empty if there is nothing to list."""
     statements = [one for one in review.statements if not one.is_broken]
+
+    def describe_statement(one: StatementChange) -> str:
+        return f"{introduce_statement(one)}: {quote(one.latest.words, 2 * LONGEST_NAME)}"
+
     sections = [
-        _write_list("Other statements", statements, _describe_statement, most),
+        _write_list("Other statements", statements, describe_statement, most),
         _write_list("Figures", review.figures, describe_figure, most),
         _write_list("Tables", review.tables, _describe_table, most),
         _write_list("Pages", review.pages, _describe_page, most),
@@ -67,10 +71,6 @@ def _write_list(title: str, changes: Sequence[_Change], describe: Callable[[_Cha
 def introduce_statement(change: StatementChange) -> str:
     """Where a statement stands, what became of it, and why."""
     return f"{quote_place(change.page, change.latest.line)}: {words.describe_statement(change)}"
-
-
-def _describe_statement(change: StatementChange) -> str:
-    return f"{introduce_statement(change)}: {quote(change.latest.words, 2 * LONGEST_NAME)}"
 
 
 def _describe_table(table: TableChange) -> str:

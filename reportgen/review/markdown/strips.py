@@ -74,14 +74,10 @@ def _draw_group(metric: str, numbers: Sequence[NumberChange], *, percent: bool) 
                 continue
             words = format_side(number, estimate)
             if mark == _AFTER:
-                words = "   ".join(filter(None, [words, _describe_change(number)]))
+                delta = format_delta(number)
+                words += f"   {f'Δ {delta} ' if delta else ''}{format_verdict(number)}"
             yield f"{word}  {fit_name(name, width)}  {_draw_strip(axis, estimate, mark)}  {words}"
             name = ""
-
-
-def _describe_change(number: NumberChange) -> str:
-    delta = format_delta(number)
-    return " ".join(filter(None, [f"Δ {delta}" if delta else "", format_verdict(number)]))
 
 
 def _choose_labels(numbers: Sequence[NumberChange]) -> list[str]:

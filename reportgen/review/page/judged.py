@@ -101,14 +101,13 @@ def _list_moved_facts(change: StatementChange) -> Iterator[dict[str, str]]:
 
 
 def _describe_side(side: StatementSide, change: StatementChange, label: str) -> dict[str, Any]:
-    truths = {"holds": "matches", "fails": "does not match"} if change.kind == "value" else {}
     # What is found repeats the expression, which stands below the reasons.
     found = side.found.removeprefix(f"{side.expression} {side.truth}").removeprefix(": ")
     return {
         "label": label,
         "words": side.words,
         "expression": side.expression,
-        "truth": truths.get(side.truth, side.truth),
+        "truth": words.name_truth(change, side),
         "expected": side.expected,
         "found": found,
         # A value is found as its expression, an equals sign and the value.
