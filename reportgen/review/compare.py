@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reportgen.core import __version__
 from reportgen.review.figures import ChangeContext, compare_figures, compare_tables
 from reportgen.review.identity import match, match_pages, match_statements
+from reportgen.review.limits import thin_review
 from reportgen.review.model import (
     LONGEST_NAME,
     MOST_ENTRIES,
@@ -22,7 +23,6 @@ from reportgen.review.model import (
     StatementChange,
     StatementSide,
     clip,
-    thin_review,
 )
 from reportgen.review.numbers import compare_numbers
 from reportgen.review.reported import compare_reported
