@@ -11,6 +11,7 @@ from reportgen.review.comparison.identity import match, match_pages, match_state
 from reportgen.review.comparison.numbers import compare_numbers
 from reportgen.review.comparison.reported import compare_reported
 from reportgen.review.comparison.verdicts import list_differences
+from reportgen.review.limits import thin_review
 from reportgen.review.model import (
     LONGEST_NAME,
     MOST_ENTRIES,
@@ -25,7 +26,6 @@ from reportgen.review.model import (
     StatementChange,
     StatementSide,
     clip,
-    thin_review,
 )
 from reportgen.review.snapshot import define_source
 

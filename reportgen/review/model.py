@@ -15,9 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 FORMAT: Final = 1
 MOST_BYTES: Final = 5_000_000
-"""Of a review as JSON; a larger one is thinned, see ``Review.truncated``."""
-# Without the words on what was left out.
-_ROOM: Final = MOST_BYTES - 5_000
+"""Of a review as JSON; a larger one is thinned, see ``limits``."""
 MOST_POINTS: Final = 400
 """Of one series of a figure, before and after each."""
 LONGEST_NAME: Final = 300
@@ -26,7 +24,6 @@ MOST_ENTRIES: Final = 20_000
 """In each list of a review."""
 MOST_SERIES: Final = 200
 """In one figure or table."""
-_LISTS: Final = ("statements", "numbers", "figures", "tables", "pages", "sources")
 
 Name: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
 Text: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
@@ -390,12 +387,13 @@ def write_review(review: Review) -> str:
     members = []
     for name, member in sorted(review.model_dump(mode="json").items()):
         entries = isinstance(member, list) and member
-        text = "[\n" + ",\n".join(map(_encode, member)) + "\n]" if entries else _encode(member)
-        members.append(f"{_encode(name)}: {text}")
+        text = "[\n" + ",\n".join(map(encode_json, member)) + "\n]" if entries else encode_json(member)
+        members.append(f"{encode_json(name)}: {text}")
     return "{\n" + ",\n".join(members) + "\n}\n"
 
 
-_encode = json.JSONEncoder(sort_keys=True, allow_nan=False, ensure_ascii=False).encode
+encode_json = json.JSONEncoder(sort_keys=True, allow_nan=False, ensure_ascii=False).encode
+"""JSON on one line, keys sorted."""
 
 
 def make_review_schema() -> dict[str, Any]:
@@ -413,75 +411,3 @@ def clip(text: str, most: int = LONGEST_TEXT) -> str:
     """A text on one line, cut to what a review may hold; what is no Unicode becomes ``?``."""
     line = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-def thin_review(review: Review) -> Review:
-    """The review within its limits; what is left out, points of figures first, is named in ``truncated``.
-
-    Then lists are cut to as many bytes each as all have room for; what broke or clearly moved stays longest.
-    """
-    lists: dict[str, tuple[Value, ...]] = {name: getattr(review, name) for name in _LISTS}
-    # Our JSON has spaces, which pydantic's has not; it is never twice as long.
-    few = all(len(entries) <= MOST_ENTRIES for entries in lists.values())
-    if few and 2 * len(review.model_dump_json().encode()) < _ROOM:
-        return review
-    words = [*review.truncated]
-    sizes = {name: list(map(_measure, entries)) for name, entries in lists.items()}
-    room = _ROOM - len(write_review(review.model_copy(update=dict.fromkeys(_LISTS, ()))).encode())
-    spare = room - sum(map(sum, sizes.values()))
-    if spare < 0:
-        lists["figures"] = _leave_out_points(review.figures, sizes["figures"], spare, words)
-    shortest_first = sorted(lists, key=lambda name: (name != "statements", sum(sizes[name])))
-    for place, name in enumerate(shortest_first):
-        # Statements have all the room that they need; of the others, short ones leave theirs to long ones.
-        share = room if name == "statements" else room // (len(lists) - place)
-        entries = lists[name]
-        lists[name] = kept = _shorten(entries, sizes[name], share)
-        room -= sum(sizes[name]) if len(kept) == len(entries) else share
-        if len(kept) < len(entries):
-            words.append(f"{len(entries) - len(kept):,} of {len(entries):,} {name}")
-    return review.model_copy(update={**lists, "truncated": tuple(words[-50:])})
-
-
-def _measure(entry: Value) -> int:
-    """The bytes of an entry of a list, with the separator after it."""
-    return len(_encode(entry.model_dump(mode="json")).encode()) + 2
-
-
-def _leave_out_points(
-    figures: tuple[FigureChange, ...], sizes: list[int], spare: int, words: list[str]
-) -> tuple[FigureChange, ...]:
-    """The figures without points, from the last, as far as there is no room; updates ``sizes``."""
-    light = list(figures)
-    for place in range(len(figures) - 1, -1, -1):
-        if spare >= 0:
-            break
-        one = figures[place]
-        if one.series:
-            series = tuple(each.model_copy(update={"before": (), "after": ()}) for each in one.series)
-            light[place] = one.model_copy(update={"series": series})
-            spare += sizes[place]
-            sizes[place] = _measure(light[place])
-            spare -= sizes[place]
-    changed = sum(was is not now for was, now in zip(figures, light, strict=True))
-    if changed:
-        words.append(f"the points of {changed:,} of {len(figures):,} figures")
-    return tuple(light)
-
-
-def _shorten(entries: tuple[Value, ...], sizes: list[int], most: int) -> tuple[Value, ...]:
-    """The entries that fit into so many bytes, in their order."""
-
-    def is_minor(place: int) -> bool:
-        entry = entries[place]
-        return not (
-            getattr(entry, "is_broken", False) or getattr(entry, "verdict", "") in {"higher", "lower"}
-        )
-
-    kept = []
-    for place in sorted(range(len(entries)), key=is_minor)[:MOST_ENTRIES]:
-        most -= sizes[place]
-        if most < 0:
-            break
-        kept.append(place)
-    return tuple(entries[place] for place in sorted(kept))
