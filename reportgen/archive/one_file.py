@@ -36,7 +36,8 @@ _SOURCE: Final = re.compile(r"<section>.*?</section>", re.DOTALL)
 _STYLE_URL: Final = re.compile(r"url\(\s*([\"']?)(?!#|data:)([^\"')]*)\1\s*\)")
 _IMPORT: Final = re.compile(r"(/\*.*?\*/)|@import\b[^;]*;?", re.DOTALL)
 _DESCRIBED: Final = ("description", "author", "generator")
-_CODE: Final = re.compile(r"[\x00-\x20]*(?:java|vb)script:", re.IGNORECASE)
+# Browsers ignore such characters before and within what an address begins with.
+_CODE: Final = re.compile(r"[\x00-\x20]*".join(["", *"javascript:"]), re.IGNORECASE)
 _LIVE: Final = "assets/reportgen/live.js"
 _PART: Final = re.compile(r"assets/reportgen/[^/]+\.js")
 _NAV: Final = '<nav class="rg-nav" id="navigation" aria-label="Pages" tabindex="-1"></nav>'
