@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -297,6 +298,8 @@ def test_names_inside_a_page_change_together(tmp_path: Path) -> None:
         "&lt;<b title='>'\"</article>\">x</b>",
         "<li>one<li>two<p>three",
         "<template><select><option>x",
+        "<img src='data:x\" onerror=\"alert(1)'><a title='\" onclick=\"alert(1)' href='\" onclick=\"'>x</a>",
+        "<img src=''><img src='#x'><img src='/'><img src='//['><a href='//['>x</a>",
         "<A HREF=JavaScript:alert(1) ONCLICK=alert(1)>x</A>",
         "<a href='\tjava\nscript:alert(1)'>x</a>",
         '<object data="x"><embed src="y"><iframe srcdoc="<p>"></object>',
@@ -309,7 +312,7 @@ def test_what_is_broken_on_a_page_stays_there(tmp_path: Path, broken: str) -> No
     (main,) = read_html(html).iter("main")
     assert [one.get("id") for one in main] == ["index", "z"]
     assert words(main[1]) == "The last page"
-    assert "alert(1)" not in html
+    assert not re.search("script:|<[^>]* onclick=alert", html, re.IGNORECASE)
 
 
 _PIECES = st.sampled_from(

@@ -140,7 +140,8 @@ class _OneFile:
         first = next(iter(self._pages.values()))
         bar = _rewrite_around(cut_element(first.head, "rg-bar"))
         nav = _rewrite_around(cut_element(first.head, "rg-nav") or _NAV)
-        order = [self._find(first.path, urlsplit(link.address).path) for link in nav.links]
+        listed = (_split_local(link.address) for link in nav.links)
+        order = [self._find(first.path, address.path) for address in listed if address]
         pages = [self._pages[path] for path in dict.fromkeys([*order, *self._pages]) if path in self._pages]
         footer, sources = _read_footers(pages)
         for page in pages:
@@ -166,7 +167,7 @@ class _OneFile:
             others=[(p.name, _read_head(p.head).title.removesuffix(f" · {head.title}")) for p in others],
             pages=[(page.name, "".join(page.rewriter.parts)) for page in pages],
             sources=sources,
-            footer=self._fill_links(first.path, footer),
+            footer=self._fill_links(pages[0].path, footer),
             views=views.values(),
             held=held.items(),
             run=run,
@@ -196,10 +197,8 @@ class _OneFile:
 
     def _find(self, path: str, address: str) -> str:
         """Return the path in the site of a local address on a page, or "" if the site does not have it."""
-        joined = unquote(address)
-        joined = (
-            joined.lstrip("/") if address.startswith("/") else posixpath.join(posixpath.dirname(path), joined)
-        )
+        folder = "" if address.startswith("/") else posixpath.dirname(path)
+        joined = posixpath.join(folder, unquote(address).lstrip("/"))
         found = (posixpath.normpath(f"{joined}{end}") for end in ("", "/index.html")) if address else [path]
         return next((one for one in found if one in self._files), "")
 
@@ -227,7 +226,7 @@ class _OneFile:
         if address.startswith("data:"):
             return address
         parts = _split_local(address)
-        found = self._find(path, parts.path) if parts else ""
+        found = self._find(path, parts.path) if parts and parts.path else ""
         if not found:
             where = "in the site" if parts else "of the site"
             self._report(path, f'"{address}" is not {where}, so the file does not have it')

@@ -8,7 +8,7 @@ closes nothing is left out: a page never reaches into the next one.
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ class PageRewriter:
         if name in _UNUSED or name.startswith("on") or is_region_name or is_current:
             return None
         if name in _LOADED or (tag in {"image", "feimage"} and name in {"href", "xlink:href"}):
-            return self._embed(unescape(value)) or None
+            return escape(self._embed(unescape(value))) or None
         if name in _IDS or name in _ID_LISTS:
             names = value.split() if name in _ID_LISTS else [value]
             return " ".join(self.prefix + one for one in names if one)
