@@ -1,0 +1,187 @@
+"""Checking an archive, in levels: hashes, numbers that agree, statements that still hold, a rebuild."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.archive import intact, provenance
+from reportgen.archive.consistency import find_inconsistencies
+from reportgen.archive.unpacking import open_archive
+from reportgen.core import __version__
+from reportgen.core.cache import Cache, FileHashes, make_temporary_folder
+from reportgen.core.errors import make_error
+from reportgen.core.words import format_count
+from reportgen.settings.loading import read_project_settings
+from reportgen.settings.report import Project
+from reportgen.site.outputs import describe_statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reportgen.archive.unpacking import OpenedArchive
+
+_LEVELS: Final = ("intact", "consistent", "statements", "rebuild")
+_CONFIG: Final = "mkdocs.yml"
+_ALTAIR: Final = "```altair"
+_LONGEST_REBUILD: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a check found, in lines, worst first."""
+
+    lines: tuple[str, ...]
+    is_right: bool
+
+
+def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
+    """Verify an archive up to a level; raise a ReportError if it is none, or cannot be checked so far."""
+    identity, problems = intact.check_folder(path) if path.is_dir() else intact.check_zip(path)
+    if problems:
+        return Verified((*problems, f"Not intact: {format_count(len(problems), 'problem')}."), is_right=False)
+    lines = [f"Intact: every file is as it was written. Identity: {identity}"]
+    if level == "intact":
+        return Verified(tuple(lines), is_right=True)
+    with open_archive(path) as archive:
+        report, sources = _read_json(archive, "report.json"), _read_json(archive, provenance.NAME)
+        if differing := find_inconsistencies(archive, report, sources):
+            count = format_count(len(differing), "place")
+            return Verified((*differing, *lines, f"Not consistent: {count}."), is_right=False)
+        figures = format_count(len(sources["figures"]), "figure and table", "figures and tables")
+        lines.append(f"Consistent: {figures} agree in report.json, their files and report.html.")
+        if level == "consistent":
+            return Verified(tuple(lines), is_right=True)
+        folders = [make_temporary_folder(Path(tempfile.gettempdir())) for _ in range(2)]
+        for folder in folders if level == "rebuild" else folders[:1]:
+            archive.unpack(folder)
+    changed, kept = _judge_again(folders[0], report)
+    tool = report["generator"]["version"]
+    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
+    lines.append(f"Statements: {kept - len(changed)} of {kept} are as they were, {by}.")
+    if changed or level == "statements":
+        return Verified((*changed, *lines), is_right=not changed)
+    differing = _build_again(folders[1], report, python)
+    lines.append("Not the same when built again." if differing else "Built again: every figure is the same.")
+    return Verified((*differing, *lines), is_right=not differing)
+
+
+def _read_json(archive: OpenedArchive, name: str) -> dict[str, Any]:
+    try:
+        value: dict[str, Any] = json.loads(archive.read(name))
+        known = value["format"] == provenance.FORMAT
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise make_error(f"{archive.name}/{name}", f"it cannot be read ({error})") from error
+    if not known:
+        step = "Verify it with the version of reportgen that wrote it"
+        raise make_error(f"{archive.name}/{name}", f"format {value['format']} is not known", step)
+    return value
+
+
+def _judge_again(folder: Path, report: Mapping[str, Any]) -> tuple[list[str], int]:
+    """Judge the statements of an unpacked archive again; nothing that it holds is run.
+
+    Returns a line for each that is not as it was, and the number of all.
+    """
+    from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
+
+    if not (folder / _CONFIG).is_file():
+        raise make_error(_CONFIG, "the archive has none, so its statements cannot be judged again")
+    content, settings = read_project_settings(folder / _CONFIG, _CONFIG)
+    pages = tuple(page["path"] for page in report["pages"] if not page["generated"])
+    for page in pages:
+        _leave_out_code(folder / content / page)
+    settings = settings.model_copy(update={"allow_code": False, "follow_links": False})
+    scratch = make_temporary_folder(folder)
+    project = Project(folder, content, pages, settings)
+    drafted = draft(project, Cache(scratch), FileHashes(scratch))
+    now = {
+        (path, one.number): describe_statement(one)
+        for path, statements in drafted.statements.items()
+        for one in statements
+    }
+    before = {(page["path"], one["number"]): one for page in report["pages"] for one in page["statements"]}
+    return [*_list_changed(before, now)], len(before)
+
+
+def _list_changed(
+    before: Mapping[tuple[str, int], Mapping[str, Any]], now: Mapping[tuple[str, int], Mapping[str, Any]]
+) -> Iterator[str]:
+    changed = []
+    for place, was in before.items():
+        one = now.get(place)
+        where = f'{place[0]}:{was["line"]}: "{was["words"]}"'
+        if one is None:
+            changed.append((1, f"{where}: {was['truth']}, and cannot be judged any more"))
+        elif one["truth"] != was["truth"]:
+            changed.append((0, f"{where}: {was['truth']} then, {one['truth']} now. {one['found']}"))
+    yield from (line for _, line in sorted(changed))
+
+
+def _leave_out_code(page: Path) -> None:
+    """Blank out the blocks of a page that run code; its other lines keep their numbers."""
+    lines, end = page.read_text("utf-8").split("\n"), ""
+    for number, line in enumerate(lines):
+        start = line.lstrip().startswith(_ALTAIR) and not end
+        if start or end:
+            lines[number] = ""
+        if start:
+            end = line.lstrip()[: line.lstrip().index("altair")]
+        elif end and line.strip().startswith(end) and not line.strip().strip(end[0]):
+            end = ""
+    page.write_text("\n".join(lines), "utf-8")
+
+
+def _build_again(folder: Path, report: Mapping[str, Any], python: Path | None) -> list[str]:
+    """Build the site of an unpacked archive with the Python of the user's choice, and compare its figures.
+
+    Unlike all other levels, it runs what the archive holds.
+    """
+    if python is None:
+        step = "Make a virtual environment with the archive's requirements.txt, and name it with --python"
+        raise make_error("--python", "it is not known which Python has the packages of the archive", step)
+    before = {path: (folder / path).read_bytes() for path in _list_figure_files(report)}
+    date = report["date"]
+    moment = str(int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp())) if date else "0"
+    command = [str(python), "-P", "-m", "reportgen", "build", "--force", "-f", str(folder / _CONFIG)]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": moment, "REPORTGEN_CACHE_DIR": str(folder / ".cache")}
+    done = subprocess.run(  # noqa: S603 - the user's own Python
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False,
+        timeout=_LONGEST_REBUILD,
+    )  # fmt: skip
+    if done.returncode:
+        raise make_error(_CONFIG, f"it cannot be built: {done.stderr.strip()[-2000:]}")
+    site = folder / "site"
+    differing = []
+    for path, content in before.items():
+        now = site / path
+        if not now.is_file():
+            differing.append(f"{path}: not built")
+        elif now.read_bytes() != content:
+            differing.append(f"{path}: other bytes")
+    return differing
+
+
+def _list_figure_files(report: Mapping[str, Any]) -> list[str]:
+    return [path for page in report["pages"] for figure in page["figures"] for path in figure["files"]]
+
+
+def find_figure(file: Path, container: Path) -> Verified:
+    """Find which figure of an archive a file is, such as a downloaded picture; by its bytes alone."""
+    with open_archive(container) as archive:
+        sources = _read_json(archive, provenance.NAME)
+    with file.open("rb") as stream:
+        digest = intact.hash_file(stream)
+    for figure in sources["figures"]:
+        for one in figure["outputs"]:
+            if one["sha256"] == digest:
+                inputs = ", ".join(each["path"] for each in figure["inputs"])
+                lines = (f"{figure['id']}: this is {one['path']}, drawn from {inputs}",)
+                return Verified(lines, is_right=True)
+    return Verified((f"{file.name}: no figure of {container.name} has these bytes",), is_right=False)
