@@ -49,7 +49,7 @@ _REQUIREMENTS: Final = Path(__file__).parents[1] / "site" / "starter" / "require
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What an archive holds; ``allowed`` are paths of files that look as if they held secrets."""
+    """What an archive holds; ``allowed`` are paths of files that look as if they held credentials."""
 
     data: Literal["all", "frozen", "none"] = "all"
     version: str | None = None
@@ -172,8 +172,8 @@ def archive_report(
     """Build the site if it is not up to date, and pack the report into a zip file.
 
     ``progress`` is called with what is done and the whole, while drawing and while packing. Raises a
-    ReportError with every problem: the report's own, files that cannot be packed, and secrets; nothing is
-    written then. With strict options, warnings and files that are not committed are errors.
+    ReportError with every problem: the report's own, files that cannot be packed or look like credentials;
+    nothing is written then. With strict options, warnings and files that are not committed are errors.
     """
     _build(config_file, options, progress, warn)
     archiving = _open(config_file, options)
@@ -276,5 +276,5 @@ def _describe(archiving: _Archiving, members: list[Member], outputs: list[Member
     # Whatever of them the archive has, figures were drawn from these.
     inputs |= {file.path: file.sha256 for source in report.sources.values() for file in source.files}
     hashes = {path: file.sha256 for path, file in hash_members(outputs).items()}
-    commit, modified = archiving.provenance, archiving.is_modified
-    return describe_provenance(report, commit, InputFiles(inputs), hashes, modified=modified)
+    commit, data, modified = archiving.provenance, archiving.options.data, archiving.is_modified
+    return describe_provenance(report, commit, InputFiles(inputs), hashes, data=data, modified=modified)

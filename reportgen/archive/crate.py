@@ -59,53 +59,49 @@ def describe_crate(
 
     ``figures`` are the entries of ``provenance.json``, ``date`` is ``2026-11-20`` or empty.
     """
-    license_ = cited.citation.license if cited else None
-    root: dict[str, Any] = {
+    people = [_describe_author(one, n) for n, one in enumerate(cited.citation.authors, 1)] if cited else []
+    root = {
         "@id": "./",
         "@type": "Dataset",
         "name": title,
         "description": abstract or title,
-        "license": _refer(f"{_SPDX}{license_}") if license_ else "No licence is stated.",
         "conformsTo": _refer(_PROFILE),
         "hasPart": [_refer(_make_id(path)) for path in files],
         "mentions": [_refer(_name_action(one)) for one in figures],
+        "author": [_refer(one["@id"]) for one in people],
+        "datePublished": date,
+        **_describe_terms(cited),
     }
-    if date:
-        root["datePublished"] = date
-    people: list[dict[str, Any]] = []
-    if cited:
-        citation = cited.citation
-        people = [_describe_author(one, number) for number, one in enumerate(citation.authors, 1)]
-        own = {"version": citation.version, "keywords": ", ".join(citation.keywords), "url": cited.url}
-        root |= {"author": [_refer(one["@id"]) for one in people]}
-        root |= {name: value for name, value in own.items() if value}
-        if citation.doi:
-            root["identifier"] = f"https://doi.org/{citation.doi}"
+    tool = {"@id": _TOOL, "@type": "SoftwareApplication", "name": "reportgen"}
     graph = [
-        {
-            "@id": NAME,
-            "@type": "CreativeWork",
-            "about": _refer("./"),
-            "conformsTo": _refer(_CRATE),
-        },
-        root,
+        {"@id": NAME, "@type": "CreativeWork", "about": _refer("./"), "conformsTo": _refer(_CRATE)},
+        {name: value for name, value in root.items() if value},
         {"@id": _PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
-        {
-            "@id": _TOOL,
-            "@type": "SoftwareApplication",
-            "name": "reportgen",
-            "version": __version__,
-            "softwareVersion": __version__,
-        },
+        {**tool, "version": __version__, "softwareVersion": __version__},
         *people,
         *(_describe_file(path, file) for path, file in files.items()),
         *_describe_absent(figures, files),
         *(_describe_action(one, files) for one in figures),
     ]
-    if license_:
-        graph.append({"@id": f"{_SPDX}{license_}", "@type": "CreativeWork", "name": license_})
+    if cited and (name := cited.citation.license):
+        graph.append({"@id": f"{_SPDX}{name}", "@type": "CreativeWork", "name": name})
     crate = {"@context": f"{_CRATE}/context", "@graph": graph}
     return f"{json.dumps(crate, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)}\n"
+
+
+def _describe_terms(cited: CitedReport | None) -> dict[str, Any]:
+    """Describe under which terms and names a report is known."""
+    citation = cited.citation if cited else None
+    if cited is None or citation is None:
+        return {"license": "No licence is stated."}
+    name = citation.license
+    return {
+        "license": _refer(f"{_SPDX}{name}") if name else "No licence is stated.",
+        "identifier": f"https://doi.org/{citation.doi}" if citation.doi else "",
+        "version": citation.version,
+        "keywords": ", ".join(citation.keywords),
+        "url": cited.url,
+    }
 
 
 def _refer(name: str) -> dict[str, str]:

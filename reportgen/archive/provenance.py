@@ -51,9 +51,16 @@ class InputFiles:
 
 
 def describe_provenance(
-    report: Report, commit: Provenance, inputs: InputFiles, outputs: Mapping[str, str], *, modified: bool
+    report: Report,
+    commit: Provenance,
+    inputs: InputFiles,
+    outputs: Mapping[str, str],
+    *,
+    data: str,
+    modified: bool,
 ) -> str:
-    """Format ``provenance.json`` of a report; ``outputs`` are the SHA-256 of its files, by path.
+    """Format ``provenance.json`` of a report; ``outputs`` are the SHA-256 of its files, by path,
+    and ``data`` says which data the archive has: all, frozen or none.
 
     A figure's entry changes if, and only if, something it is computed from does: a file of its sources, its
     page's front matter, its block, the settings of either, or the statistics behind it.
@@ -67,6 +74,7 @@ def describe_provenance(
         "commit": commit.commit or None,
         "date": commit.date or None,
         "modified": modified,
+        "data": data,
         "swhid": f"swh:1:rev:{commit.commit}" if commit.commit else None,
         "report": {path: sha256 for path, sha256 in outputs.items() if "/" not in path},
         "figures": [
@@ -95,17 +103,16 @@ def _describe_block(
         "block": {
             "file": page.file,
             "line": None if page.generated else block.location.line,
+            "kind": block.kind,
             "sha256": hashlib.sha256(block.body.encode()).hexdigest(),
         },
-        "definition": {
-            "kind": block.kind,
-            "settings": block.settings.model_dump(mode="json", exclude_none=True),
-            "requests": [_describe_request(one) for one in planned.requests],
-        },
+        "settings": block.settings.model_dump(mode="json", exclude_none=True),
+        "requests": [_describe_request(one) for one in planned.requests],
         "statistics": _list_statistics(planned.requests),
     }
     folder = get_page_folder(page.path)
-    for one in (*list_figures(shown), *list_tables(shown)):
+    drawn: tuple[Figure | ResultTable, ...] = (*list_figures(shown), *list_tables(shown))
+    for one in drawn:
         numbers = getattr(one, "numbers", {})
         yield common | {
             "id": f"{page.path}#{one.id}",

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import tempfile
 import zipfile
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from reportgen.archive import intact
+from reportgen.archive import intact, provenance
+from reportgen.core.cache import make_temporary_folder
 from reportgen.core.errors import make_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
 DAMAGED: Final = (
     *(OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
@@ -60,6 +63,25 @@ class OpenedArchive:
                     shutil.copyfileobj(file, copy, _CHUNK)
             except DAMAGED as error:
                 raise make_error(f"{self.name}/{name}", f"it cannot be unpacked ({error})") from error
+
+
+def unpack_for_review(name: str) -> Path:
+    """Unpack the archive that a name stands for into a folder of its name, removed at exit.
+
+    Other names are returned as they are. An archive without its data is left its numbers alone, which is all
+    that can be compared then. Raises a ReportError if it is no archive of a report.
+    """
+    path = Path(name)
+    if path.suffix != ".zip" or not path.is_file():
+        return path
+    folder = make_temporary_folder(Path(tempfile.gettempdir())) / path.stem
+    folder.mkdir()
+    with open_archive(path) as archive:
+        archive.unpack(folder)
+        has_data = json.loads(archive.read(provenance.NAME)).get("data") != "none"
+    if not has_data:
+        (folder / "mkdocs.yml").unlink(missing_ok=True)
+    return folder
 
 
 @contextmanager

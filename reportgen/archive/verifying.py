@@ -91,8 +91,6 @@ def _judge_again(folder: Path, report: Mapping[str, Any]) -> tuple[list[str], in
     """
     from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
-    if not (folder / _CONFIG).is_file():
-        raise make_error(_CONFIG, "the archive has none, so its statements cannot be judged again")
     content, settings = read_project_settings(folder / _CONFIG, _CONFIG)
     pages = tuple(page["path"] for page in report["pages"] if not page["generated"])
     for page in pages:

@@ -62,8 +62,8 @@ def review(
 ) -> None:
     """Say what changed from BASE to HEAD: statements, numbers, figures, and whether it is more than noise.
 
-    BASE and HEAD are a revision of the repository, a project folder, a built site or a report.json. BASE is
-    where the branch or the pull request that is checked out began, and HEAD the working tree, if left out.
+    BASE and HEAD are a revision of the repository, a project folder, a built site, a report.json or an
+    archive. BASE is where the branch or the pull request that is checked out began, and HEAD the working tree, if left out.
     The repository is only read. Leaves with 2 if no review can be made.
 
     \b
@@ -72,8 +72,10 @@ def review(
       reportgen review main                   from main to the working tree
       reportgen review v1.0 v1.1              from one release to the next
       reportgen review old/site new/site --fail-on never
+      reportgen review scaling-1.0.zip scaling-1.1.zip
       reportgen review --format markdown      the comment for a pull request
     """
+    from reportgen.archive.unpacking import unpack_for_review
     from reportgen.review.compare import compare_reports
     from reportgen.review.model import is_met, write_review
     from reportgen.review.page import write_page
@@ -81,7 +83,8 @@ def review(
 
     with report_problems("no review was written", code=_NO_REVIEW):
         with show_progress() as advance:
-            states = open_states(base, head, config_file, progress=advance)
+            names = (name and str(unpack_for_review(name)) for name in (base, head))
+            states = open_states(*names, config_file, progress=advance)
         found = compare_reports(*states)
         text = write_review(found)
         write_file(folder / "review.json", text)

@@ -101,9 +101,6 @@ class _Opener:
         if config_file.is_file():
             origin = Origin(kind="folder", name=short, tool=__version__)
             return self._draft(origin, config_file, is_base=is_base)
-        if path.suffix == ".zip":
-            step = "Unpack it, and name the folder of its site"
-            raise make_error(path.name, "archives cannot be reviewed yet", step)
         site = path if path.is_dir() else None
         return _read_report(Origin(kind="site" if site else "report.json", name=short), path, site)
 

@@ -31,7 +31,8 @@ class Author(Settings):
         found = _ORCID.fullmatch(orcid.strip())
         if not found:
             raise ValueError("an ORCID iD has 16 digits in groups of four, such as 0000-0002-1825-0097")
-        *digits, last = found[1].replace("-", "")
+        plain = found[1].replace("-", "")
+        digits, last = plain[:-1], plain[-1]
         # ISO 7064, MOD 11-2.
         rest = 0
         for digit in digits:

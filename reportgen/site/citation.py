@@ -163,17 +163,6 @@ def format_datacite(report: CitedReport) -> str:
     """Format metadata of DataCite, schema 4.5, as the members of its JSON."""
     citation = report.citation
 
-    def describe(author: Author) -> dict[str, Any]:
-        if author.kind == "organization":
-            return {"name": author.name, "nameType": "Organizational"}
-        name = ", ".join(part for part in (author.family, author.given) if part)
-        value: dict[str, Any] = {"name": name, "nameType": "Personal", "familyName": author.family}
-        value |= {"givenName": author.given} if author.given else {}
-        if author.orcid:
-            scheme = {"nameIdentifierScheme": "ORCID", "schemeUri": "https://orcid.org"}
-            value["nameIdentifiers"] = [{"nameIdentifier": f"https://orcid.org/{author.orcid}", **scheme}]
-        return value | ({"affiliation": [{"name": author.affiliation}]} if author.affiliation else {})
-
     def identify(related: str) -> str:
         return "URL" if "://" in related else "DOI"
 
@@ -181,7 +170,7 @@ def format_datacite(report: CitedReport) -> str:
         "schemaVersion": "http://datacite.org/schema/kernel-4",
         "types": {"resourceTypeGeneral": "Report", "resourceType": "Report"},
         "identifiers": [{"identifierType": "DOI", "identifier": citation.doi}] if citation.doi else [],
-        "creators": [describe(one) for one in citation.authors],
+        "creators": [_describe_creator(one) for one in citation.authors],
         "titles": [{"title": report.title}],
         "publisher": {"name": _UNAVAILABLE},
         "publicationYear": report.year,
@@ -205,6 +194,18 @@ def format_datacite(report: CitedReport) -> str:
         "url": report.url,
     }
     return _encode({name: one for name, one in value.items() if one})
+
+
+def _describe_creator(author: Author) -> dict[str, Any]:
+    if author.kind == "organization":
+        return {"name": author.name, "nameType": "Organizational"}
+    name = ", ".join(part for part in (author.family, author.given) if part)
+    value: dict[str, Any] = {"name": name, "nameType": "Personal", "familyName": author.family}
+    value |= {"givenName": author.given} if author.given else {}
+    if author.orcid:
+        scheme = {"nameIdentifierScheme": "ORCID", "schemeUri": "https://orcid.org"}
+        value["nameIdentifiers"] = [{"nameIdentifier": f"https://orcid.org/{author.orcid}", **scheme}]
+    return value | ({"affiliation": [{"name": author.affiliation}]} if author.affiliation else {})
 
 
 def describe_citation(report: CitedReport) -> str:
