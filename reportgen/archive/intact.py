@@ -28,6 +28,8 @@ MOST_MANIFEST = 100_000_000
 """Bytes of a manifest: more than a million files have."""
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\n\r]+)")
 _CHUNK = 1 << 20
+# What reading a damaged zip file raises.
+READING_ERRORS = OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error
 
 
 def is_safe(name: str) -> bool:
@@ -40,10 +42,7 @@ def read_manifest(content: bytes) -> tuple[dict[str, str], list[str]]:
     """Read the hash of each file by its name, and what is wrong with the manifest."""
     files: dict[str, str] = {}
     problems = []
-    try:
-        lines = content.decode("utf-8").split("\n")
-    except UnicodeDecodeError:
-        return {}, [f"{MANIFEST}: it is not UTF-8"]
+    lines = content.decode("utf-8", "replace").split("\n")
     if lines.pop():
         problems.append(f"{MANIFEST}: its last line has no end")
     for number, line in enumerate(lines, 1):
@@ -72,14 +71,7 @@ def compare(names: list[str], open_file: Callable[[str], IO[bytes]]) -> tuple[st
         try:
             with open_file(name) as file:
                 digest = hash_file(file)
-        except (
-            OSError,
-            EOFError,
-            zipfile.BadZipFile,
-            zlib.error,
-            NotImplementedError,
-            RuntimeError,
-        ) as error:
+        except READING_ERRORS as error:
             changed.append(f"{name}: cannot be read ({error})")
         else:
             if digest != files[name]:
@@ -136,7 +128,7 @@ def check_zip(path: Path) -> tuple[str, list[str]]:
                 if problems
                 else compare(sorted(members), lambda name: file.open(members[name]))
             )
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+    except READING_ERRORS as error:
         return "", [f"{path.name}: not a whole zip file ({error})"]
 
 

@@ -6,7 +6,6 @@ import json
 import shutil
 import tempfile
 import zipfile
-import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +18,6 @@ from reportgen.core.errors import make_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-DAMAGED: Final = (
-    *(OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
-)
-"""What reading a damaged zip file raises."""
 _LARGEST_TEXT: Final = 500_000_000
 _LARGEST_WHOLE: Final = 100_000_000_000
 _CHUNK: Final = 1 << 20
@@ -45,7 +40,7 @@ class OpenedArchive:
         try:
             with self.open_file(name) as file:
                 return file.read(_LARGEST_TEXT)
-        except DAMAGED as error:
+        except intact.READING_ERRORS as error:
             raise make_error(f"{self.name}/{name}", f"it cannot be read ({error})") from error
 
     def unpack(self, folder: Path) -> None:
@@ -61,7 +56,7 @@ class OpenedArchive:
             try:
                 with self.open_file(name) as file, target.open("xb") as copy:
                     shutil.copyfileobj(file, copy, _CHUNK)
-            except DAMAGED as error:
+            except intact.READING_ERRORS as error:
                 raise make_error(f"{self.name}/{name}", f"it cannot be unpacked ({error})") from error
 
 
@@ -99,5 +94,5 @@ def open_archive(path: Path) -> Iterator[OpenedArchive]:
                 raise make_error(path.name, problems[0], "It was not written by reportgen archive")
             sizes = {name: one.file_size for name, one in sorted(members.items())}
             yield OpenedArchive(path.name, sizes, lambda name: file.open(members[name]))
-    except DAMAGED as error:
+    except intact.READING_ERRORS as error:
         raise make_error(path.name, f"this is no whole zip file ({error})", "Fetch it again") from error

@@ -42,34 +42,52 @@ class Verified:
 
 
 def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
-    """Verify an archive up to a level; raise a ReportError if it is none, or cannot be checked so far."""
+    """Verify an archive up to a level; raise a ReportError if it is none, or cannot be checked so far.
+
+    What a lower level finds does not keep the next ones from being checked, where the archive can be read.
+    """
     identity, problems = intact.check_folder(path) if path.is_dir() else intact.check_zip(path)
-    if problems:
-        return Verified((*problems, f"Not intact: {format_count(len(problems), 'problem')}."), is_right=False)
     lines = [f"Intact: every file is as it was written. Identity: {identity}"]
-    if level == "intact":
-        return Verified(tuple(lines), is_right=True)
+    if problems:
+        lines = [f"Not intact: {format_count(len(problems), 'problem')}."]
+    # Without an identity, the archive cannot be read.
+    for name in _LEVELS[1 : _LEVELS.index(level) + 1] if identity else ():
+        found = _CHECKS[name](path, python)
+        problems = [*found.problems, *problems]
+        lines.append(found.result)
+    return Verified((*problems, *lines), is_right=not problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What one level found: its problems, and its result in a line."""
+
+    problems: list[str]
+    result: str
+
+
+def _check_consistency(path: Path, _python: Path | None) -> _Finding:
     with open_archive(path) as archive:
         report, sources = _read_json(archive, "report.json"), _read_json(archive, provenance.NAME)
-        if differing := find_inconsistencies(archive, report, sources):
-            count = format_count(len(differing), "place")
-            return Verified((*differing, *lines, f"Not consistent: {count}."), is_right=False)
-        figures = format_count(len(sources["figures"]), "figure and table", "figures and tables")
-        lines.append(f"Consistent: {figures} agree in report.json, their files and report.html.")
-        if level == "consistent":
-            return Verified(tuple(lines), is_right=True)
-        folders = [make_temporary_folder(Path(tempfile.gettempdir())) for _ in range(2)]
-        for folder in folders if level == "rebuild" else folders[:1]:
-            archive.unpack(folder)
-    changed, kept = _judge_again(folders[0], report)
-    tool = report["generator"]["version"]
-    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
-    lines.append(f"Statements: {kept - len(changed)} of {kept} are as they were, {by}.")
-    if changed or level == "statements":
-        return Verified((*changed, *lines), is_right=not changed)
-    differing = _build_again(folders[1], report, python)
-    lines.append("Not the same when built again." if differing else "Built again: every figure is the same.")
-    return Verified((*differing, *lines), is_right=not differing)
+        problems = find_inconsistencies(archive, report, sources)
+    if problems:
+        return _Finding(problems, f"Not consistent: {format_count(len(problems), 'difference')}.")
+    figures = format_count(len(sources["figures"]), "figure and table", "figures and tables")
+    return _Finding([], f"Consistent: {figures} agree in report.json, their files and report.html.")
+
+
+def _unpack(path: Path) -> tuple[Path, dict[str, Any]]:
+    """Unpack an archive into a folder that is removed at exit; returns it and the archive's report.
+
+    Raises a ReportError if the archive has no data, so that nothing can be computed again.
+    """
+    folder = make_temporary_folder(Path(tempfile.gettempdir()))
+    with open_archive(path) as archive:
+        if _read_json(archive, provenance.NAME)["data"] == "none":
+            step = "Only the levels intact and consistent can be checked"
+            raise make_error(archive.name, "it was archived without its data", step)
+        archive.unpack(folder)
+        return folder, _read_json(archive, "report.json")
 
 
 def _read_json(archive: OpenedArchive, name: str) -> dict[str, Any]:
@@ -84,13 +102,11 @@ def _read_json(archive: OpenedArchive, name: str) -> dict[str, Any]:
     return value
 
 
-def _judge_again(folder: Path, report: Mapping[str, Any]) -> tuple[list[str], int]:
-    """Judge the statements of an unpacked archive again; nothing that it holds is run.
-
-    Returns a line for each that is not as it was, and the number of all.
-    """
+def _check_statements(path: Path, _python: Path | None) -> _Finding:
+    """Judge the statements of an archive again; nothing that it holds is run."""
     from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
+    folder, report = _unpack(path)
     content, settings = read_project_settings(folder / _CONFIG, _CONFIG)
     pages = tuple(page["path"] for page in report["pages"] if not page["generated"])
     for page in pages:
@@ -105,7 +121,11 @@ def _judge_again(folder: Path, report: Mapping[str, Any]) -> tuple[list[str], in
         for one in statements
     }
     before = {(page["path"], one["number"]): one for page in report["pages"] for one in page["statements"]}
-    return [*_list_changed(before, now)], len(before)
+    changed = [*_list_changed(before, now)]
+    tool = report["generator"]["version"]
+    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
+    same = f"{len(before) - len(changed)} of {format_count(len(before), 'statement')}"
+    return _Finding(changed, f"Statements: {same} are as they were, {by}.")
 
 
 def _list_changed(
@@ -136,15 +156,17 @@ def _leave_out_code(page: Path) -> None:
     page.write_text("\n".join(lines), "utf-8")
 
 
-def _build_again(folder: Path, report: Mapping[str, Any], python: Path | None) -> list[str]:
-    """Build the site of an unpacked archive with the Python of the user's choice, and compare its figures.
+def _check_rebuild(path: Path, python: Path | None) -> _Finding:
+    """Build the site of an archive with the Python of the user's choice, and compare its figures.
 
     Unlike all other levels, it runs what the archive holds.
     """
     if python is None:
         step = "Make a virtual environment with the archive's requirements.txt, and name it with --python"
         raise make_error("--python", "it is not known which Python has the packages of the archive", step)
-    before = {path: (folder / path).read_bytes() for path in _list_figure_files(report)}
+    folder, report = _unpack(path)
+    names = [name for page in report["pages"] for one in page["figures"] for name in one["files"]]
+    before = {name: (folder / name).read_bytes() for name in names}
     date = report["date"]
     moment = str(int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp())) if date else "0"
     command = [str(python), "-P", "-m", "reportgen", "build", "--force", "-f", str(folder / _CONFIG)]
@@ -155,19 +177,20 @@ def _build_again(folder: Path, report: Mapping[str, Any], python: Path | None) -
     )  # fmt: skip
     if done.returncode:
         raise make_error(_CONFIG, f"it cannot be built: {done.stderr.strip()[-2000:]}")
-    site = folder / "site"
     differing = []
-    for path, content in before.items():
-        now = site / path
-        if not now.is_file():
-            differing.append(f"{path}: not built")
-        elif now.read_bytes() != content:
-            differing.append(f"{path}: other bytes")
-    return differing
+    for name, content in before.items():
+        built = folder / "site" / name
+        if not built.is_file() or built.read_bytes() != content:
+            differing.append(f"{name}: {'other bytes' if built.is_file() else 'not built'}")
+    result = "Not the same when built again" if differing else "Built again: every figure is the same"
+    return _Finding(differing, f"{result}.")
 
 
-def _list_figure_files(report: Mapping[str, Any]) -> list[str]:
-    return [path for page in report["pages"] for figure in page["figures"] for path in figure["files"]]
+_CHECKS: Final = {
+    "consistent": _check_consistency,
+    "statements": _check_statements,
+    "rebuild": _check_rebuild,
+}
 
 
 def find_figure(file: Path, container: Path) -> Verified:
