@@ -59,8 +59,9 @@ def describe_provenance(
     data: str,
     modified: bool,
 ) -> str:
-    """Format ``provenance.json`` of a report; ``outputs`` are the SHA-256 of its files, by path,
-    and ``data`` says which data the archive has: all, frozen or none.
+    """Format ``provenance.json`` of a report.
+
+    ``outputs`` are the SHA-256 of its files, by path, and ``data`` says which data the archive has.
 
     A figure's entry changes if, and only if, something it is computed from does: a file of its sources, its
     page's front matter, its block, the settings of either, or the statistics behind it.
