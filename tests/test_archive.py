@@ -42,7 +42,7 @@ plugins:
 """
 REPORT = {
     "mkdocs.yml": CITED,
-    "content/index.md": PAGE + "\nMEL ends [above GRPO](c:final(MEL) > final(GRPO)).\n",
+    "content/index.md": PAGE + "\nMEL ends [above GRPO]{claim='final(MEL) > final(GRPO)'}.\n",
     "content/other.md": "# Other\n\n```curve\nsource: other\ntitle: Other accuracy\n```\n",
     "data/other.csv": RUNS,
     "LICENSE": "Do as you like.\n",
@@ -236,7 +236,7 @@ def test_statements_are_judged_again(packed: Path, tmp_path: Path) -> None:
     data.write_text(data.read_text().replace("0.84", "0.54"))
     code, text = invoke("verify", folder, "--level", "statements")
     assert code == 1
-    assert 'index.md:9: "above GRPO": holds then' in text
+    assert 'index.md:8: "above GRPO": holds then' in text
     assert "data/runs.csv: changed" in text
     assert "Statements: 0 of 1 statement are as they were" in text
 
