@@ -159,3 +159,17 @@ def test_without_a_citation_the_next_step_is_named(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["cite", "-f", str(root / "mkdocs.yml")])
     assert done.exit_code == 1
     assert 'Add citation: to the reportgen plugin, with authors: [{name: "Given Family"}]' in done.output
+
+
+def test_files_that_contradict_it_fail_the_check(root: Path) -> None:
+    """A stale version in a file of the repository is what a catalogue would show."""
+    (root / "CITATION.cff").write_text(cite(root, "--format", "cff"))
+    words = ["check", "-f", str(root / "mkdocs.yml")]
+    assert CliRunner().invoke(cli, words).exit_code == 0
+    stale = (root / "CITATION.cff").read_text().replace('version: "1.0"', 'version: "0.9"')
+    (root / "CITATION.cff").write_text(stale)
+    (root / ".zenodo.json").write_text('{"license": "mit", "title": "Half of 100 % & more_{x}"}')
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 1
+    assert 'version is "0.9" here, and citation: in mkdocs.yml "1.0"' in done.output
+    assert '.zenodo.json:1:13: error: license is "mit" here' in done.output

@@ -9,10 +9,14 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.words import join_names
-from reportgen.settings.yaml_tree import write_yaml
+from reportgen.core.errors import Diagnostic, Stage
+from reportgen.settings.text import normalise_text, read_text
+from reportgen.settings.yaml_tree import Origin, parse, write_yaml
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.settings.citation import Author, Citation
@@ -208,10 +212,35 @@ def _describe_creator(author: Author) -> dict[str, Any]:
     return value | ({"affiliation": [{"name": author.affiliation}]} if author.affiliation else {})
 
 
-def describe_citation(report: CitedReport) -> str:
-    """Describe in one sentence how to cite a report, for pages: names, year, title, DOI."""
-    names = join_names([" ".join(filter(None, (one.given, one.family))) for one in report.citation.authors])
-    return f"{names} ({report.year or 'n.d.'}): {report.title}."
+_COMPARED: Final = ("title", "version", "doi", "license")
+
+
+def compare_files(report: CitedReport, root: Path) -> Iterator[Diagnostic]:
+    """Find where ``CITATION.cff`` and ``.zenodo.json`` of the report's folder contradict its citation."""
+    own: dict[str, str | None] = {"title": report.title}
+    own |= {name: getattr(report.citation, name) for name in _COMPARED[1:]}
+    for name in ("CITATION.cff", ".zenodo.json"):
+        path = root / name
+        if not path.is_file():
+            continue
+        # JSON is YAML, too.
+        node = parse(normalise_text(read_text(path, name, Stage.SETTINGS)), Origin(name))
+        for key, written in node.entries.items() if node else ():
+            expected = own.get(key)
+            if (
+                key in own
+                and written.kind == "scalar"
+                and written.text.casefold() != (expected or "").casefold()
+            ):
+                says = (
+                    f'and citation: in mkdocs.yml "{expected}"'
+                    if expected
+                    else "and citation: in mkdocs.yml nothing"
+                )
+                step = "Correct one of them; reportgen cite --format cff prints the file anew"
+                yield Diagnostic(
+                    written.place, f'{key} is "{written.text}" here, {says}', step, Stage.SETTINGS
+                )
 
 
 def _encode(value: object) -> str:
