@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reportgen.cli.archive import archive, cite, verify
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
@@ -98,7 +99,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (check, fix, facts, observations, plan, review, comment, pictures):
+for command in (check, fix, facts, observations, plan, review, comment, pictures, archive, verify, cite):
     cli.add_command(command)
 
 

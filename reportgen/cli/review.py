@@ -10,7 +10,6 @@ import click
 
 from reportgen.cli.output import (
     cache_dir_option,
-    config_option,
     format_option,
     print_line,
     report_problems,
@@ -35,7 +34,14 @@ _FEWEST_PICTURES, _MOST_PICTURES = 4, 60
 @click.command()
 @click.argument("base", required=False)
 @click.argument("head", required=False)
-@config_option
+@click.option(
+    "-f",
+    "--config-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default="mkdocs.yml",
+    show_default=True,
+    help="The report's mkdocs.yml; it need not exist if BASE and HEAD are folders, sites or archives.",
+)
 @cache_dir_option
 @click.option(
     "--out",
@@ -66,9 +72,9 @@ def review(
 ) -> None:
     """Say what changed from BASE to HEAD: statements, numbers, figures, and whether it is more than noise.
 
-    BASE and HEAD are a revision of the repository, a project folder, a built site or a report.json. BASE is
-    where the branch or the pull request that is checked out began, and HEAD the working tree, if left out.
-    The repository is only read. Leaves with 2 if no review can be made.
+    BASE and HEAD are a revision of the repository, a project folder, a built site, a report.json or an
+    archive. BASE is where the branch or the pull request that is checked out began, and HEAD the working
+    tree, if left out. The repository is only read. Leaves with 2 if no review can be made.
 
     \b
     Examples:
@@ -76,13 +82,15 @@ def review(
       reportgen review main                   from main to the working tree
       reportgen review v1.0 v1.1              from one release to the next
       reportgen review old/site new/site --fail-on never
+      reportgen review scaling-1.0.zip scaling-1.1.zip
       reportgen review --format markdown      the comment for a pull request
     """
     from reportgen.review.states import open_states
 
     with report_problems("no review was written", code=_NO_REVIEW):
         with show_progress() as advance:
-            states = open_states(base, head, config_file, progress=advance)
+            before, after = (name and _unpack(name) for name in (base, head))
+            states = open_states(before, after, config_file, progress=advance)
         from reportgen.review.compare import compare_reports
         from reportgen.review.model import is_met, write_review
         from reportgen.review.page.document import write_page
@@ -93,6 +101,15 @@ def review(
         _write(folder / "review.html", write_page(found).encode())
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
+
+
+def _unpack(name: str) -> str:
+    """Unpack the state that a name stands for, if it is an archive; returns the folder then."""
+    if not name.endswith(".zip"):
+        return name
+    from reportgen.archive.unpacking import unpack_for_review
+
+    return str(unpack_for_review(Path(name)))
 
 
 def start_comparison(
@@ -107,7 +124,7 @@ def start_comparison(
     from reportgen.review.page.site_sections import make_additions
     from reportgen.review.states import open_base, open_working_tree
 
-    before = open_base(base, config_file, progress=progress)
+    before = open_base(_unpack(base), config_file, progress=progress)
 
     def compare(report: Report | None) -> Additions:
         after = open_working_tree(config_file, report, progress=progress)

@@ -166,7 +166,9 @@ def _describe_statement(
 
 
 def _compare_pages(pages: Matched[dict[str, Any]], base: Snapshot, head: Snapshot) -> Iterator[PageChange]:
-    texts = [one.drafted.texts if one.drafted else {} for one in (base, head)]
+    # Of a report.json no page's text is known.
+    both = base.drafted and head.drafted
+    texts = [one.drafted.texts if one.drafted and both else {} for one in (base, head)]
     for was, now in pages.pairs:
         before, after = texts[0].get(was["path"], ""), texts[1].get(now["path"], "")
         renamed = was["path"] != now["path"]

@@ -133,9 +133,6 @@ class _Finder:
         short = path.resolve().name if path.exists() else ""
         if (path / self.config_file.name).is_file():
             return NamedState("folder", short, lambda: path.resolve() / self.config_file.name)
-        if path.is_file() and path.suffix == ".zip":
-            step = "Unpack it, and name the folder of its site"
-            raise make_error(short, "archives cannot be reviewed yet", step)
         if path.is_file() or (path / _REPORT).is_file():
             return NamedState(_REPORT if path.is_file() else "site", short, path.resolve)
         found = self.repository.resolve(name) if self.repository else None

@@ -20,6 +20,7 @@ from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.figures.live import name_view
 from reportgen.narrative.topics import list_page_sources
+from reportgen.site.citation import format_apa, format_bibtex
 from reportgen.site.fragments import (
     BADGE,
     CHECKED,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Source
+    from reportgen.site.citation import CitedReport
     from reportgen.site.manifest import LastBuild
     from reportgen.site.worker import BackgroundJobs
 
@@ -119,7 +121,8 @@ class Assembly:
     """One build of a report into a site.
 
     ``fences`` finds the block of each fence, ``context`` is for every page's template. ``scripts`` are
-    inlined in each page if all scripts are allowed by hash. ``additions`` are put into pages.
+    inlined in each page if all scripts are allowed by hash. ``additions`` are put into pages, and ``cited``
+    is how the report is cited, if known.
     """
 
     def __init__(
@@ -135,6 +138,7 @@ class Assembly:
         serving: bool,
         scripts: dict[str, str] | None = None,
         additions: Additions | None = None,
+        cited: CitedReport | None = None,
     ) -> None:
         self._site_url = site_url
         self._folder = folder
@@ -148,6 +152,7 @@ class Assembly:
             "version": __version__,
             "csp": "" if serving else policy,
             "inline_scripts": scripts,
+            "citation": {"reference": format_apa(cited), "bibtex": format_bibtex(cited)} if cited else None,
             "commit": self._provenance.commit,
             "date": self._provenance.date,
             "all_sources": [_describe_source(source) for source in report.sources.values()],

@@ -21,6 +21,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
 from reportgen.site.assembly import Additions, Assembly
+from reportgen.site.citation import CitedReport, make_cited_report
 from reportgen.site.files import (
     BoundedSnippets,
     find_language_folder,
@@ -31,7 +32,7 @@ from reportgen.site.files import (
     warn_of_omitted_pages,
 )
 from reportgen.site.fragments import make_custom_fences
-from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
+from reportgen.site.manifest import check_build_date, find_provenance, fix_build_date, restore_build_date
 from reportgen.site.security import POLICY, guard_requests, read_inline_scripts
 from reportgen.site.terminal import clean_text
 from reportgen.site.worker import BackgroundJobs
@@ -186,8 +187,13 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 serving=self._serving,
                 scripts=scripts,
                 additions=additions,
+                cited=self._cite(config),
             )
         )
+
+    def _cite(self, config: MkDocsConfig) -> CitedReport | None:
+        citation = self._settings.citation
+        return make_cited_report(citation, config, find_provenance(self._root)) if citation else None
 
     def _draft(
         self, project: Project, config: MkDocsConfig
