@@ -140,9 +140,7 @@ class Assembly:
         additions: Additions | None = None,
         cited: CitedReport | None = None,
     ) -> None:
-        self._site_url = site_url
-        self._folder = folder
-        self.report = report
+        self._site_url, self._folder, self.report = site_url, folder, report
         self.fences = Fences(report.pages, report.shown)
         self._provenance = find_provenance(root)
         # ``serve`` sends the policy itself, since it knows the live-reload script.
