@@ -195,7 +195,9 @@ def _write_statements(review: Review, most: int) -> Iterator[str]:
 def _describe_statement(change: StatementChange) -> str:
     sides = [(word, one) for word, one in (("before", change.before), ("now", change.after)) if one]
     lines = [f"- {introduce_statement(change)}", f"  - says: {quote(change.latest.words)}"]
-    lines += [f"  - {word} ({words.name_truth(change, one)}): {quote(one.found)}" for word, one in sides]
+    for word, one in sides:
+        found = words.shorten_found(one) or one.found
+        lines.append(f"  - {word} ({words.name_truth(change, one)}): {quote(found)}")
     return "\n".join(lines)
 
 

@@ -349,6 +349,11 @@ def describe_statement(change: StatementChange) -> str:
     return f"{change.kind} {name_outcome(change)}{causes}"
 
 
+def shorten_found(side: StatementSide) -> str:
+    """What the data say of a claim, without its expression and truth in front; empty if that is all."""
+    return side.found.removeprefix(f"{side.expression} {side.truth}").removeprefix(": ")
+
+
 def describe_page(page: PageChange) -> str:
     """How many lines of a page are others: ``2 lines added, 1 removed``."""
     return _join_counts("line", (page.lines_added, "added"), (page.lines_removed, "removed"))

@@ -101,15 +101,14 @@ def _list_moved_facts(change: StatementChange) -> Iterator[dict[str, str]]:
 
 
 def _describe_side(side: StatementSide, change: StatementChange, label: str) -> dict[str, Any]:
-    # What is found repeats the expression, which stands below the reasons.
-    found = side.found.removeprefix(f"{side.expression} {side.truth}").removeprefix(": ")
     return {
         "label": label,
         "words": side.words,
         "expression": side.expression,
         "truth": words.name_truth(change, side),
         "expected": side.expected,
-        "found": found,
+        # The expression stands below the reasons.
+        "found": words.shorten_found(side),
         # A value is found as its expression, an equals sign and the value.
         "value": side.found.removeprefix(f"{side.expression} = "),
         "evidence": side.evidence,
