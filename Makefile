@@ -10,6 +10,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 QUIET := --quiet --progress-bar off
 COMPILE = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate
+# Those packages of a file of requirements that are named.
+PICK = awk -v names="$(1)" 'BEGIN { split(names, list, " "); for (n in list) named[list[n]] } \
+	/^[^ ]/ { split($$0, part, "=="); found = part[1] in named } found' reportgen/site/starter/requirements.txt
 # With LOCKED=1, as in continuous integration: the versions of requirements.lock, each by its hash.
 FROM_LOCK := --require-hashes --only-binary :all: -r requirements.lock
 export PIP_ROOT_USER_ACTION := ignore
@@ -39,9 +42,12 @@ lock: $(VENV)/.installed ## renew the versions and hashes that continuous integr
 	@$(PIP) install $(QUIET) uv==0.13.9
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --output-file reportgen/site/starter/requirements.txt
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --all-extras --output-file requirements.lock
+	@$(call PICK,annotated-types pydantic pydantic-core typing-extensions typing-inspection) > action/comment/requirements.txt
+	@$(call PICK,click numpy vl-convert-python) > action/comment/pictures.txt
 
-bench: $(VENV)/.installed-test ## build times as ratios to plain MkDocs, and the weight of a page
+bench: $(VENV)/.installed-test ## times of builds and reviews as ratios, and the weight of a page
 	@$(BIN)/python benchmarks/build.py
+	@$(BIN)/python benchmarks/review.py
 	@$(BIN)/python benchmarks/page_weight.py
 
 screenshots: site $(VENV)/.installed-test ## pictures of every page into screenshots/

@@ -13,8 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+from fake_git import GitData
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 TOKEN = "the-token"  # noqa: S105 - of nobody
 BOT = "github-actions[bot]"
@@ -59,6 +62,7 @@ class GitHub:
     failures: list[tuple[str, int, dict[str, str]]] = field(default_factory=list)
     requests: list[tuple[str, str | None]] = field(default_factory=list)
     before: Callable[[str], object] = lambda _line: None
+    git: GitData = field(default_factory=GitData)
     url: str = ""
 
     def add_artifact(self, content: bytes, name: str = "report-review", **changes: object) -> None:
@@ -78,12 +82,15 @@ class GitHub:
                 return failure[1], failure[2], {"message": "no"}
         query = {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
         parts = urlsplit(target).path.removeprefix("/repos/lab/report").strip("/").split("/")
+        if parts[0] == "git":
+            return self.git.answer(method, parts[1:], body)
         return self._read(parts, query) if method == "GET" else self._write([method, *parts], body)
 
     def _read(self, parts: list[str], query: dict[str, str]) -> tuple[int, dict[str, str], Any]:
         match parts:
             case ["pulls"]:
-                found = self._page(self.pulls if query["head"] == "stranger:better" else [], query)
+                head = query.get("head", "stranger:better")
+                found = self._page(self.pulls if head == "stranger:better" else [], query)
             case ["pulls", number]:
                 found = 200, {}, next(one for one in self.pulls if one["number"] == int(number))
             case ["actions", "runs", "5", "artifacts"]:
@@ -117,6 +124,29 @@ class GitHub:
         start = (int(query["page"]) - 1) * PAGE
         more = start + PAGE < len(entries)
         return 200, {"Link": '<https://next.example>; rel="next"'} if more else {}, entries[start:][:PAGE]
+
+
+def make_variables(github: GitHub, file: Path, **changes: object) -> dict[str, str]:
+    """The environment of the step that comments, whose event, a run that may differ, is in ``file``."""
+    run = {
+        "id": 5,
+        "event": "pull_request",
+        "head_sha": HEAD_SHA,
+        "head_branch": "better",
+        "head_repository": {"id": FORK_ID, "owner": {"login": "stranger"}},
+    }
+    file.write_text(json.dumps({"workflow_run": run | changes}), encoding="utf-8")
+    return {
+        "GITHUB_API_URL": github.url,
+        "GITHUB_EVENT_PATH": str(file),
+        "GITHUB_REPOSITORY": "lab/report",
+        "GITHUB_SERVER_URL": "https://github.example",
+        "REPORTGEN_ARTIFACT": "report-review",
+        "REPORTGEN_AUTHOR": BOT,
+        "REPORTGEN_CONFIG_FILE": "mkdocs.yml",
+        "REPORTGEN_PICTURES": "none",
+        "REPORTGEN_TOKEN": TOKEN,
+    }
 
 
 @contextmanager

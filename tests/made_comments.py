@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from reportgen.review.model import (
+    Axis,
     Counts,
     Delta,
     Estimate,
@@ -32,6 +33,7 @@ from reportgen.review.model import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MOST_COUNTED = 2**53 - 1
 BASE, HEAD = "a" * 40, "b" * 40
 HOSTILE = (
     "</details>@everyone",
@@ -110,7 +112,7 @@ def make_everything(words: Sequence[str] = HOSTILE, most: int = 3) -> Review:
     return make_review(
         base=Origin(kind="folder", name=word(), tool=word()),
         head=Origin(kind="folder", name=word(), tool=word(), built=False, why=word()),
-        counts=Counts(flipped=most, worse=2, differences=5, stale_values=10**30),
+        counts=Counts(flipped=most, worse=2, differences=5, stale_values=MOST_COUNTED),
         family=Family(tests=17, correction="holm"),
         statements=tuple(
             StatementChange(
@@ -184,13 +186,44 @@ _CHANGES = st.builds(
     percent=st.booleans(),
     before=_ESTIMATES,
     after=_ESTIMATES,
-    delta=st.none() | st.builds(Delta, value=_NUMBERS, low=_PARTS, high=_PARTS, p_adjusted=_PARTS),
+    delta=st.none()
+    | st.builds(Delta, value=_NUMBERS, low=_PARTS, high=_PARTS, p_adjusted=st.none() | st.floats(0, 1)),
     verdict=st.sampled_from(["higher", "unclear", "re-estimated", "too few", "same"]),
     good=st.none() | st.booleans(),
 )
+_POINTS = st.lists(st.tuples(_PARTS, _NUMBERS, _PARTS, _PARTS), max_size=3).map(tuple)
+_FIGURES = st.builds(
+    FigureChange,
+    page=st.just("a.md"),
+    id=st.just("a"),
+    kind=st.sampled_from(["curve", "comparison", "runs"]),
+    title=_TEXTS,
+    change=st.sampled_from(["data", "definition"]),
+    x=st.builds(Axis, scale=st.sampled_from(["linear", "log", "time", "series"])),
+    y=st.builds(Axis, percent=st.booleans(), difference=st.booleans()),
+    series=st.builds(
+        SeriesChange,
+        name=st.just("b"),
+        change=st.sampled_from(["data", "definition"]),
+        slot=st.none() | st.integers(0, 7),
+        at=st.none() | st.builds(Place, step=_PARTS, delta=_NUMBERS, beyond_band=st.booleans()),
+        before=_POINTS,
+        after=_POINTS,
+    ).map(lambda one: (one,)),
+)
+
+
+def _add_figures(
+    review: Review, numbers: tuple[NumberChange, ...], figures: Sequence[FigureChange]
+) -> Review:
+    return review.model_copy(update={"numbers": numbers, "figures": (*review.figures, *figures)})
+
+
 ANY_REVIEW = st.builds(
-    lambda words, numbers, most: make_everything(words, most).model_copy(update={"numbers": tuple(numbers)}),
-    st.lists(_TEXTS, min_size=1, max_size=8).map(tuple),
-    st.lists(_CHANGES, max_size=12),
-    st.sampled_from([0, 1, 2, 30]),
+    _add_figures,
+    st.builds(
+        make_everything, st.lists(_TEXTS, min_size=1, max_size=8).map(tuple), st.sampled_from([0, 1, 2, 30])
+    ),
+    st.lists(_CHANGES, max_size=12).map(tuple),
+    st.lists(_FIGURES, max_size=3).map(tuple),
 )

@@ -27,6 +27,9 @@ source: training
 title: Accuracy
 ```
 """
+ACCURACY: Final = "```curve\nsource: training\ntitle: Accuracy\n```\n"
+FIRST_SEEDS: Final = "```curve\nsource: training\ntitle: Accuracy\nfilter: {seed: [1, 2]}\n```\n"
+OBSERVED: Final = "```observations\nof: accuracy\ntitle: What stands out\n```\n"
 EXAM: Final = """---
 benchmark: {name: Exam, source: exam, metric: pass@1}
 ---
@@ -39,6 +42,11 @@ metric: pass@1
 title: Scores
 ```
 """
+PAIRS: Final = f"{EXAM}\n```comparison\nmetric: pass@1\ntitle: Pairs\nbaseline: base\n```\n"
+GENERATED: Final = SETTINGS.replace(
+    "[reportgen]",
+    "[{reportgen: {benchmarks: [{name: Exam, source: exam, metric: pass@1}]}}]",
+)
 PROTOCOL: Final = "protocol: {temperature: 0.7, harness: quiz}\n"
 RUNS, STEPS, ITEMS, SAMPLES = 4, (0, 10, 20, 30), 30, 2
 ENDS: Final = {"MEL": 0.8, "GRPO": 0.72}
@@ -175,5 +183,40 @@ CHANGES: Final[Mapping[str, Mapping[str, str | None]]] = {
         ),
     },
     "text-only": {"content/index.md": "# Reviewed\n\nTwo models, compared.\n"},
+    "page-renamed-and-changed": {
+        "content/exam.md": None,
+        "content/contest.md": EXAM.replace("scores higher", "wins"),
+        **change_exam(
+            lambda rows: [row for row in rows if row[0] != "tuned"] + make_answers("tuned", 0.3, "2")
+        ),
+    },
+    "figure-id-changed": {
+        "content/training.md": TRAINING.replace("title: Accuracy", "title: Accuracy\nid: by-step"),
+        **change_training(lambda rows: shift(rows, -0.02, "MEL", run="2", step="30")),
+    },
+    "runs-renamed": change_training(lambda rows: [(row[0], f"1{row[1]}", *row[2:]) for row in rows]),
+    "three-runs-replaced-and-two-added": change_training(
+        lambda rows: [
+            *(row for row in rows if row[:2] not in {("MEL", run) for run in "123"}),
+            *(row for run in "123" for row in shift(make_curve("MEL", int(run), 0.8), 0.01, "MEL")),
+            *make_curve("MEL", 5, 0.8),
+            *make_curve("MEL", 6, 0.8),
+        ]
+    ),
+    "one-of-equal-titles-removed": {"content/index.md": f"# Reviewed\n\n{FIRST_SEEDS}"},
+    "filter-added": {"content/training.md": TRAINING.replace(ACCURACY, FIRST_SEEDS)},
+    "metric-of-the-report-changed": {"mkdocs.yml": GENERATED.replace("pass@1", "pass@2")},
+    "baseline-changed": {"content/exam.md": PAIRS.replace("baseline: base", "baseline: tuned")},
+    "observations-change": change_training(lambda rows: shift(rows, 0.2, "GRPO")),
 }
 """What is planted, by the name of the case."""
+BEFORE: Final[Mapping[str, Mapping[str, str | None]]] = {
+    "one-of-equal-titles-removed": {"content/index.md": f"# Reviewed\n\n{ACCURACY}\n{FIRST_SEEDS}"},
+    "metric-of-the-report-changed": {"mkdocs.yml": GENERATED, "content/exam.md": None},
+    "baseline-changed": {
+        "content/exam.md": PAIRS,
+        **change_exam(lambda rows: [*rows, *make_answers("middle", 0.5)]),
+    },
+    "observations-change": {"content/training.md": f"{TRAINING}\n{OBSERVED}"},
+}
+"""What of the report is another before the change already, where a case needs that."""

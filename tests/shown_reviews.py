@@ -80,7 +80,7 @@ def make_number(
         "percent": True,
         "method": "welch",
         "causes": ("data",),
-        "runs": RunCounts(added=5, removed=5),
+        "runs": RunCounts(replaced=5),
         "delta": Delta(
             value=difference, low=difference - half, high=difference + half, p=p, p_adjusted=3 * p
         ),
@@ -159,7 +159,6 @@ def make_numbers() -> tuple[NumberChange, ...]:
             "re-estimated",
             method="nested runs",
             runs=RunCounts(shared=3, added=2),
-            why="2 runs were added; nothing else changed.",
         ),
         make_number(
             "SFT",
@@ -192,7 +191,7 @@ def make_numbers() -> tuple[NumberChange, ...]:
             delta=None,
             method="none",
             causes=("definition",),
-            why="pass@1 → pass@4",
+            why="metric: pass@1 → pass@4",
         ),
         make_number(
             "Dr. GRPO",
@@ -339,7 +338,7 @@ def make_everything() -> Review:
                 title="Entropy by step",
                 change="definition",
                 causes=("definition",),
-                definitions=("smooth 0 → 0.6",),
+                definitions=("smooth: 0 → 0.6",),
                 x=Axis(title="Step", scale="log"),
                 y=Axis(title="entropy"),
                 series=(

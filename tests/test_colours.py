@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from reportgen.figures.style import DARK, LIGHT
+
 TOKENS = Path(__file__).parent.parent / "reportgen" / "site" / "assets" / "tokens.css"
 FloatArray = npt.NDArray[np.float64]
 
 # Backgrounds a figure may stand on: ours, and those of the themes mkdocs, readthedocs and material.
-FOREIGN = {"light": ("#ffffff", "#fcfcfc"), "dark": ("#212529", "#1e2129")}
+FOREIGN = {"light": ("#ffffff", "#fcfcfc"), "dark": ("#212529", "#1e2129", "#0d1117")}
 
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
 # deficiency", IEEE TVCG 15(6), 2009: severity 1.0, on linear sRGB.
@@ -129,6 +131,14 @@ def test_both_dark_blocks_are_equal() -> None:
     chosen, automatic = blocks()[1:]
     assert chosen[1] == automatic[1]
     assert automatic[0] == '[data-theme="auto"]'
+
+
+@pytest.mark.parametrize(("name", "known"), [("light", LIGHT), ("dark", DARK)])
+def test_files_have_the_colours_of_pages(name: str, known: dict[str, str]) -> None:
+    """What stands outside of a page has its colours, and no style sheet."""
+    assert known.keys() <= theme(name).keys() | {"font"}
+    shared = theme(name).keys() & known.keys() - {"font"}
+    assert {one: known[one] for one in shared} == {one: theme(name)[one] for one in shared}
 
 
 def test_both_themes_define_the_same_colours() -> None:

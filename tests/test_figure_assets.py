@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from make_vega_bundle import BUNDLE, make_bundle
 
 from reportgen.figures.style import DASHES, SLOTS
-from reportgen.site.vega_bundle import BUNDLE, make_bundle
 
 ASSETS = Path(__file__).parents[1] / "reportgen" / "site" / "assets"
 CSS = (ASSETS / "figure.css").read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_every_margin_has_its_class(side: str) -> None:
 
 
 def test_the_committed_vega_is_what_vl_convert_carries() -> None:
-    """Figures are compiled for it; ``python -m reportgen.site.vega_bundle`` writes it again."""
+    """Figures are compiled for it; ``python tests/make_vega_bundle.py`` writes it again."""
     assert BUNDLE.read_text(encoding="utf-8") == make_bundle()
 
 

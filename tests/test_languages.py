@@ -118,6 +118,24 @@ def test_each_language_has_its_pages_with_their_figures(
         assert "Treffer" in index
 
 
+def test_what_changed_is_said_in_the_default_language(
+    structure: str, order: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Its pages say what changed in them; those of the others, which are built later, say nothing."""
+    base, root = (write_translated(tmp_path / name, structure, order) for name in ("base", "report"))
+    for language in ("en", "de"):
+        page = root / NAMES[structure]("math", language)
+        page.write_text(text_of(page).replace("# ", "# New: "), encoding="utf-8")
+    done = run(root, "build", "--since", str(base))
+    assert (done.returncode, done.stderr) == (0, "")
+    front = text_of(root / "site/index.html")
+    assert re.search(r'<a href="math/"><bdi>New: Accuracy</bdi></a>: <bdi>1 line added', front)
+    assert "Gone." not in front
+    assert broken_links(root / "site") == []
+    assert "rg-changed" in text_of(root / "site/math/index.html")
+    assert "rg-changed" not in text_of(root / "site/de/math/index.html")
+
+
 def broken_links(site: Path) -> list[str]:
     """Every page, with a file of ours that it names and that is not there."""
     found = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import stat
 import subprocess
 import sys
@@ -11,9 +10,20 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import github_api
 import post_comment
 import pytest
-from fake_github import BOT, FORK_ID, HEAD_SHA, TOKEN, GitHub, make_comment, make_pull, make_zip, serve
+from fake_github import (
+    FORK_ID,
+    HEAD_SHA,
+    TOKEN,
+    GitHub,
+    make_comment,
+    make_pull,
+    make_variables,
+    make_zip,
+    serve,
+)
 from made_comments import make_everything, make_number, make_review
 
 from reportgen.review.comment import CommentContext, make_marker, write_comment
@@ -26,13 +36,6 @@ ROOT = Path(__file__).parents[1]
 REVIEW = make_review(numbers=(make_number(),))
 GOOD = write_review(REVIEW)
 MARKER = make_marker("mkdocs.yml")
-RUN = {
-    "id": 5,
-    "event": "pull_request",
-    "head_sha": HEAD_SHA,
-    "head_branch": "better",
-    "head_repository": {"id": FORK_ID, "owner": {"login": "stranger"}},
-}
 
 
 @pytest.fixture
@@ -50,18 +53,7 @@ def post(
     """Run the step; returns its exit code and words. Waiting takes no time."""
 
     def run(variables: dict[str, str] | None = None, **changes: object) -> tuple[int, str]:
-        event = tmp_path / "event.json"
-        event.write_text(json.dumps({"workflow_run": RUN | changes}), encoding="utf-8")
-        known = {
-            "GITHUB_API_URL": github.url,
-            "GITHUB_EVENT_PATH": str(event),
-            "GITHUB_REPOSITORY": "lab/report",
-            "GITHUB_SERVER_URL": "https://github.example",
-            "REPORTGEN_ARTIFACT": "report-review",
-            "REPORTGEN_AUTHOR": BOT,
-            "REPORTGEN_CONFIG_FILE": "mkdocs.yml",
-            "REPORTGEN_TOKEN": TOKEN,
-        }
+        known = make_variables(github, tmp_path / "event.json", **changes)
         code = post_comment.main(known | (variables or {}), lambda _seconds: None)
         return code, capsys.readouterr().out
 
@@ -315,7 +307,7 @@ def test_it_gives_up_after_some_tries(github: GitHub, post: Post) -> None:
         1,
         "::error title=No comment was posted::GitHub answered 502 to each of several requests\n",
     )
-    assert len(github.requests) == post_comment.TRIES
+    assert len(github.requests) == github_api.TRIES
 
 
 @pytest.mark.parametrize("line", ["POST .*", "GET .*/comments", "GET .*/pulls", "GET .*/zip"])
@@ -359,4 +351,5 @@ def test_reading_a_review_needs_little(tmp_path: Path) -> None:
         [sys.executable, "-P", "-c", code], env=path, cwd=tmp_path, capture_output=True, text=True, check=True
     )
     imported = {name for name in done.stdout.split() if not name.startswith("_")}
-    assert imported - {"post_comment", "reportgen"} <= allowed
+    scripts = {path.stem for path in (ROOT / "action/comment").glob("*.py")}
+    assert imported - scripts - {"reportgen"} <= allowed

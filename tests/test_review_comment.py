@@ -6,6 +6,7 @@ import difflib
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import run
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from made_comments import (
     ANY_REVIEW,
     HOSTILE,
+    MOST_COUNTED,
     make_broken,
     make_everything,
     make_number,
@@ -26,13 +28,23 @@ from reportgen.review.comment import (
     MOST_CHARACTERS,
     CommentContext,
     make_marker,
-    name_picture,
-    rank_numbers,
+    name_pictures,
     write_annotations,
     write_comment,
 )
 from reportgen.review.markdown.quoting import fit_name, quote
-from reportgen.review.model import Counts, Delta, Estimate, Origin, Review, read_review, write_review
+from reportgen.review.model import (
+    Counts,
+    Delta,
+    Estimate,
+    FigureChange,
+    Origin,
+    Review,
+    SeriesChange,
+    read_review,
+    write_review,
+)
+from reportgen.review.words import rank_numbers
 
 CASES = Path(__file__).parent / "review_comments"
 NAMES = sorted(path.name for path in CASES.iterdir())
@@ -93,7 +105,7 @@ def test_any_review_fits_and_ends_with_its_marker(review: Review, most: int) -> 
 
 def test_the_longest_words_fit_into_the_fewest_characters() -> None:
     """Backticks take three times their number, and everything is there at once."""
-    name, many = "`" * 300, 10**30
+    name, many = "`" * 300, MOST_COUNTED
     state = Origin(kind="folder", name=name, tool=name, modified=True, built=False, why=name)
     counts = Counts(**dict.fromkeys(Counts.model_fields, many) | {"worse": many // 2})
     review = make_review(base=state, head=state.model_copy(update={"tool": f"x{name[1:]}"}), counts=counts)
@@ -135,7 +147,9 @@ def test_a_quoted_text_is_one_code_span(text: str, most: int) -> None:
 
 def test_no_line_begins_with_a_foreign_word() -> None:
     """Bots obey lines such as "/approve": ours begin with words or marks of our own."""
-    ours = re.compile(r"> |- |  - |\| |#{3} |\*\*|`{3}|<|axis {4}|before {2}|after {3}|$|\d+ (of|tests)")
+    ours = re.compile(
+        r"> |- |  - |\| |#{3} |\*\*|`{3}|<|axis {4}|before {2}|after {3}|$|\d+ of|Intervals are"
+    )
     *lines, state, blank, _marker, end = write_comment(make_everything(("/approve", "/lgtm"))).split("\n")
     assert (blank, end) == ("", "")
     assert state.startswith("`/")
@@ -208,14 +222,82 @@ def test_nothing_changed_is_a_sentence() -> None:
     assert comment.count("\n\n") == 2
 
 
-def test_pictures_are_those_of_a_folder() -> None:
-    """At most four, light and dark, by names that need no escapes."""
-    review = make_everything(HOSTILE, 6)
-    comment = write_comment(review, surroundings=CommentContext(picture_base="https://example.org/p/"))
-    shown = re.findall(r'(?:src|srcset)="([^"]*)"', comment)
-    assert len(shown) == 8
-    assert all(re.fullmatch(r"https://example\.org/p/[a-z0-9-]+\.png", one) for one in shown)
-    assert len({name_picture(figure) for figure in review.figures}) == len(review.figures)
+PICTURES = CommentContext(picture_base="https://example.org/p/?raw=true&a=b")
+PICTURE = re.compile(
+    r'<picture><source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">'
+    r'<img width="440" alt="([^"]*)" src="([^"]+)"></picture>'
+)
+
+
+def make_figure(page: str, name: str, title: str = "Accuracy", **changes: Any) -> FigureChange:  # noqa: ANN401
+    """A figure of one series that moved."""
+    before, after = ((1.0, 0.1, None, None),), ((1.0, 0.2, None, None),)
+    series = (SeriesChange(name="GRPO", change="data", before=before, after=after),)
+    fields = {"kind": "curve", "change": "data", "series": series} | changes
+    return FigureChange(page=page, id=name, title=title, **fields)
+
+
+def test_four_pictures_stand_behind_the_strips() -> None:
+    """Light and dark, at the addresses of a folder whose query follows each name."""
+    figures = tuple(make_figure("math.md", f"figure {n}") for n in range(6))
+    review = make_review(numbers=(make_number(),), figures=figures)
+    comment = write_comment(review, surroundings=PICTURES)
+    shown = PICTURE.findall(comment)
+    assert [one[0] for one in shown] == [
+        f"https://example.org/p/math-figure-{n}-dark.png?raw=true&amp;a=b" for n in range(4)
+    ]
+    assert [one[2] for one in shown] == [one[0].replace("-dark.", "-light.") for one in shown]
+    assert {one[1] for one in shown} == {"Accuracy before and after"}
+    places = [
+        comment.index(part) for part in ("### Numbers", "```text", "### Figures", "<picture>", "<details>")
+    ]
+    assert places == sorted(places)
+    assert len(PICTURE.findall(write_comment(review, surroundings=PICTURES, most_characters=4000))) in {0, 4}
+
+
+@pytest.mark.parametrize("word", HOSTILE)
+def test_words_of_a_picture_stay_words(word: str) -> None:
+    """Titles and names stand in code or escaped, and no line begins with one."""
+    review = make_review(figures=(make_figure(word, word, word), make_figure(word, word, word)))
+    comment = write_comment(review, surroundings=PICTURES)
+    assert len(PICTURE.findall(comment)) == 2
+    for dark, alt, light in PICTURE.findall(comment):
+        for address in (dark, light):
+            assert re.fullmatch(r"https://example\.org/p/[a-z0-9-]+\.png\?raw=true&amp;a=b", address)
+        assert not re.search(r"[@#!/:<>|`*_\[\]\\]", re.sub(r"&#\d+;", "", alt))
+        assert not DIRECTIONS.search(alt)
+    ours = re.compile(r"Figure |<picture>|#{3} Figures|<|>|- |\*\*|`|$")
+    assert all(ours.match(line) for line in comment.split("\n"))
+    rest = PICTURE.sub("", comment)
+    list_loose_text(rest)
+
+
+def test_pictures_begin_with_the_clearest_difference() -> None:
+    """Only of figures that show something else now, and that have points."""
+    number = make_number(page="b.md", block="second", verdict="lower")
+    figures = (
+        make_figure("a.md", "first"),
+        make_figure("b.md", "looks", change="looks"),
+        make_figure("b.md", "gone", change="gone"),
+        make_figure("b.md", "thinned", series=()),
+        make_figure("b.md", "second"),
+        make_figure("c.md", "new", change="new"),
+    )
+    review = make_review(numbers=(number,), figures=figures)
+    assert list(name_pictures(review)) == ["b-second", "a-first", "c-new"]
+    assert "as it is now" in write_comment(review, surroundings=PICTURES)
+    assert "<picture>" not in write_comment(review)
+
+
+def test_names_of_pictures_are_safe_and_differ() -> None:
+    """Whatever pages and ids are called; the first names do not depend on how many there are."""
+    pairs = [("../../x.md", "y"), ("x", "y"), ("x/../y", ""), ("", "\u202e"), ("評測", "🎉"), ("X", "Y-2")]
+    figures = tuple(make_figure(*pair) for pair in [*pairs, ("a" * 300, "b" * 300), *pairs])
+    names = list(name_pictures(make_review(figures=figures), 99))
+    assert names[:6] == ["x-y", "x-y-2", "x-y-3", "figure", "figure-2", "x-y-2-2"]
+    assert len({*names}) == len(figures)
+    assert all(re.fullmatch(r"[a-z0-9-]{1,84}", name) for name in names)
+    assert list(name_pictures(make_review(figures=figures))) == names[:4]
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "https://a.example/) x", "//a.example", "x" * 9])

@@ -12,6 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from html_tree import read_html
+from hypothesis import given, settings
+from made_comments import ANY_REVIEW
 from shown_reviews import (
     HOSTILE,
     make_curve,
@@ -25,6 +27,8 @@ from shown_reviews import (
     make_statement,
 )
 
+from reportgen.review.comment import write_comment
+from reportgen.review.images import draw_svgs
 from reportgen.review.model import (
     Axis,
     Counts,
@@ -40,8 +44,9 @@ from reportgen.review.model import (
 )
 from reportgen.review.page.document import MOST_FIGURES, write_page
 from reportgen.review.page.judged import MOST_ROWS
-from reportgen.review.page.pictures import assign_review_slots, draw_pictures, draw_view, list_states
-from reportgen.review.page.wording import describe_rest, describe_verdict
+from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
+from reportgen.review.text import list_lines as list_text
+from reportgen.review.words import describe_findings, describe_rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,17 +143,17 @@ def test_a_page_of_nothing_says_so() -> None:
     [
         (
             Counts(flipped=2, differences=3, unclear=5),
-            "2 statements became false, 3 numbers differ by more than noise, 5 moved within noise.",
+            "2 claims became false, 3 numbers moved by more than noise, 5 changes may be noise.",
         ),
-        (Counts(unclear=1), "1 number moved within noise."),
-        (Counts(stale_values=1), "1 number in the text no longer matches."),
-        (Counts(new=2), "No statement became false, and no number differs by more than noise."),
+        (Counts(unclear=1), "1 change may be noise."),
+        (Counts(stale_values=1), "1 number in the text no longer matches the data."),
+        (Counts(new=2), "No statement became false, and no number moved by more than noise."),
     ],
 )
 def test_the_verdict_is_a_sentence(counts: Counts, verdict: str) -> None:
     """What matters most comes first, in words."""
     changed = say(counts=counts, pages=make_everything().pages)
-    assert describe_verdict(changed) == verdict
+    assert describe_findings(changed) == verdict
     assert verdict in read_words(write_page(changed))
 
 
@@ -239,7 +244,7 @@ def test_numbers_that_cannot_be_compared_have_both_values_and_the_reason() -> No
     """And no difference."""
     words = read_words(write_page(make_everything()))
     not_comparable = words.partition("Not comparable")[2].partition("New numbers")[0]
-    assert "28.1 % [26.1, 30.1] 52.0 % [49.0, 55.0] pass@1 → pass@4 its definition changed" in not_comparable
+    assert "28.1 % [26.1, 30.1] 52.0 % [49.0, 55.0] metric: pass@1 → pass@4" in not_comparable
     assert "points" not in not_comparable
 
 
@@ -290,6 +295,29 @@ def test_what_was_is_grey_dashed_and_behind() -> None:
         ("var(--rg-series-1)", None, None),
         ("var(--rg-series-2)", None, None),
     ]
+
+
+def test_lines_have_the_colours_of_the_report() -> None:
+    """Where the review says them; a series without one is grey, as on the report's page."""
+    figure = make_curve_figure()
+    slots = (6, None, 2, 3)
+    series = tuple(
+        one.model_copy(update={"slot": slot}) for one, slot in zip(figure.series, slots, strict=True)
+    )
+    drawn = list_lines(draw(figure.model_copy(update={"series": series}), "after"))
+    names = sorted(line.get("stroke", "").removeprefix("var(--rg-series-") for line in drawn)
+    assert names == ["3)", "4)", "7)", "muted)"]
+
+
+def test_differences_are_in_points() -> None:
+    """Of shares; 0 is on their axis, with a line, and no word says percent."""
+    figure = make_score_figure()
+    root = draw(figure.model_copy(update={"y": figure.y.model_copy(update={"difference": True})}))
+    words = [text.text or "" for text in root.iter("text")]
+    assert "pass@8 (points)" in words
+    assert "0" in words
+    assert "+40.2 points → +45.5 points" in words
+    assert not [word for word in words if "%" in word]
 
 
 def test_no_band_tints_a_line() -> None:
@@ -346,6 +374,17 @@ def test_only_what_was_is_hollow() -> None:
     assert fills == ["var(--rg-bg)", "var(--rg-series-1)", "var(--rg-series-muted)"]
 
 
+@settings(max_examples=60)
+@given(ANY_REVIEW)
+def test_no_number_breaks_an_output(review: Review) -> None:
+    """Whatever a file holds that follows the schema: lines, page and pictures, each of a decent length."""
+    assert max(map(len, list_text(review))) < 1_700
+    assert not re.search(r'"(nan|inf)', write_page(review))
+    for _, svg in draw_svgs(review, 4):
+        assert not re.search(r'"(nan|inf)', svg)
+        ET.fromstring(svg)  # noqa: S314 - our own
+
+
 @pytest.mark.parametrize("scale", ["linear", "log", "time"])
 @pytest.mark.parametrize(
     "points",
@@ -370,15 +409,15 @@ def test_any_number_can_be_drawn(points: tuple[tuple[float | None, ...], ...], s
             figure = make_curve_figure().model_copy(update={"series": (one,), "x": x, "y": y})
             review = say(figures=(figure,))
             assert "nan" not in read_words(write_page(review)).lower()
-            (svg,) = draw_pictures(review).values()
-            assert not re.search(r'"(nan|inf)', svg)
-            ET.fromstring(svg)  # noqa: S314 - our own
+            for _name, svg in draw_svgs(review, 4):
+                assert not re.search(r'"(nan|inf)', svg)
+                ET.fromstring(svg)  # noqa: S314 - our own
 
 
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-9, 1e12, 1e308])
 @pytest.mark.parametrize("percent", [False, True])
 def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
-    """In a few words."""
+    """In a few words: on the page, in the terminal, and in the comment with its strips."""
     number = make_number("a", (0.1, 0.1), (0.2, 0.1), 0.1, "higher").model_copy(
         update={
             "percent": percent,
@@ -387,40 +426,10 @@ def test_any_number_can_be_said(size: float, *, percent: bool) -> None:
             "delta": Delta(value=-2 * size if size < 1e308 else -size, low=-size, high=size, p=0.0),
         }
     )
-    html = write_page(say(numbers=(number,)))
-    assert max(map(len, re.findall(r">([^<]+)</span>", html.partition("<tbody")[2]))) < 120
-
-
-def test_files_have_safe_names_and_stand_alone() -> None:
-    """No name of a stranger leads out of the folder, and no two pictures have one name."""
-    figure = make_curve_figure()
-    figures = (
-        figure.model_copy(update={"page": "../../etc/passwd.md", "id": "a/../b"}),
-        figure.model_copy(update={"page": "../../etc/passwd.md", "id": "a/../b"}),
-        figure.model_copy(update={"page": "", "id": "\u202e"}),
-        figure.model_copy(update={"page": "x" * 300, "id": HOSTILE, "title": HOSTILE}),
-        make_score_figure(),
-        figure.model_copy(update={"id": "empty", "series": ()}),
-    )
-    files = draw_pictures(say(figures=figures))
-    assert list(files)[:3] == ["etc-passwd-a-b.svg", "etc-passwd-a-b-2.svg", "figure.svg"]
-    assert len(files) == 5
-    assert all(re.fullmatch(r"[a-z0-9-]{1,90}\.svg", name) for name in files)
-    for svg in files.values():
-        assert "var(--rg" not in svg
-        assert ET.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - our own
-
-
-def test_files_hold_no_word_that_turns() -> None:
-    """A picture may be shown where no style sheet isolates its words."""
-    files = draw_pictures(make_hostile())
-    assert len(files) == 4
-    for svg in files.values():
-        assert "\u202e" not in svg
-        assert "<img" not in svg
-        assert {element.tag.partition("}")[2] for element in ET.fromstring(svg).iter()} <= {  # noqa: S314
-            *("svg", "title", "rect", "g", "line", "text", "path", "circle", "defs", "use")
-        }
+    review = say(numbers=(number,))
+    assert max(map(len, re.findall(r">([^<]+)</span>", write_page(review).partition("<tbody")[2]))) < 120
+    assert max(map(len, list_text(review))) < 120
+    assert max(map(len, write_comment(review).splitlines())) < 220
 
 
 def test_many_series_keep_colour_where_they_changed() -> None:

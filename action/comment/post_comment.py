@@ -10,7 +10,6 @@ Leaves with 0 if the comment was posted, or if there is nothing to post; with 1 
 from __future__ import annotations
 
 import hashlib
-import http.client
 import io
 import json
 import os
@@ -18,158 +17,24 @@ import stat
 import struct
 import sys
 import time
-import urllib.error
-import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import urlencode, urlsplit
+from typing import TYPE_CHECKING
 
-from reportgen.review.comment import CommentContext, make_marker, write_comment
+from github_api import TRIES, Api, Json, NothingToPostError, PassingError, RefusedError, Sleep
+from store_pictures import draw_pictures, store_pictures
+
+from reportgen.review.comment import CommentContext, hash_path, make_marker, name_pictures, write_comment
 from reportgen.review.model import MOST_BYTES, Review, read_review
 
 if TYPE_CHECKING:
-    from email.message import Message
+    from collections.abc import Iterator, Mapping
 
 MEMBER = "review.json"
 MOST_PACKED = 5_000_000
-MOST_ANSWER = 20_000_000
-TRIES = 5
-LONGEST_WAIT = 60
-REDIRECTS = {301, 302, 303, 307, 308}
-PASSING = {429, 500, 502, 503, 504}
-NO_RIGHT = (
-    "GitHub does not let this token read or write here (403). The job needs"
-    ' "permissions: {actions: read, pull-requests: write}", and the settings of the repository or its'
-    " organisation must not restrict workflows to reading. A locked conversation takes no comments either."
-)
-
-Json: TypeAlias = Any
-Sleep: TypeAlias = Callable[[float], None]
-
-
-class NothingToPostError(Exception):
-    """There is nothing to do, and nothing wrong; its text says why."""
-
-
-class RefusedError(Exception):
-    """Something is wrong; its text, in which nothing is foreign, says what."""
-
-
-class PassingError(Exception):
-    """A request that may succeed if it is made again."""
-
-    def __init__(self, words: str, wait: float) -> None:
-        super().__init__(words)
-        self.wait = wait
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect is an answer: urllib would send the token along to another host."""
-
-    def redirect_request(self, *_: Any) -> None:  # noqa: ANN401 - as urllib declares it
-        return None
-
-
-@dataclass(frozen=True)
-class Api:
-    """The API of GitHub for one repository."""
-
-    url: str
-    repository: str
-    token: str
-    sleep: Sleep
-
-    def list_all(self, path: str, key: str = "", **query: str) -> Iterator[Json]:
-        """The entries of a list, over all of its pages."""
-        page, more = 1, True
-        while more:
-            words = urlencode({**query, "per_page": 100, "page": page})
-            headers, answer = self.request("GET", f"{path}?{words}")
-            yield from answer[key] if key else answer
-            page, more = page + 1, 'rel="next"' in (headers.get("Link") or "")
-
-    def request(self, method: str, path: str, body: Json = None) -> tuple[Message, Json]:
-        """Headers and JSON of an answer; a request that changes nothing is made again if it fails."""
-        url = f"{self.url}/repos/{self.repository}{path}"
-        data = None if body is None else json.dumps(body).encode()
-        for attempt in range(1, TRIES + 1):
-            try:
-                headers, answer = self._open(method, url, data, MOST_ANSWER)
-                return headers, _read_json(answer)
-            except PassingError as error:
-                if method == "POST" or attempt == TRIES:
-                    raise
-                self.sleep(max(error.wait, 2.0**attempt))
-        raise AssertionError
-
-    def download(self, path: str, most: int) -> bytes:
-        """A file that the API redirects to; the token is not sent to where it lies."""
-        for attempt in range(1, TRIES + 1):
-            try:
-                url = f"{self.url}/repos/{self.repository}{path}"
-                headers, content = self._open("GET", url, None, most)
-                if "Location" not in headers:
-                    return content
-                target = headers["Location"]
-                if urlsplit(target).scheme not in {"https", urlsplit(self.url).scheme}:
-                    raise RefusedError("The artifact lies at an address that is not https.")
-                return self._open("GET", target, None, most, with_token=False)[1]
-            except PassingError as error:
-                if attempt == TRIES:
-                    raise
-                self.sleep(max(error.wait, 2.0**attempt))
-        raise AssertionError
-
-    def _open(
-        self, method: str, url: str, data: bytes | None, most: int, *, with_token: bool = True
-    ) -> tuple[Message, bytes]:
-        headers = {"User-Agent": "reportgen"}
-        if with_token:
-            headers["Accept"] = "application/vnd.github+json"
-            headers["Authorization"] = f"Bearer {self.token}"
-            headers["X-GitHub-Api-Version"] = "2022-11-28"
-        request = urllib.request.Request(url, data, headers, method=method)
-        opener = urllib.request.build_opener(_NoRedirect)
-        try:
-            with opener.open(request, timeout=60) as response:
-                content = response.read(most + 1)
-                if len(content) > most:
-                    raise RefusedError(f"An answer has more than {most:,} bytes.")
-                return response.headers, content
-        except urllib.error.HTTPError as error:
-            with error:
-                if error.code in REDIRECTS and "Location" in error.headers:
-                    return error.headers, b""
-                raise _explain(error, method) from None
-        except (OSError, http.client.HTTPException) as error:
-            raise PassingError(f"GitHub cannot be reached ({type(error).__name__})", 0) from None
-
-
-def _read_json(answer: bytes) -> Json:
-    try:
-        return json.loads(answer)
-    except ValueError:
-        raise PassingError("GitHub answered with something else than JSON", 0) from None
-
-
-def _explain(error: urllib.error.HTTPError, method: str) -> Exception:
-    """What an answer other than 2xx means."""
-    after = error.headers.get("Retry-After") or ""
-    wait = min(float(after), LONGEST_WAIT) if after.isdecimal() else 0.0
-    limited = error.headers.get("X-RateLimit-Remaining") == "0" or after
-    if error.code in PASSING or (error.code == http.HTTPStatus.FORBIDDEN and limited):
-        return PassingError(f"GitHub answered {error.code} to each of several requests", wait)
-    if error.code == http.HTTPStatus.FORBIDDEN:
-        return RefusedError(NO_RIGHT)
-    if error.code == http.HTTPStatus.NOT_FOUND and method == "PATCH":
-        return PassingError("The comment was deleted while it was updated", 0)
-    if error.code == http.HTTPStatus.GONE:
-        return NothingToPostError("The artifact has expired.")
-    return RefusedError(f"GitHub answered {error.code} to a {method} request.")
+PICTURES = ("none", "branch")
 
 
 def find_pull_request(api: Api, run: Json) -> Json:
@@ -204,8 +69,8 @@ def find_artifacts(api: Api, run: Json, name: str) -> tuple[Json, Json]:
     return newest[name], newest.get(f"{name.replace('/', '-')}.html")
 
 
-def read_artifact(api: Api, artifact: Json) -> Review:
-    """The review in an artifact, which a stranger may have made."""
+def read_artifact(api: Api, artifact: Json) -> tuple[bytes, Review]:
+    """The review in an artifact, which a stranger may have made, as text and as a value."""
     if artifact["size_in_bytes"] > MOST_PACKED:
         raise RefusedError(f"The artifact has more than {MOST_PACKED:,} bytes.")
     content = api.download(f"/actions/artifacts/{int(artifact['id'])}/zip", MOST_PACKED)
@@ -213,7 +78,8 @@ def read_artifact(api: Api, artifact: Json) -> Review:
     if digest.startswith("sha256:") and digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
         raise RefusedError("The artifact is not what its digest says.")
     try:
-        return read_review(unpack(content))
+        text = unpack(content)
+        return text, read_review(text)
     except ValueError:
         raise RefusedError(
             f"{MEMBER} does not follow the schema of this reportgen. Both workflows have to use one commit."
@@ -277,16 +143,45 @@ def _normalize(text: str | None) -> str:
     return (text or "").replace("\r\n", "\n").strip()
 
 
+def draw(content: bytes, review: Review, variables: Mapping[str, str]) -> dict[str, bytes]:
+    """The pictures of a review by the names of their files; none if none are to be drawn, or none can be."""
+    if variables["REPORTGEN_PICTURES"] == "none" or not name_pictures(review):
+        return {}
+    try:
+        return draw_pictures(content)
+    except RefusedError as error:
+        warn(error)
+        return {}
+
+
+def add_pictures(api: Api, server: str, pull: Json, folder: str, pictures: Mapping[str, bytes]) -> str:
+    """The address that pictures are at, empty if they cannot be stored: the comment matters more."""
+    try:
+        path = f"pr/{int(pull['number'])}/{folder}"
+        commit = store_pictures(api, int(pull["number"]), folder, pictures)
+    except (RefusedError, PassingError) as error:
+        warn(error)
+        return ""
+    return f"{server}/{api.repository}/blob/{commit}/{path}?raw=true"
+
+
+def warn(error: Exception) -> None:
+    """Say in the log why the comment has no pictures."""
+    print(f"::warning title=The comment has no pictures::{error}")
+
+
 def post(variables: Mapping[str, str], sleep: Sleep) -> str:
     """What was done, in a sentence."""
     run = json.loads(Path(variables["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))["workflow_run"]
     if run["event"] != "pull_request":
         raise NothingToPostError("The run was not for a pull request.")
+    if variables["REPORTGEN_PICTURES"] not in PICTURES:
+        raise RefusedError(f'The input "pictures" has to be one of {", ".join(PICTURES)}.')
     repository = variables["GITHUB_REPOSITORY"]
     api = Api(variables["GITHUB_API_URL"].rstrip("/"), repository, variables["REPORTGEN_TOKEN"], sleep)
     pull = find_pull_request(api, run)
     artifact, page = find_artifacts(api, run, variables["REPORTGEN_ARTIFACT"])
-    review = read_artifact(api, artifact)
+    content, review = read_artifact(api, artifact)
     if review.head.commit != run["head_sha"]:
         raise RefusedError("The review is not about the commit that the run was for.")
     link = f"{variables['GITHUB_SERVER_URL'].rstrip('/')}/{repository}/actions/runs/{int(run['id'])}"
@@ -295,11 +190,16 @@ def post(variables: Mapping[str, str], sleep: Sleep) -> str:
         link=f"{link}/artifacts/{int(page['id'])}" if page else link,
         from_fork=run["head_repository"]["id"] != pull["base"]["repo"]["id"],
     )
-    text = write_comment(review, surroundings=around)
+    pictures = draw(content, review, variables)
     # It took a while to come here.
     _, now = api.request("GET", f"/pulls/{int(pull['number'])}")
     if now["state"] != "open" or now["head"]["sha"] != run["head_sha"]:
         raise NothingToPostError("The pull request was closed or has newer commits.")
+    if pictures:
+        folder = f"{run['head_sha'][:8]}/{hash_path(around.config_path)}"
+        server = variables["GITHUB_SERVER_URL"].rstrip("/")
+        around = replace(around, picture_base=add_pictures(api, server, pull, folder, pictures))
+    text = write_comment(review, surroundings=around)
     marker, author = make_marker(around.config_path), variables["REPORTGEN_AUTHOR"]
     done = put_comment(api, pull, text, marker, author, may_create=not review.is_empty)
     return f"{done} of pull request {int(pull['number'])}."

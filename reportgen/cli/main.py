@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reportgen.cli.archive import archive, cite, verify
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
@@ -26,7 +27,7 @@ from reportgen.cli.output import (
     show_reading,
     warn,
 )
-from reportgen.cli.review import comment, review
+from reportgen.cli.review import comment, pictures, review, start_comparison
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
 from reportgen.site.terminal import clean_lines, clean_text
@@ -98,7 +99,7 @@ def run() -> int:
     return code or 0
 
 
-for command in (check, fix, facts, observations, plan, review, comment):
+for command in (check, fix, facts, observations, plan, review, comment, pictures, archive, verify, cite):
     cli.add_command(command)
 
 
@@ -176,19 +177,23 @@ def _explain_review(requirement: str, reason: str) -> None:
 @config_option
 @click.option("--strict", is_flag=True, help="Fail on any warning.")
 @click.option("--force", is_flag=True, help="Build even if nothing changed.")
+@click.option("--since", metavar="REV", help="Say on each page what changed since REV.")
 @cache_dir_option
-def build(config_file: Path, *, strict: bool, force: bool) -> None:
+def build(config_file: Path, *, strict: bool, force: bool, since: str | None) -> None:
     """Build the site; the old one stays until the new one is complete.
+
+    REV is what "reportgen review" takes as BASE: a revision, a project folder, a built site or a report.json.
 
     \b
     Examples:
       reportgen build
       reportgen build --strict --config-file reports/mkdocs.yml
+      reportgen build --since v1.0
     """
     from reportgen.site.manifest import check_unchanged
 
     start = time.perf_counter()
-    summary = None if force else check_unchanged(config_file, strict=strict)
+    summary = None if force or since is not None else check_unchanged(config_file, strict=strict)
     if summary:
         warnings = f", {_format_count(summary.warnings, 'warning')}" if summary.warnings else ""
         seconds = time.perf_counter() - start
@@ -196,8 +201,14 @@ def build(config_file: Path, *, strict: bool, force: bool) -> None:
         return
     from reportgen.site.publishing import publish
 
+    comparison = None
+    lines: list[str] = []
     with report_problems(), show_progress() as advance:
-        summary = publish(config_file, strict=strict, progress=advance, warn=warn)
+        if since is not None:
+            comparison = start_comparison(since, config_file, advance, lines.append)
+        summary = publish(config_file, strict=strict, progress=advance, warn=warn, compare=comparison)
+    for line in lines:
+        print_line(line)
     hits = _format_count(summary.cache_hits, "cache hit")
     click.echo(f"Built {_format_counts(summary)} in {time.perf_counter() - start:.1f} s, {hits}")
 

@@ -10,7 +10,6 @@ import click
 
 from reportgen.cli.output import (
     cache_dir_option,
-    config_option,
     format_option,
     print_line,
     report_problems,
@@ -18,20 +17,31 @@ from reportgen.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import BinaryIO
 
+    from reportgen.draft.report import Report
     from reportgen.review.model import Review
+    from reportgen.site.assembly import Additions
 
 _NO_REVIEW = 2
 """Exit code where no review could be made, as for an option that does not exist."""
 # As in reportgen.review, which is imported when the command runs.
 _FEWEST, _MOST = 4_000, 60_000
+_FEWEST_PICTURES, _MOST_PICTURES = 4, 60
 
 
 @click.command()
 @click.argument("base", required=False)
 @click.argument("head", required=False)
-@config_option
+@click.option(
+    "-f",
+    "--config-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default="mkdocs.yml",
+    show_default=True,
+    help="The report's mkdocs.yml; it need not exist if BASE and HEAD are folders, sites or archives.",
+)
 @cache_dir_option
 @click.option(
     "--out",
@@ -62,9 +72,9 @@ def review(
 ) -> None:
     """Say what changed from BASE to HEAD: statements, numbers, figures, and whether it is more than noise.
 
-    BASE and HEAD are a revision of the repository, a project folder, a built site or a report.json. BASE is
-    where the branch or the pull request that is checked out began, and HEAD the working tree, if left out.
-    The repository is only read. Leaves with 2 if no review can be made.
+    BASE and HEAD are a revision of the repository, a project folder, a built site, a report.json or an
+    archive. BASE is where the branch or the pull request that is checked out began, and HEAD the working
+    tree, if left out. The repository is only read. Leaves with 2 if no review can be made.
 
     \b
     Examples:
@@ -72,22 +82,57 @@ def review(
       reportgen review main                   from main to the working tree
       reportgen review v1.0 v1.1              from one release to the next
       reportgen review old/site new/site --fail-on never
+      reportgen review scaling-1.0.zip scaling-1.1.zip
       reportgen review --format markdown      the comment for a pull request
     """
-    from reportgen.review.compare import compare_reports
-    from reportgen.review.model import is_met, write_review
-    from reportgen.review.page import write_page
-    from reportgen.review.states import open_states, write_file
+    from reportgen.review.states import open_states
 
     with report_problems("no review was written", code=_NO_REVIEW):
         with show_progress() as advance:
-            states = open_states(base, head, config_file, progress=advance)
+            before, after = (name and _unpack(name) for name in (base, head))
+            states = open_states(before, after, config_file, progress=advance)
+        from reportgen.review.compare import compare_reports
+        from reportgen.review.model import is_met, write_review
+        from reportgen.review.page.document import write_page
+
         found = compare_reports(*states)
         text = write_review(found)
-        write_file(folder / "review.json", text)
-        write_file(folder / "review.html", write_page(found))
+        _write(folder / "review.json", text.encode())
+        _write(folder / "review.html", write_page(found).encode())
         _print_review(found, text, form, config_file)
     sys.exit(1 if is_met(found, condition) else 0)
+
+
+def _unpack(name: str) -> str:
+    """Unpack the state that a name stands for, if it is an archive; returns the folder then."""
+    if not name.endswith(".zip"):
+        return name
+    from reportgen.archive.unpacking import unpack_for_review
+
+    return str(unpack_for_review(Path(name)))
+
+
+def start_comparison(
+    base: str, config_file: Path, progress: Callable[[int, int], None], report_line: Callable[[str], object]
+) -> Callable[[Report | None], Additions]:
+    """Open the state that a site is compared with, and return what finds the additions to its report.
+
+    That is called with the report, or None if it is to be drafted; ``report_line`` then gets the most
+    important changes.
+    """
+    from reportgen.review.compare import compare_reports
+    from reportgen.review.page.site_sections import make_additions
+    from reportgen.review.states import open_base, open_working_tree
+
+    before = open_base(_unpack(base), config_file, progress=progress)
+
+    def compare(report: Report | None) -> Additions:
+        after = open_working_tree(config_file, report, progress=progress)
+        additions = make_additions(compare_reports(before, after), after)
+        report_line(f"Since {additions.name}: {additions.front['verdict']}")
+        return additions
+
+    return compare
 
 
 def _print_review(found: Review, text: str, form: str, config_file: Path) -> None:
@@ -118,7 +163,12 @@ def _print_review(found: Review, text: str, form: str, config_file: Path) -> Non
     help="Characters that the comment may have; what does not fit is left out.",
 )
 @click.option("--link", metavar="URL", default="", help="Where review.html can be read.")
-@click.option("--picture-base", metavar="URL", default="", help="The folder with pictures of figures.")
+@click.option(
+    "--picture-base",
+    metavar="URL",
+    default="",
+    help='The folder with what "reportgen pictures" drew; a ?query at its end is put behind each name.',
+)
 @click.option(
     "-f",
     "--config-file",
@@ -139,19 +189,73 @@ def comment(review: BinaryIO, max_chars: int, link: str, picture_base: str, conf
       reportgen comment review/review.json
       reportgen comment review/review.json --link https://example.org/review.html > comment.md
     """
-    from reportgen.core.errors import make_error
     from reportgen.review.comment import CommentContext, write_comment
-    from reportgen.review.model import MOST_BYTES, read_review
 
     with report_problems("nothing was written"):
-        try:
-            value = read_review(review.read(MOST_BYTES + 1))
-        except ValueError:
-            step = 'Make one with "reportgen review", of the same version as this'
-            raise make_error(review.name, "this is no review of format 1", step) from None
+        value = _read(review)
         around = CommentContext(config_file, link, picture_base)
         try:
             text = write_comment(value, most_characters=max_chars, surroundings=around)
         except ValueError as error:
             raise click.UsageError(f"--link or --picture-base: {error}.") from None
         click.echo(text, nl=False)
+
+
+@click.command()
+@click.argument("review", type=click.File("rb"), metavar="REVIEW.JSON")
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="The folder to write into; files of the same names are replaced.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(_FEWEST_PICTURES, _MOST_PICTURES),
+    default=_FEWEST_PICTURES,
+    show_default=True,
+    help="Figures to draw; a comment shows the first 4.",
+)
+def pictures(review: BinaryIO, folder: Path, most: int) -> None:
+    """Draw the changed figures of REVIEW.JSON, before and after in one, for a comment.
+
+    Of each figure there are two PNG files, for a light and a dark page. The figures with the clearest
+    differences come first, and "reportgen comment --picture-base" shows them from where you put the folder.
+    The file may come from anybody: it is checked against its schema, nothing else is read, and no network is
+    used. - is standard input.
+
+    \b
+    Examples:
+      reportgen pictures review/review.json --to pictures
+      reportgen comment review/review.json --picture-base https://example.org/pictures
+    """
+    from reportgen.review.images import draw_pictures
+
+    with report_problems("not every picture was written"):
+        for name, content in draw_pictures(_read(review), most):
+            _write(folder / name, content)
+            print_line(str(folder / name))
+
+
+def _read(file: BinaryIO) -> Review:
+    from reportgen.core.errors import make_error
+    from reportgen.review.model import MOST_BYTES, read_review
+
+    try:
+        return read_review(file.read(MOST_BYTES + 1))
+    except ValueError:
+        step = 'Make one with "reportgen review", of the same version as this'
+        raise make_error(file.name, "this is no review of format 1", step) from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, with its folder."""
+    from reportgen.core.cache import replace_file
+    from reportgen.core.errors import ReportError, diagnose_disk_error
+
+    try:
+        replace_file(str(path), content)
+    except OSError as error:
+        raise ReportError(diagnose_disk_error(error, str(path), "the review cannot be written")) from error

@@ -37,6 +37,8 @@ _UNUSED_SECONDS = 30 * _DAY
 _SEAL = 4
 """Bytes of the checksum before each value, which detects damage ten times as fast as a hash."""
 _ENTRY = re.compile(r"[0-9a-f]{62}(\..+)?")
+OTHER_STATES = "other"
+"""Folder in a cache of what is only known of other states of the report, such as an older commit."""
 _TAG_FILE = "CACHEDIR.TAG"
 _TAG = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -289,18 +291,34 @@ class FileHashes:
 
     def __call__(self, path: Path) -> str:
         """Return the file's SHA-256 in hex; raise ``OSError`` if the file cannot be read."""
-        name, mark = str(path), get_stamp(path)
-        self._used.add(name)
-        match self._known.get(name):
-            case [int(size), int(changed), str(digest)] if (size, changed) == mark:
-                return digest
+        mark = get_stamp(path)
+        if digest := self.recall(path):
+            return digest
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
+        # A file that changed while it was read is not remembered, so it is read again next time.
         if get_stamp(path) == mark:
-            # A file that changed while it was read is not remembered, so it is read again next time.
-            self._known[name] = [*mark, digest]
-            self._changed = True
+            self.remember(path, digest, mark)
         return digest
+
+    def recall(self, path: Path) -> str | None:
+        """Return the SHA-256 of an unchanged file that is remembered; raise ``OSError`` if there is none."""
+        match self._known.get(str(path)):
+            case [int(size), int(changed), str(digest)] if (size, changed) == get_stamp(path):
+                self._used.add(str(path))
+                return digest
+        return None
+
+    def remember(self, path: Path, digest: str, mark: tuple[int, int]) -> None:
+        """Remember the SHA-256 of a file while it has this stamp."""
+        self._used.add(str(path))
+        self._known[str(path)] = [*mark, digest]
+        self._changed = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Paths of the files that the last build hashed."""
+        return tuple(self._known)
 
     def save(self) -> None:
         """Save the hashes for the next build, without files that this build did not hash."""

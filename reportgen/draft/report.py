@@ -13,7 +13,7 @@ from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, pla
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from reportgen.core.cache import Cache, FileHashes
     from reportgen.core.errors import Diagnostic
@@ -38,6 +38,7 @@ class Report:
     cache_hits: int = 0
     # Judged bound values and claims, by path of pages that have any.
     statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
+    slots: Mapping[str, int] = field(default_factory=dict)  # palette slot of each series
 
 
 def draft(
@@ -80,4 +81,5 @@ def draft(
     whole = add_overviews(plan, parts, problems, report_progress)
     problems.raise_errors()
     found = problems.in_order()
-    return Report(pages, whole.shown, whole.results, whole.keys, sources, found, cache.hits, whole.statements)
+    parts_shown = (pages, whole.shown, whole.results, whole.keys)
+    return Report(*parts_shown, sources, found, cache.hits, whole.statements, colours.slots)

@@ -148,11 +148,11 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     return replace(axis, read_format="%Y-%m-%d") if days else axis
 
 
-def fit_axis(make_axis: Callable[[int], Axis]) -> Axis:
-    """Make the axis with the most ticks without overlapping labels."""
+def fit_axis(make_axis: Callable[[int], Axis], width: int = PIXELS_WIDE) -> Axis:
+    """Make the axis, ``width`` pixels wide, with the most ticks without overlapping labels."""
     axis = make_axis(_TICK_COUNTS[0])
     for count in _TICK_COUNTS[1:]:
-        if sum(measure_text(label, TICK_SIZE) + _LABEL_GAP for label in axis.labels) <= PIXELS_WIDE:
+        if sum(measure_text(label, TICK_SIZE) + _LABEL_GAP for label in axis.labels) <= width:
             break
         axis = make_axis(count)
     return axis

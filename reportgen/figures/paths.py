@@ -146,19 +146,26 @@ def positions(axis: Axis, values: FloatArray) -> FloatArray:
     return placed
 
 
-def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
-    """Make the path data of a plot's lines, in order, for both kinds of picture."""
+def make_line_paths(plot: Plot, width: int = PIXELS_WIDE) -> tuple[LinePaths, ...]:
+    """Make the path data of a plot's lines, in order, for a fluid picture or one ``width`` pixels wide."""
+
+    def place(steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        # Steps that a log axis cannot show are dropped, such values become NaN.
+        x = positions(plot.x, steps) * (width * UNITS_A_PIXEL)
+        shown = np.isfinite(x)
+        return x[shown], (1 - positions(plot.y, values[..., shown])) * (plot.height * UNITS_A_PIXEL)
+
     paths = []
     for line in plot.lines:
-        x, y = _place_points(plot, line.steps, line.values)
+        x, y = place(line.steps, line.values)
         band = runs = ""
         if plot.band != "none" and np.isfinite(line.low).any():
             # A band that extends below the domain of a log axis starts at the bottom of the plot.
             low = np.where(line.low <= 0, plot.y.domain[0], line.low) if plot.y.scale == "log" else line.low
-            band = write_band_path(x, *(_place_points(plot, line.steps, end)[1] for end in (low, line.high)))
+            band = write_band_path(x, *(place(line.steps, end)[1] for end in (low, line.high)))
         steps = line.runs[0].steps if line.runs else line.steps
         if line.runs and all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs):
-            across, down = _place_points(plot, steps, np.stack([run.values for run in line.runs]))
+            across, down = place(steps, np.stack([run.values for run in line.runs]))
             if across.size > _RUN_POINTS and np.isfinite(down).all() and is_even(across):
                 # Thin and write runs with the same even steps together.
                 thinned = np.stack(thin_rows(across, down, _RUN_POINTS), axis=2)
@@ -168,15 +175,8 @@ def make_line_paths(plot: Plot) -> tuple[LinePaths, ...]:
                 parts = (f"M{h} {v}l{' '.join(map(str, row))}" for (h, v), row in rows)
                 runs = "".join(parts).replace(" -", "-")
         if not runs:
-            placed = (_place_points(plot, run.steps, run.values) for run in line.runs)
+            placed = (place(run.steps, run.values) for run in line.runs)
             runs = "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
-        raw = "" if line.raw is None else write_line_path(*thin(*_place_points(plot, line.steps, line.raw)))
+        raw = "" if line.raw is None else write_line_path(*thin(*place(line.steps, line.raw)))
         paths.append(LinePaths(band, runs, raw, write_line_path(*thin(x, y))))
     return tuple(paths)
-
-
-def _place_points(plot: Plot, steps: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Convert points to drawing units; steps a log axis cannot show are dropped, such values become NaN."""
-    x = positions(plot.x, steps) * (PIXELS_WIDE * UNITS_A_PIXEL)
-    shown = np.isfinite(x)
-    return x[shown], (1 - positions(plot.y, values[..., shown])) * (plot.height * UNITS_A_PIXEL)

@@ -9,7 +9,7 @@ style attribute. The live view draws at the same positions.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reportgen.figures.axis import position
@@ -17,6 +17,7 @@ from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL
 from reportgen.figures.style import (
     DASHES,
     LABEL_SIZE,
+    LIGHT,
     SYMBOL_PATHS,
     SYMBOLS,
     TICK_SIZE,
@@ -27,7 +28,7 @@ from reportgen.figures.style import (
 from reportgen.figures.text import cut_text, escape_text, measure_text, wrap_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from reportgen.figures.axis import Axis
     from reportgen.figures.paths import LinePaths
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 SPARK_ACROSS, SPARK_DOWN = 600, 200
 """Size of a sparkline in drawing units."""
-_EDGE = 24
 _BEHIND = ("pale", "before", "full")
 _BEFORE_DASH = (3.0, 3.0)
 _TITLE_SIZE, _SOURCE_SIZE = 17, 11
@@ -90,10 +90,11 @@ def set_into_page(drawing: str, height: int, labelled_by: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """Drawing of a plot, fluid or ``PIXELS_WIDE`` pixels wide."""
+    """Drawing of a plot, fluid or ``width`` pixels wide."""
 
     plot: Plot
     fluid: bool
+    width: int
 
     def draw_ground(self) -> Iterator[str]:
         """Draw the y axis with its grid, and reference lines."""
@@ -122,9 +123,9 @@ class _Drawing:
         """Draw bands, runs, means and symbols; strokes are in drawing units unless fluid."""
         stretch = ' preserveAspectRatio="none"' if self.fluid else ""
         yield (
-            f'<svg class="rg-marks" width="{"100%" if self.fluid else PIXELS_WIDE}" '
+            f'<svg class="rg-marks" width="{"100%" if self.fluid else self.width}" '
             f'height="{self.plot.height}" '
-            f'viewBox="0 0 {PIXELS_WIDE * UNITS_A_PIXEL} {self.plot.height * UNITS_A_PIXEL}"{stretch} '
+            f'viewBox="0 0 {self.width * UNITS_A_PIXEL} {self.plot.height * UNITS_A_PIXEL}"{stretch} '
             f'overflow="{"hidden" if self.plot.clip else "visible"}" fill="none" stroke-linejoin="round">'
         )
         ordered = sorted(
@@ -202,9 +203,9 @@ class _Drawing:
         return f"{self.plot.find_pixel(value):.4g}"
 
 
-def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool) -> str:
-    """Draw the elements of the picture, fluid or ``PIXELS_WIDE`` pixels wide."""
-    drawing, axis = _Drawing(plot, fluid), draw_x_axis(plot.x, plot.height)
+def draw_body(plot: Plot, paths: tuple[LinePaths, ...], *, fluid: bool, width: int = PIXELS_WIDE) -> str:
+    """Draw the elements of the picture, fluid or ``width`` pixels wide, as the paths are."""
+    drawing, axis = _Drawing(plot, fluid, width), draw_x_axis(plot.x, plot.height)
     return "".join([*drawing.draw_ground(), *drawing.draw_lines(paths), *axis, *drawing.draw_names()])
 
 
@@ -236,51 +237,63 @@ def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
 def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
     """Draw a complete SVG of fixed size on white; fonts are named, not embedded."""
     body = draw_body(plot, paths, fluid=False)
-    words = {"title": title, "subtitle": subtitle, "source": source}
-    return draw_framed(body, plot.height, plot.margins, **words, plot=plot)
+    frame = Frame(title, subtitle, f"Source: {source}")
+    return draw_framed(body, plot.height, plot.margins, frame, plot=plot)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is around a drawing in a file of its own, and the colours of both."""
+
+    title: str
+    subtitle: str
+    footer: str
+    edge: int = 24
+    tokens: Mapping[str, str] = field(default_factory=lambda: LIGHT)
 
 
 def draw_framed(
     drawing: str,
     height: int,
     margins: Margins,
+    frame: Frame,
     *,
-    title: str,
-    subtitle: str,
-    source: str,
     plot: Plot | None = None,
+    across: int = PIXELS_WIDE,
 ) -> str:
-    """Frame elements ``PIXELS_WIDE`` pixels wide as a standalone file with resolved colours.
+    """Frame elements ``across`` pixels wide as a standalone file with resolved colours.
 
     ``height`` is that of the drawing in pixels, without margins; ``plot`` adds its legend.
     """
-    width = PIXELS_WIDE + margins.left + margins.right + 2 * _EDGE
-    room = width - 2 * _EDGE
+    edge, title = frame.edge, frame.title
+    width = across + margins.left + margins.right + 2 * edge
+    room = width - 2 * edge
     weight, step = ("", _TEXT_LINE) if plot is None else (' font-weight="400"', TICK_SIZE + 5)
-    heading, how = wrap_words(title, _TITLE_SIZE, 600, room), wrap_words(subtitle, TICK_SIZE, 400, room)
-    y = _EDGE + 14
+    heading, how = wrap_words(title, _TITLE_SIZE, 600, room), wrap_words(frame.subtitle, TICK_SIZE, 400, room)
+    y = edge + 14
     words = [
-        _draw_text(_EDGE, y + n * _TITLE_LINE, _TITLE_FONT, "text", line) for n, line in enumerate(heading)
+        _draw_text(edge, y + n * _TITLE_LINE, _TITLE_FONT, "text", line) for n, line in enumerate(heading)
     ]
     y += _TITLE_LINE * len(heading)
     font = f'font-size="{TICK_SIZE}"{weight}'
-    words += [_draw_text(_EDGE, y + n * step, font, "muted", line) for n, line in enumerate(how)]
+    words += [_draw_text(edge, y + n * step, font, "muted", line) for n, line in enumerate(how)]
     y += _TEXT_LINE * len(how)
     if plot is not None:
-        legend, rows = ([], 0) if plot.ends else _draw_legend(plot, y + 6, width)
+        legend, rows = ([], 0) if plot.ends else _draw_legend(plot, y + 6, width, edge)
         words += legend
         y += _LEGEND_ROW * rows + 4
     top = y + margins.top
     total = top + height + margins.bottom + 34
-    origin = wrap_words(f"Source: {source}", _SOURCE_SIZE, 400, room)
-    credit = f"{origin[0]}{' …' if len(origin) > 1 else ''}"
-    words.append(_draw_text(_EDGE, total - 14, f'font-size="{_SOURCE_SIZE}"{weight}', "muted", credit))
+    last = wrap_words(frame.footer, _SOURCE_SIZE, 400, room)
+    credit = f"{last[0]}{' …' if len(last) > 1 else ''}"
+    words.append(_draw_text(edge, total - 14, f'font-size="{_SOURCE_SIZE}"{weight}', "muted", credit))
     return resolve_svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
         f'viewBox="0 0 {width} {total}" font-family="var(--rg-font)" font-size="{TICK_SIZE}">'
         f'<title>{escape_text(title)}</title><rect width="100%" height="100%" fill="var(--rg-bg)"/>'
-        f'{"".join(words)}<svg x="{_EDGE + margins.left}" y="{top}" width="{PIXELS_WIDE}" height="{height}" '
-        f'overflow="visible">{drawing}</svg></svg>\n'
+        f'{"".join(words)}<svg x="{edge + margins.left}" y="{top}" width="{across}" height="{height}" '
+        f'overflow="visible">{drawing}</svg></svg>\n',
+        frame.tokens,
     )
 
 
@@ -288,20 +301,21 @@ def _draw_text(x: float, y: float, font: str, ink: str, words: str) -> str:
     return f'<text x="{x:g}" y="{y:g}" {font} fill="var(--rg-{ink})">{escape_text(words)}</text>'
 
 
-def _draw_legend(plot: Plot, y: float, width: float) -> tuple[list[str], int]:
+def _draw_legend(plot: Plot, y: float, width: float, edge: int) -> tuple[list[str], int]:
     """Draw the swatch and name of each series, in rows, and return the number of rows."""
-    parts, x, rows = [], float(_EDGE), 1
+    parts, x, rows = [], float(edge), 1
     font = f'font-size="{LABEL_SIZE}" font-weight="400"'
     for line in plot.lines:
         if line.look == "before":
             continue
-        name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * _EDGE - 40)
+        name = cut_text(line.name, LABEL_SIZE, 400, width - 2 * edge - 40)
         wide = 34 + measure_text(name, LABEL_SIZE) + 18
-        if x + wide > width - _EDGE and x > _EDGE:
-            x, rows = float(_EDGE), rows + 1
+        if x + wide > width - edge and x > edge:
+            x, rows = float(edge), rows + 1
         here = y + (rows - 1) * _LEGEND_ROW
         ink, pattern = get_colour(line.slot), " ".join(f"{length:g}" for length in get_dash(plot, line))
         dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
+        dashed += ' stroke-opacity=".4"' if line.look == "pale" else ""
         parts.append(f'<path d="M{x:g} {here - 4:g}h24" stroke="{ink}" stroke-width="2"{dashed}/>')
         if plot.symbols:
             shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]

@@ -46,6 +46,22 @@ LIGHT: dict[str, str] = {
     "series-muted": "#888e97",
     "font": "Reportgen Sans, Liberation Sans, Arial, sans-serif",
 }
+DARK: dict[str, str] = LIGHT | {
+    "bg": "#15171a",
+    "text": "#e4e6e9",
+    "muted": "#a8aeb8",
+    "grid": "#282b30",
+    "rule": "#3d4249",
+    "series-1": "#5783d4",
+    "series-2": "#ed9c36",
+    "series-3": "#49cba5",
+    "series-4": "#b68cb1",
+    "series-5": "#da6561",
+    "series-6": "#a5dbf8",
+    "series-7": "#ccc880",
+    "series-8": "#efa7ca",
+    "series-muted": "#767d87",
+}
 
 _TOKEN = re.compile(r"var\(--rg-([a-z0-9-]+)\)")
 _TAG = re.compile("<[^<>]+>")
@@ -112,9 +128,9 @@ def resolve(text: str) -> str:
     return _TOKEN.sub(lambda match: LIGHT[match[1]], text)
 
 
-def resolve_svg(svg: str) -> str:
+def resolve_svg(svg: str, tokens: Mapping[str, str] = LIGHT) -> str:
     """Make an SVG standalone: replace tokens in colours and fonts, but not in text."""
-    return _TAG.sub(lambda tag: _INK.sub(lambda ink: ink[1] + _resolve_known(ink[2]), tag[0]), svg)
+    return _TAG.sub(lambda tag: _INK.sub(lambda ink: ink[1] + _resolve_known(ink[2], tokens), tag[0]), svg)
 
 
 def resolve_specification(part: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON
@@ -132,9 +148,9 @@ def resolve_specification(part: Any, key: str = "") -> Any:  # noqa: ANN401 - an
     return _resolve_known(part) if isinstance(part, str) else part
 
 
-def _resolve_known(text: str) -> str:
+def _resolve_known(text: str, tokens: Mapping[str, str] = LIGHT) -> str:
     """Replace known tokens; unknown names, as an author may write, stay."""
-    return _TOKEN.sub(lambda match: LIGHT.get(match[1], match[0]), text)
+    return _TOKEN.sub(lambda match: tokens.get(match[1], match[0]), text)
 
 
 def apply_house_style(specification: dict[str, Any]) -> dict[str, Any]:

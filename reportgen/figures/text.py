@@ -151,9 +151,9 @@ def break_name(name: str) -> tuple[str, ...]:
     return tuple(cut_label(line.rstrip(), WIDEST_NAME) for line in lines) or ("",)
 
 
-def shorten_name(name: str, words: str) -> str:
-    """Shorten a name to one line above its row, leaving room for ``words`` within ``NARROWEST``."""
-    return cut_label(" ".join(name.split()), NARROWEST - _BETWEEN - measure_text(words, LABEL_SIZE))
+def shorten_name(name: str, words: str, room: float = NARROWEST) -> str:
+    """Shorten a name to one line above its row, leaving room for ``words`` within ``room`` pixels."""
+    return cut_label(" ".join(name.split()), room - _BETWEEN - measure_text(words, LABEL_SIZE))
 
 
 def cut_label(text: str, width: float) -> str:

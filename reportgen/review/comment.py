@@ -7,23 +7,21 @@ it, since programs that obey comments look at the beginnings of lines.
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from dataclasses import dataclass
+from html import escape as escape_html
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote as quote_url
 
-from reportgen.core.words import format_count, format_number, join_names
-from reportgen.review.markdown.details import describe_figure, write_details
-from reportgen.review.markdown.number_words import (
-    clamp_count,
-    format_adjusted_p,
-    format_change,
-    format_delta,
-    format_verdict,
-    measure_effect,
+from reportgen.core.words import join_names
+from reportgen.review import words
+from reportgen.review.markdown.details import describe_figure, introduce_statement, write_details
+from reportgen.review.markdown.quoting import (
+    LONGEST_NAME,
+    clean_words,
+    escape_words,
+    quote,
+    quote_in_table,
 )
-from reportgen.review.markdown.quoting import LONGEST_NAME, clean_words, quote, quote_in_table, quote_place
 from reportgen.review.markdown.strips import draw_strips
 from reportgen.site.terminal import format_annotation
 
@@ -36,9 +34,13 @@ MOST_CHARACTERS: Final = 60_000
 """Of a comment: GitHub takes 65,536, and GitLab more."""
 FEWEST_CHARACTERS: Final = 4_000
 """Any comment fits into so many."""
+MOST_PICTURES: Final = 4
+"""In a comment."""
+PICTURE_WIDTH: Final = 440
+"""Pixels of a page that a picture is drawn for; its file has twice as many."""
 
-_MOST_PICTURES = 4
 _MOST_STRIPS = 8
+_LONGEST_FILE_NAME = 80
 # Annotations of one severity that GitHub shows of a step.
 _MOST_ANNOTATIONS = 10
 # Rows of the table (and statements), and lines of each list of the details; the first that fits is written.
@@ -51,7 +53,8 @@ class CommentContext:
     """What a comment says besides the review.
 
     ``config_path`` is the report's ``mkdocs.yml`` as the repository has it: a comment is found again by it.
-    ``link`` leads to ``review.html``. Below ``picture_base`` lie pictures, see ``name_picture``.
+    ``link`` leads to ``review.html``. In the folder ``picture_base`` are the pictures of ``name_pictures``; a
+    ``?query`` at its end belongs behind each name.
     ``from_fork`` says that a fork's own workflow computed the numbers.
     """
 
@@ -91,44 +94,60 @@ def write_annotations(review: Review, *, pages: str = "content/") -> str:
     """
     found: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
     for change in review.statements:
-        side = change.after or change.before
-        if change.is_broken and side:
-            title = "Claim became false" if change.kind == "claim" else "Value no longer matches"
-            place = {"file": f"{pages}{change.page}", "line": _clamp_line(side.line), "title": title}
-            words = f'"{clean_words(side.words)}": {clean_words(side.found)}'
-            found["error"].append(format_annotation("error", place, words))
-    for number in rank_numbers(review.numbers):
+        if change.is_broken:
+            side, title = change.latest, f"{change.kind} {words.name_outcome(change)}".capitalize()
+            place = {"file": f"{pages}{change.page}", "line": side.line, "title": title}
+            said = f'"{clean_words(side.words)}": {clean_words(side.found)}'
+            found["error"].append(format_annotation("error", place, said))
+    for number in words.rank_numbers(review.numbers):
         if number.good is False and number.verdict in {"higher", "lower"}:
             name = f"{clean_words(number.metric)} of {clean_words(number.series)}"
-            words = f"{name}: {format_change(number)}, Δ {format_delta(number)}"
+            said = f"{name}: {words.format_change(number)}, Δ {words.format_delta(number)}"
             place = {"file": f"{pages}{number.page}", "title": "Number became worse"}
-            found["warning"].append(format_annotation("warning", place, words))
+            found["warning"].append(format_annotation("warning", place, said))
     for problem in review.problems.new:
         severity = problem.severity.replace("note", "notice")
-        place = {"file": problem.file, "line": _clamp_line(problem.line), "title": "New problem"}
+        place = {"file": problem.file, "line": problem.line, "title": "New problem"}
         found[severity].append(format_annotation(severity, place, clean_words(problem.message)))
     lines = [line for of_one in found.values() for line in of_one[:_MOST_ANNOTATIONS]]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _clamp_line(line: int | None) -> int | None:
-    return None if line is None else clamp_count(line)
+def hash_path(config_path: str) -> str:
+    """Eight digits that tell the reports of a repository apart."""
+    return hashlib.sha256(config_path.encode()).hexdigest()[:8]
 
 
 def make_marker(config_path: str) -> str:
     """The last line of a comment, by which it is found again."""
-    return f"<!-- reportgen:review:{hashlib.sha256(config_path.encode()).hexdigest()[:8]} -->"
+    return f"<!-- reportgen:review:{hash_path(config_path)} -->"
 
 
-def name_picture(figure: FigureChange, *, dark: bool = False) -> str:
-    """The file of a figure's picture, of letters, digits and dashes."""
-    words = re.sub(r"[^a-z0-9]+", "-", f"{figure.page}-{figure.id}".lower()).strip("-")[:LONGEST_NAME]
-    digest = hashlib.sha256(f"{figure.page}\0{figure.id}".encode()).hexdigest()[:8]
-    return f"{words}-{digest}{'-dark' if dark else ''}.png"
+def name_pictures(review: Review, most: int = MOST_PICTURES) -> dict[str, FigureChange]:
+    """Figures that changed in what they show, the clearest differences first, by the names of their pictures.
+
+    A name has letters, digits and dashes, and is followed by ``-light.png`` or ``-dark.png``. The first names
+    are the same whatever ``most`` is.
+    """
+    ranks: dict[tuple[str, str], int] = {}
+    for number in words.rank_numbers(review.numbers):
+        ranks.setdefault((number.page, number.block), len(ranks))
+    drawn = [one for one in review.figures if one.change in {"data", "definition", "new"} and one.has_points]
+    drawn.sort(key=lambda one: ranks.get((one.page, one.id), len(ranks)))
+    names: dict[str, FigureChange] = {}
+    for figure in drawn[:most]:
+        plain = re.sub("[^a-z0-9]+", "-", f"{figure.page.removesuffix('.md')}-{figure.id}".lower())
+        stem = name = plain.strip("-")[:_LONGEST_FILE_NAME] or "figure"
+        count = 1
+        while name in names:
+            count += 1
+            name = f"{stem}-{count}"
+        names[name] = figure
+    return names
 
 
 def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -> str:
-    ranked = rank_numbers(review.numbers)[:rows]
+    ranked = words.rank_numbers(review.numbers)[:rows]
     parts = [
         _write_alert(review),
         *(_write_statements(review, rows) if rows else ()),
@@ -142,17 +161,6 @@ def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def rank_numbers(numbers: Sequence[NumberChange]) -> list[NumberChange]:
-    """Changed numbers: by the size of the difference beside its interval, at last those without one."""
-
-    def rank(number: NumberChange) -> tuple[float, str, str, str, str]:
-        effect = measure_effect(number)
-        order = math.inf if effect is None else -effect
-        return order, number.page, number.block, number.series, number.metric
-
-    return sorted((one for one in numbers if one.verdict != "same"), key=rank)
-
-
 def _write_alert(review: Review) -> str:
     if review.is_empty and review.head.built and review.base.built:
         return "Nothing changed: every statement, number, figure, table and page is as it was."
@@ -160,44 +168,17 @@ def _write_alert(review: Review) -> str:
     errors = any(problem.severity == "error" for problem in review.problems.new)
     severe = counts.flipped or not review.head.built
     kind = "CAUTION" if severe else "WARNING" if counts.stale_values or counts.worse or errors else "NOTE"
-    first, *others = _describe_counts(review)
-    return "\n".join((f"> [!{kind}]", f"> **{first}**", *(f"> {other}" for other in others)))
-
-
-def _describe_counts(review: Review) -> Iterator[str]:
-    """Sentences, the gravest first."""
-    counts = review.counts
-    sentences = [
-        ""
-        if review.head.built
-        else f"The report could not be built: {quote(review.head.why, 2 * LONGEST_NAME)}.",
-        _count(counts.flipped, "claim became false", "claims became false"),
-        _count(counts.stale_values, "value no longer matches the data", "values no longer match the data"),
-        _count(counts.worse, "number is worse by more than noise", "numbers are worse by more than noise"),
+    first, *others = [
+        *_explain(review.head, "The report could not be built"),
+        *words.list_findings(review),
+        *_explain(review.base, "There is nothing to compare with"),
     ]
-    others = max(counts.differences - counts.worse, 0)
-    more = ("other " if counts.worse else "") + "number{} by more than noise"
-    sentences += [
-        _count(others, more.format(" moved"), more.format("s moved")),
-        _count(counts.unclear, "change may be noise", "changes may be noise"),
-        _count(counts.re_estimated, "number has other runs behind it", "numbers have other runs behind them"),
-        _count(
-            counts.measured_differently,
-            "number was measured differently",
-            "numbers were measured differently",
-        ),
-        _count(counts.not_comparable, "number cannot be compared", "numbers cannot be compared"),
-        _count(counts.mended, "statement is as expected again", "statements are as expected again"),
-        ""
-        if review.base.built
-        else f"There is nothing to compare with: {quote(review.base.why, 2 * LONGEST_NAME)}.",
-    ]
-    found = [sentence for sentence in sentences if sentence]
-    yield from found or ["No statement became false, and no number moved."]
+    lines = [f"**{first}.**", *(f"{one}." for one in others), words.describe_rest(review)]
+    return "\n".join((f"> [!{kind}]", *(f"> {line}" for line in lines if line)))
 
 
-def _count(count: int, one: str, many: str) -> str:
-    return f"{format_count(clamp_count(count), one, many)}." if count else ""
+def _explain(origin: Origin, sentence: str) -> list[str]:
+    return [] if origin.built else [f"{sentence}: {quote(origin.why, 2 * LONGEST_NAME)}"]
 
 
 def _write_statements(review: Review, most: int) -> Iterator[str]:
@@ -213,21 +194,17 @@ def _write_statements(review: Review, most: int) -> Iterator[str]:
 
 def _describe_statement(change: StatementChange) -> str:
     sides = [(word, one) for word, one in (("before", change.before), ("now", change.after)) if one]
-    line = next((one.line for _, one in reversed(sides) if one.line is not None), None)
-    causes = f", because of its {join_names(sorted(set(change.causes)))}" if change.causes else ""
-    new = ", new" if change.change == "new" else ""
-    lines = [f"- {quote_place(change.page, line)}{new}{causes}"]
-    if sides:
-        lines.append(f"  - says: {quote(sides[-1][1].words)}")
-    lines += [f"  - {word}: {quote(one.found)} ({one.truth})" for word, one in sides]
+    lines = [f"- {introduce_statement(change)}", f"  - says: {quote(change.latest.words)}"]
+    for word, one in sides:
+        found = words.shorten_found(one) or one.found
+        lines.append(f"  - {word} ({words.name_truth(change, one)}): {quote(found)}")
     return "\n".join(lines)
 
 
 def _write_table(review: Review, numbers: Sequence[NumberChange]) -> str:
     if not numbers:
         return ""
-    level = review.family.level
-    interval = f" with {level * 100:.4g} % interval" if 0 < level < 1 else ""
+    interval = f" with {review.family.level * 100:.4g} % interval"
     lines = [
         "### Numbers",
         "",
@@ -249,25 +226,33 @@ def _write_row(number: NumberChange) -> str:
     if number.benchmark:
         metric += f" on {quote_in_table(number.benchmark)}"
     if number.step is not None:
-        metric += f" at step {format_number(number.step, significant=6)}"
-    verdict = format_verdict(number)
+        metric += f" at {words.describe_step(number.step)}"
+    verdict = words.format_verdict(number)
     verdict = f"**{verdict}**" if number.verdict in {"higher", "lower"} else verdict
-    if number.why:
-        verdict += f": {quote_in_table(number.why, 2 * LONGEST_NAME)}"
-    cells = (series, metric, format_change(number), format_delta(number), format_adjusted_p(number), verdict)
+    why = [words.describe_units(number), words.describe_reason(number)]
+    why += [quote_in_table(number.why, 2 * LONGEST_NAME)] if number.why else []
+    verdict = ": ".join(filter(None, [verdict, "; ".join(filter(None, why))]))
+    change, delta = words.format_change(number), words.format_delta(number)
+    cells = (series, metric, change, delta, words.format_adjusted_p(number), verdict)
     return f"| {' | '.join(cells)} | {quote_in_table(number.page)} |"
 
 
 def _show_pictures(review: Review, base: str) -> Iterator[str]:
-    drawn = [one for one in review.figures if one.change in {"data", "definition", "new"}]
-    for figure in drawn[:_MOST_PICTURES]:
+    folder, mark, query = base.partition("?")
+    pictures = name_pictures(review)
+    if pictures:
+        yield "### Figures"
+    for name, figure in pictures.items():
         light, dark = (
-            f"{base.rstrip('/')}/{quote_url(name_picture(figure, dark=one))}" for one in (False, True)
+            escape_html(f"{folder.rstrip('/')}/{name}-{ground}.png{mark}{query}")
+            for ground in ("light", "dark")
         )
+        shown = "as it is now" if figure.change == "new" else "before and after"
+        alternative = f"{escape_words(figure.title or figure.id)} {shown}"
         yield (
-            f"- {describe_figure(figure)}\n\n"
-            f'  <picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
-            f'<img alt="The figure before and after" src="{light}"></picture>'
+            f"Figure {describe_figure(figure)}\n\n"
+            f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+            f'<img width="{PICTURE_WIDTH}" alt="{alternative}" src="{light}"></picture>'
         )
 
 
@@ -283,5 +268,5 @@ def _write_last_line(review: Review, around: CommentContext) -> str:
 
 
 def _name_state(origin: Origin) -> str:
-    name = quote(origin.commit[:12] if origin.commit else origin.name, LONGEST_NAME)
-    return f"{name} with changes" if origin.modified else name
+    found = words.describe_origin(origin)
+    return " ".join([quote(found.commit or found.name, LONGEST_NAME), *found.notes])

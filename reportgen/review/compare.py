@@ -6,8 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core import __version__
-from reportgen.review.figures import ChangeContext, compare_figures, compare_tables
-from reportgen.review.identity import match, match_pages, match_statements
+from reportgen.review.comparison.figures import ChangeContext, compare_figures, compare_tables
+from reportgen.review.comparison.identity import match, match_pages, match_statements
+from reportgen.review.comparison.numbers import compare_numbers
+from reportgen.review.comparison.reported import compare_reported
+from reportgen.review.comparison.verdicts import list_differences
+from reportgen.review.limits import thin_review
 from reportgen.review.model import (
     LONGEST_NAME,
     MOST_ENTRIES,
@@ -22,33 +26,34 @@ from reportgen.review.model import (
     StatementChange,
     StatementSide,
     clip,
-    thin_review,
 )
-from reportgen.review.numbers import compare_numbers
-from reportgen.review.reported import compare_reported
 from reportgen.review.snapshot import define_source
-from reportgen.review.verdicts import list_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.review.identity import Matched
-    from reportgen.review.model import Cause
+    from reportgen.review.comparison.identity import Matched
+    from reportgen.review.model import Cause, SourceOutcome, StatementOutcome
     from reportgen.review.snapshot import Snapshot
+    from reportgen.settings.inputs import Source
 
 
 def compare_reports(base: Snapshot, head: Snapshot) -> Review:
     """What changed from ``base`` to ``head``; the files of drafted states are read where they differ."""
     pages = match_pages(base, head)
     renamed = {was["path"]: now["path"] for was, now in pages.pairs if was["path"] != now["path"]}
-    sources = tuple(_compare_sources(base, head))
+    shared = _list_shared_sources(base, head)
+    sources = tuple(_compare_sources(base.files, head.files, shared))
     around = ChangeContext(
         renamed=renamed,
         changed_files=frozenset(
             one.name for one in sources if one.files_added or one.files_removed or one.files_changed
         ),
-        renamed_series=_list_renamed_series(base, head),
-        definitions=_list_source_definitions(base, head),
+        renamed_series={name: _list_renames(*pair) for name, pair in shared.items()},
+        definitions={
+            name: list_differences(define_source(was), define_source(now))
+            for name, (was, now) in shared.items()
+        },
         other_tool=bool(base.origin.tool and head.origin.tool) and base.origin.tool != head.origin.tool,
     )
     if base.drafted and head.drafted:
@@ -69,13 +74,14 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
         sources=sources,
         problems=_compare_problems(base, head),
     )
-    update: dict[str, Any] = {"counts": _count(review, same)}
+    update: dict[str, Any] = {"counts": count_changes(review, same)}
     if without_points:
         update["truncated"] = (f"the series of {without_points:,} of {len(figures):,} figures",)
     return thin_review(review.model_copy(update=update))
 
 
-def _count(review: Review, same: int) -> Counts:
+def count_changes(review: Review, same: int = 0) -> Counts:
+    """Count what a review lists; ``same`` is how many numbers it does not list."""
     verdicts: Counter[str] = Counter(one.verdict for one in review.numbers)
     broken = [one.kind for one in review.statements if one.is_broken]
     return Counts(
@@ -107,11 +113,9 @@ def _compare_statements(pages: Matched[dict[str, Any]], around: ChangeContext) -
         for was in matched.gone:
             yield _describe_statement(after["path"], "gone", was, None)
     for page in pages.new:
-        for one in page["statements"]:
-            yield _describe_statement(page["path"], "new", None, one)
+        yield from (_describe_statement(page["path"], "new", None, one) for one in page["statements"])
     for page in pages.gone:
-        for one in page["statements"]:
-            yield _describe_statement(page["path"], "gone", one, None)
+        yield from (_describe_statement(page["path"], "gone", one, None) for one in page["statements"])
 
 
 def _compare_statement(
@@ -122,7 +126,7 @@ def _compare_statement(
     text = any(was[name] != now[name] for name in ("words", "expression", "of", "expected_to_fail"))
     if not text and was["truth"] == now["truth"]:
         return None
-    change = "changed"
+    change: StatementOutcome = "changed"
     if was["as_expected"] != now["as_expected"]:
         change = "mended" if now["as_expected"] else "broken"
     facts = was["facts"] != now["facts"]
@@ -134,7 +138,7 @@ def _compare_statement(
 
 def _describe_statement(
     page: str,
-    change: Any,  # noqa: ANN401 - one of the words of the model
+    change: StatementOutcome,
     before: Mapping[str, Any] | None,
     after: Mapping[str, Any] | None,
     causes: tuple[Cause, ...] = ("text",),
@@ -162,46 +166,45 @@ def _describe_statement(
 
 
 def _compare_pages(pages: Matched[dict[str, Any]], base: Snapshot, head: Snapshot) -> Iterator[PageChange]:
-    texts = [one.drafted.texts if one.drafted else {} for one in (base, head)]
+    # Of a report.json no page's text is known.
+    both = base.drafted and head.drafted
+    texts = [one.drafted.texts if one.drafted and both else {} for one in (base, head)]
     for was, now in pages.pairs:
         before, after = texts[0].get(was["path"], ""), texts[1].get(now["path"], "")
         renamed = was["path"] != now["path"]
         if renamed or before != after or was["title"] != now["title"]:
-            removed, added = _count_lines(before, after)
-            change = PageChange(
+            lines = Counter(before.splitlines()), Counter(after.splitlines())
+            yield PageChange(
                 path=clip(now["path"], LONGEST_NAME),
+                was_path=clip(was["path"], LONGEST_NAME) if renamed else "",
                 title=clip(now["title"]),
                 change="renamed" if renamed else "text",
-                lines_added=added,
-                lines_removed=removed,
+                lines_added=(lines[1] - lines[0]).total(),
+                lines_removed=(lines[0] - lines[1]).total(),
             )
-            was_path = clip(was["path"], LONGEST_NAME) if renamed else ""
-            yield change.model_copy(update={"was_path": was_path})
     for page in pages.new:
         yield PageChange(path=clip(page["path"], LONGEST_NAME), title=clip(page["title"]), change="new")
     for page in pages.gone:
         yield PageChange(path=clip(page["path"], LONGEST_NAME), title=clip(page["title"]), change="gone")
 
 
-def _count_lines(before: str, after: str) -> tuple[int, int]:
-    """How many lines are only before, and only after."""
-    sides = Counter(before.splitlines()), Counter(after.splitlines())
-    return (sides[0] - sides[1]).total(), (sides[1] - sides[0]).total()
-
-
-def _compare_sources(base: Snapshot, head: Snapshot) -> Iterator[SourceChange]:
-    before, after = base.files, head.files
+def _compare_sources(
+    before: Mapping[str, Mapping[str, str]],
+    after: Mapping[str, Mapping[str, str]],
+    shared: Mapping[str, tuple[Source, Source]],
+) -> Iterator[SourceChange]:
+    """Sources by the SHA-256 of their files, and by their settings where these are known."""
     for name in sorted({*before, *after}):
         short = clip(name, LONGEST_NAME)
         if name not in before or name not in after:
             files = _clip_names(sorted(before.get(name) or after[name]))
             added, removed = (files, ()) if name in after else ((), files)
-            change: Any = "new" if name in after else "gone"
+            change: SourceOutcome = "new" if name in after else "gone"
             yield SourceChange(name=short, change=change, files_added=added, files_removed=removed)
             continue
         was, now = before[name], after[name]
         changed = [path for path in sorted(was.keys() & now.keys()) if was[path] != now[path]]
-        settings = _list_settings(base, head, name)
+        settings = _list_settings(*shared[name]) if name in shared else []
         if was != now or settings:
             yield SourceChange(
                 name=short,
@@ -216,34 +219,24 @@ def _clip_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(clip(name, LONGEST_NAME) for name in names[:MOST_ENTRIES])
 
 
-def _list_settings(base: Snapshot, head: Snapshot, name: str) -> list[str]:
+def _list_shared_sources(base: Snapshot, head: Snapshot) -> dict[str, tuple[Source, Source]]:
+    """Sources before and after, by name; none where one state is not drafted."""
+    if not base.drafted or not head.drafted:
+        return {}
+    before, after = base.drafted.sources, head.drafted.sources
+    return {name: (before[name], after[name]) for name in sorted(before.keys() & after.keys())}
+
+
+def _list_settings(was: Source, now: Source) -> list[str]:
     """The keys of a ``source.yml`` that differ."""
-    if not base.drafted or not head.drafted:
-        return []
-    was, now = (one.sources[name].settings.model_dump(mode="json") for one in (base.drafted, head.drafted))
-    return sorted(key for key in now if was[key] != now[key])
+    before, after = (one.settings.model_dump(mode="json") for one in (was, now))
+    return sorted(key for key in after if before[key] != after[key])
 
 
-def _list_source_definitions(base: Snapshot, head: Snapshot) -> dict[str, tuple[str, ...]]:
-    """What decides the numbers of each source, apart from its files, and differs."""
-    if not base.drafted or not head.drafted:
-        return {}
-    both = base.drafted.sources.keys() & head.drafted.sources.keys()
-    sides = [
-        {name: define_source(one.sources[name]) for name in both} for one in (base.drafted, head.drafted)
-    ]
-    return {name: list_differences(sides[0][name], sides[1][name]) for name in sorted(both)}
-
-
-def _list_renamed_series(base: Snapshot, head: Snapshot) -> dict[str, dict[str, str]]:
-    """New names of series by their old ones, by source."""
-    if not base.drafted or not head.drafted:
-        return {}
-    found = {}
-    for name in base.drafted.sources.keys() & head.drafted.sources.keys():
-        was, now = (one.sources[name].settings.rename for one in (base.drafted, head.drafted))
-        found[name] = {was.get(one, one): now.get(one, one) for one in sorted({*was, *now})}
-    return found
+def _list_renames(was: Source, now: Source) -> dict[str, str]:
+    """New names of the series of a source by their old ones."""
+    before, after = was.settings.rename, now.settings.rename
+    return {before.get(one, one): after.get(one, one) for one in sorted({*before, *after})}
 
 
 def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:

@@ -6,6 +6,7 @@ that only borrows the repository's objects: no hook, filter, monitor or attribut
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,14 +14,16 @@ import subprocess
 import tarfile
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
+from reportgen.core.cache import OTHER_STATES, FileHashes, get_stamp, replace_file
 from reportgen.core.errors import make_error
 from reportgen.core.repository import find_checkout
 from reportgen.site.manifest import find_git_folders
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
 _FLAGS: Final = (
     *("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
@@ -32,6 +35,8 @@ _POINTER: Final = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
 )
 _LONGEST_POINTER: Final = 1024
+# An entry of git ls-tree, of a file whose name means itself in .gitattributes.
+_FILE: Final = re.compile(r"100644 blob (?P<blob>[0-9a-f]+)\t(?P<name>[\w./@=+,-]+)", re.ASCII)
 # What GitHub calls the merge of a pull request that its workflows check out.
 _TRIAL_MERGE: Final = re.compile(r"Merge [0-9a-f]{40} into [0-9a-f]{40}\s*")
 _DEFAULT_BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
@@ -118,15 +123,24 @@ class Repository:
         message = "it is not known which branch is the default one"
         raise make_error("HEAD", message, "Name BASE, such as reportgen review main")
 
-    def unpack(self, commit: str, folder: Path) -> Path:
-        """Write the files of a commit into a folder; returns the folder that stands for the checkout.
+    def list_blobs(self, commit: str) -> dict[str, str]:
+        """The objects of a commit's files, by the names of those that have plain ones."""
+        listed = self._try("ls-tree", "-r", "-z", commit) or ""
+        found = (_FILE.fullmatch(entry) for entry in listed.split("\0"))
+        return {one["name"]: one["blob"] for one in found if one}
+
+    def unpack(self, commit: str, folder: Path, left_out: Sequence[str] = ()) -> None:
+        """Write the files of a commit into the folder ``checkout`` of a folder, but for those left out.
 
         Raises a ReportError if objects are missing, as in a partial clone.
         """
         target = folder / "checkout"
         # Looks like a checkout, so that links may lead anywhere within it; there is nothing in it to run.
         (target / ".git").mkdir(parents=True)
-        command = ["git", f"--git-dir={self._borrow_objects(commit, folder)}", *_FLAGS]
+        own = self._borrow_objects(commit, folder)
+        with (own / "info/attributes").open("a", encoding="utf-8") as file:
+            file.writelines(f"/{name} export-ignore\n" for name in left_out)
+        command = ["git", f"--git-dir={own}", *_FLAGS]
         with subprocess.Popen(  # noqa: S603 - fixed words, and a hash
             [*command, "archive", "--format=tar", commit],
             cwd=folder,
@@ -141,7 +155,6 @@ class Repository:
             message = f"git cannot read all files of {commit[:8]}: {words.splitlines()[-1] if words else ''}"
             raise make_error("BASE", message.rstrip(": "), "Fetch them: git fetch, without --filter")
         self._fill_pointers(target)
-        return target
 
     def _borrow_objects(self, commit: str, folder: Path) -> Path:
         own = folder / "git"
@@ -193,6 +206,40 @@ class Repository:
             step = f"git config --global --add safe.directory {self.checkout}"
             raise make_error("HEAD", "git refuses this repository, which another user owns", step)
         return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
+
+
+def unpack_report(repository: Repository, commit: str, folder: Path, root: Path, cache: Path) -> Path:
+    """Unpack a commit into a folder, and return the folder of it that stands for ``root``, a report's.
+
+    Files of which an earlier call knows that the working tree has them, too, are copied from there.
+    What the last draft of the report hashed is hashed here, too, as this may be another process.
+    """
+    target = folder / "checkout"
+    store = cache / OTHER_STATES / "blobs.json"
+    known: dict[str, str] = {}
+    with suppress(OSError, ValueError):
+        known = dict(json.loads(store.read_text("utf-8")))
+    blobs, current, hashes = repository.list_blobs(commit), FileHashes(cache), FileHashes(store.parent)
+    copied = []
+    for name, blob in blobs.items():
+        path, copy, digest = repository.checkout / name, target / name, known.get(blob)
+        with suppress(OSError):
+            if digest and current.recall(path) == digest:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copy)
+                if current.recall(path) == digest:
+                    copied.append(name)
+                    hashes.remember(copy, digest, get_stamp(copy))
+    repository.unpack(commit, folder, copied)
+    hashed = {}
+    for path in map(Path, current.names):
+        with suppress(OSError, ValueError):
+            place = path.relative_to(repository.checkout)
+            hashed[blobs.get(place.as_posix(), "")] = hashes(target / place)
+    hashes.save()
+    with suppress(OSError):
+        replace_file(str(store), json.dumps(hashed).encode())
+    return target / root.relative_to(repository.checkout)
 
 
 def find_repository(folder: Path) -> Repository | None:

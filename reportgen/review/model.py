@@ -8,15 +8,14 @@ text is plain text, to be escaped by whoever shows it.
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 FORMAT: Final = 1
 MOST_BYTES: Final = 5_000_000
-"""Of a review as JSON; a larger one is thinned, see ``Review.truncated``."""
-# Without the words on what was left out.
-_ROOM: Final = MOST_BYTES - 5_000
+"""Of a review as JSON; a larger one is thinned, see ``limits``."""
 MOST_POINTS: Final = 400
 """Of one series of a figure, before and after each."""
 LONGEST_NAME: Final = 300
@@ -29,14 +28,21 @@ MOST_SERIES: Final = 200
 Name: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
 Text: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Hash: TypeAlias = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
-Count: TypeAlias = Annotated[int, Field(ge=0)]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=2**53 - 1)]
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Names: TypeAlias = Annotated[tuple[Name, ...], Field(max_length=MOST_ENTRIES)]
 
 Cause: TypeAlias = Literal["data", "text", "definition", "tool"]
 Causes: TypeAlias = Annotated[tuple[Cause, ...], Field(max_length=4)]
+Kind: TypeAlias = Literal["revision", "folder", "site", "report.json"]
 Method: TypeAlias = Literal["paired", "welch", "nested runs", "given", "none"]
 Correction: TypeAlias = Literal["none", "holm", "step-down", "step-down and holm"]
+StatementOutcome: TypeAlias = Literal["broken", "mended", "changed", "new", "gone"]
+SeriesOutcome: TypeAlias = Literal["data", "definition", "same", "new", "gone", "renamed"]
+FigureOutcome: TypeAlias = Literal["data", "definition", "looks", "new", "gone"]
+TableOutcome: TypeAlias = Literal["data", "definition", "new", "gone"]
+SourceOutcome: TypeAlias = Literal["changed", "new", "gone"]
 Verdict: TypeAlias = Literal[
     "higher",
     "lower",
@@ -67,7 +73,7 @@ class Generator(Value):
 class Origin(Value):
     """One of the two states."""
 
-    kind: Literal["revision", "folder", "site", "report.json"]
+    kind: Kind
     name: Name = Field(description="As it was given on the command line, without folders of the machine.")
     commit: Hash = Field("", description="The commit; of a pull request its head. Empty if there is none.")
     merge: Hash = Field("", description="The merge commit that was built in place of that head.")
@@ -103,7 +109,7 @@ class Family(Value):
 
     tests: Count = 0
     correction: Correction = "none"
-    level: Number = 0.95
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
 
 
 class StatementSide(Value):
@@ -118,6 +124,9 @@ class StatementSide(Value):
     evidence: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
 
 
+_NOWHERE: Final = StatementSide(words="", expression="", truth="cannot be decided", expected=True, found="")
+
+
 class StatementChange(Value):
     """A claim or bound value that flipped, or was written, rewritten or removed.
 
@@ -127,10 +136,15 @@ class StatementChange(Value):
 
     page: Name
     kind: Literal["value", "claim"]
-    change: Literal["broken", "mended", "changed", "new", "gone"]
+    change: StatementOutcome
     before: StatementSide | None
     after: StatementSide | None
     causes: Causes = ()
+
+    @property
+    def latest(self) -> StatementSide:
+        """It after the change, or before if it is gone."""
+        return self.after or self.before or _NOWHERE
 
     @property
     def is_broken(self) -> bool:
@@ -154,14 +168,15 @@ class Delta(Value):
     value: Number
     low: Number | None = None
     high: Number | None = None
-    p: Number | None = None
-    p_adjusted: Number | None = Field(None, description="For all tests of the change.")
+    p: Probability | None = None
+    p_adjusted: Probability | None = Field(None, description="For all tests of the change.")
 
 
 class RunCounts(Value):
-    """Runs by name and rows: a run whose rows changed is removed and added."""
+    """Runs by their rows."""
 
     shared: Count = 0
+    replaced: Count = Field(0, description="Of equal name, with other rows; not counted as added or removed.")
     added: Count = 0
     removed: Count = 0
 
@@ -217,7 +232,10 @@ class SeriesChange(Value):
 
     name: Name
     was_name: Name = ""
-    change: Literal["data", "same", "new", "gone", "renamed"]
+    change: SeriesOutcome
+    slot: Annotated[int, Field(ge=0, le=7)] | None = Field(
+        None, description="Its place in the palette on the report's page; empty if grey, or not known."
+    )
     at: Place | None = None
     before: Points = ()
     after: Points = ()
@@ -229,6 +247,11 @@ class Axis(Value):
     title: Name = ""
     scale: Literal["linear", "log", "time", "series"] = "linear"
     percent: bool = False
+    difference: bool = Field(False, description="Whether its values are differences: of shares, in points.")
+
+
+Definitions: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=50)]
+"""What of its definition changed: ``smooth: 0 → 0.6``."""
 
 
 class FigureChange(Value):
@@ -240,14 +263,17 @@ class FigureChange(Value):
     was_id: Name = ""
     kind: Name
     title: Text
-    change: Literal["data", "definition", "looks", "new", "gone"]
+    change: FigureOutcome
     causes: Causes = ()
-    definitions: Annotated[tuple[Text, ...], Field(max_length=50)] = Field(
-        (), description="What of its definition changed: smooth 0 → 0.6."
-    )
+    definitions: Definitions = ()
     x: Axis = Axis()
     y: Axis = Axis()
     series: Annotated[tuple[SeriesChange, ...], Field(max_length=MOST_SERIES)] = ()
+
+    @property
+    def has_points(self) -> bool:
+        """Whether there is something to draw."""
+        return any(one.before or one.after for one in self.series)
 
 
 Cells: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=MOST_SERIES)]
@@ -266,8 +292,9 @@ class TableChange(Value):
     page: Name
     id: Name
     title: Text
-    change: Literal["data", "definition", "new", "gone"]
+    change: TableOutcome
     causes: Causes = ()
+    definitions: Definitions = ()
     header: Cells = ()
     rows: Annotated[tuple[RowChange, ...], Field(max_length=MOST_SERIES)] = ()
 
@@ -287,7 +314,7 @@ class SourceChange(Value):
     """A source whose files or settings changed."""
 
     name: Name
-    change: Literal["changed", "new", "gone"] = "changed"
+    change: SourceOutcome = "changed"
     files_added: Names = ()
     files_removed: Names = ()
     files_changed: Names = ()
@@ -344,13 +371,8 @@ def is_met(review: Review, condition: str) -> bool:
     What flipped is not known where there is no report to compare with.
     """
     flips = review.base.built and any(one.is_broken for one in review.statements)
-    met = {
-        "flips": flips,
-        "worse": flips or review.counts.worse > 0,
-        "any": not review.is_empty,
-        "never": False,
-    }
-    return met[condition]
+    worse = flips or review.counts.worse > 0
+    return {"flips": flips, "worse": worse, "any": not review.is_empty, "never": False}[condition]
 
 
 def read_review(text: str | bytes) -> Review:
@@ -362,16 +384,16 @@ def read_review(text: str | bytes) -> Review:
 
 def write_review(review: Review) -> str:
     """A review as JSON, keys sorted, each entry of a list on a line of its own; its bytes follow from it."""
-
-    def encode(value: object) -> str:
-        return json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
-
     members = []
     for name, member in sorted(review.model_dump(mode="json").items()):
         entries = isinstance(member, list) and member
-        text = "[\n" + ",\n".join(map(encode, member)) + "\n]" if entries else encode(member)
-        members.append(f"{encode(name)}: {text}")
+        text = "[\n" + ",\n".join(map(encode_json, member)) + "\n]" if entries else encode_json(member)
+        members.append(f"{encode_json(name)}: {text}")
     return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+encode_json = json.JSONEncoder(sort_keys=True, allow_nan=False, ensure_ascii=False).encode
+"""JSON on one line, keys sorted."""
 
 
 def make_review_schema() -> dict[str, Any]:
@@ -380,48 +402,12 @@ def make_review_schema() -> dict[str, Any]:
     return {"$schema": dialect, **Review.model_json_schema(mode="serialization")}
 
 
+def bound(number: float) -> float:
+    """A number that a review may hold: a sum of two may be infinite."""
+    return min(max(number, -sys.float_info.max), sys.float_info.max)
+
+
 def clip(text: str, most: int = LONGEST_TEXT) -> str:
     """A text on one line, cut to what a review may hold; what is no Unicode becomes ``?``."""
     line = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
-def thin_review(review: Review) -> Review:
-    """The review within its limits; what is left out, points of figures first, is named in ``truncated``."""
-    words = [*review.truncated]
-    for name in ("statements", "numbers", "figures", "tables", "pages", "sources"):
-        review = _shorten(review, name, MOST_ENTRIES, words)
-    spare = _ROOM - len(write_review(review).encode())
-    if spare < 0:
-        review = _leave_out_points(review, spare, words)
-    for name in ("tables", "figures", "pages", "sources", "numbers", "statements"):
-        count = len(getattr(review, name))
-        while count and len(write_review(review).encode()) > _ROOM:
-            count //= 2
-            review = _shorten(review, name, count, words)
-    return review.model_copy(update={"truncated": tuple(words[-50:])}) if words else review
-
-
-def _shorten(review: Review, name: str, most: int, words: list[str]) -> Review:
-    entries = getattr(review, name)
-    if len(entries) <= most:
-        return review
-    words.append(f"{len(entries) - most:,} of {len(entries):,} {name}")
-    return review.model_copy(update={name: entries[:most]})
-
-
-def _leave_out_points(review: Review, spare: int, words: list[str]) -> Review:
-    """The review without the points of as many figures, from the last, as it is too large for."""
-    figures = list(review.figures)
-    for place in range(len(figures) - 1, -1, -1):
-        if spare >= 0:
-            break
-        one = figures[place]
-        if not one.series:
-            continue
-        series = tuple(each.model_copy(update={"before": (), "after": ()}) for each in one.series)
-        figures[place] = one.model_copy(update={"series": series})
-        spare += len(one.model_dump_json()) - len(figures[place].model_dump_json())
-    changed = sum(was is not now for was, now in zip(review.figures, figures, strict=True))
-    words.append(f"the points of {changed:,} of {len(figures):,} figures")
-    return review.model_copy(update={"figures": tuple(figures)})

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostics
-from reportgen.core.model import CurveRequest, ScoreRequest
+from reportgen.core.model import CurveRequest, Observations, ScoreRequest
 from reportgen.draft.blocks.draw_inputs import read_series_names
 from reportgen.draft.blocks.results import ResultsStore, use_every_step
 from reportgen.draft.drawing import plan_report
@@ -32,10 +33,15 @@ _DEFINING_SOURCE: Final = (
 )
 # Settings of a block that decide what it shows; the others decide how that looks.
 _DEFINING_BLOCK: Final = (
-    *("metric", "metrics", "source", "sources", "x", "series", "filter", "level", "band", "peak", "smooth"),
+    *("source", "sources", "x", "series", "level", "band", "peak", "smooth"),
     *("benchmark", "benchmarks", "baseline", "estimand", "family", "higher_is_better", "slices"),
-    *("difference", "columns", "spec", "function"),
+    *("difference", "columns", "spec", "function", "of", "count", "rules"),
 )
+# What ``report.json`` says of how numbers are defined, and its name among settings.
+_DEFINING_NUMBERS: Final = {
+    **{name: name for name in ("metric", "band", "level", "smooth", "estimand", "higher_is_better")},
+    "reference": "baseline",
+}
 # What of a protocol says when and how often something was measured, and not how.
 NO_METHOD: Final = ("date", "samples")
 
@@ -53,6 +59,7 @@ class FigureState:
     settings: Mapping[str, Any]  # of its block; empty where they are not known
     definition: Mapping[str, str]
     sources: tuple[str, ...] | None  # None where it is not known which they are
+    slots: Mapping[str, int] = field(default_factory=dict)  # of the palette, by series
     key: str = ""  # equal keys: nothing changed
     percent: bool = False  # whether its values are shares, shown times 100
     csv: str | CachedText | None = None
@@ -121,17 +128,26 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
     whole = (page for page in report.pages if all((page.path, one.id) in report.shown for one in page.blocks))
     report = replace(report, pages=tuple(whole))
     text = format_report_json(report, Provenance(origin.commit, ""))
-    blocks = [(page, block) for page in report.pages for block in page.blocks]
+    drafted = _collect_numbers(report, root, cache)
+    # With the page's metric, which a block need not name.
+    metrics: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for one in drafted.numbers:
+        metrics[one.page, one.block][one.request.metric] = None
+    blocks = [
+        (page, block, ", ".join(metrics[page.path, block.id]))
+        for page in report.pages
+        for block in page.blocks
+    ]
     return Snapshot(
         origin.model_copy(update={"report_sha256": hashlib.sha256(text.encode()).hexdigest()}),
         json.loads(text),
-        tuple(figure for page, block in blocks for figure in _list_figures(page, block, report)),
-        tuple(table for page, block in blocks for table in _list_tables(page, block, report)),
-        _collect_numbers(report, root, cache),
+        tuple(figure for one in blocks for figure in _list_figures(*one, report)),
+        tuple(table for one in blocks for table in _list_tables(*one, report)),
+        drafted,
     )
 
 
-def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureState]:
+def _list_figures(page: Page, block: Block, metric: str, report: Report) -> Iterator[FigureState]:
     settings, sources = block.settings.model_dump(mode="json"), _list_sources(block, page)
     for figure in list_figures(report.shown[page.path, block.id]):
         yield FigureState(
@@ -142,8 +158,9 @@ def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureSt
             words=f"{figure.caption}\n{figure.summary}",
             numbers=figure.numbers,
             settings=settings,
-            definition=_define_block(settings),
+            definition=_define_block(settings, metric) | define_numbers(figure.numbers),
             sources=sources,
+            slots=report.slots,
             key=report.keys.get((page.path, block.id), ""),
             # pass@k is drawn in percent already
             percent=figure.kind != "passk" and _is_share(block, [report.sources[one] for one in sources]),
@@ -152,12 +169,31 @@ def _list_figures(page: Page, block: Block, report: Report) -> Iterator[FigureSt
         )
 
 
-def _list_tables(page: Page, block: Block, report: Report) -> Iterator[TableState]:
-    definition = _define_block(block.settings.model_dump(mode="json"))
-    for table in list_tables(report.shown[page.path, block.id]):
+def _list_tables(page: Page, block: Block, metric: str, report: Report) -> Iterator[TableState]:
+    shown, sources = report.shown[page.path, block.id], _list_sources(block, page)
+    definition = _define_block(block.settings.model_dump(mode="json"), metric)
+    for numbers in (getattr(shown, "numbers", {}), *(one.numbers for one in list_figures(shown))):
+        definition |= define_numbers(numbers)
+    for table in list_tables(shown):
         rows = tuple(tuple(cell.text for cell in row) for row in table.rows)
-        sources = _list_sources(block, page)
         yield TableState(page.path, table.id, table.title, table.header, rows, definition, sources)
+    if isinstance(shown, Observations):
+        yield _list_observations(page.path, asdict(shown), definition, _find_observed(block, page))
+
+
+def _list_observations(
+    page: str, shown: Mapping[str, Any], definition: Mapping[str, str], sources: tuple[str, ...] | None
+) -> TableState:
+    """What rules found, as a table: its sentences are numbers in words."""
+    rows = tuple((one["rule"], one["text"]) for one in shown["items"])
+    return TableState(page, shown["id"], shown["title"], ("rule", "found"), rows, definition, sources)
+
+
+def _find_observed(block: Block, page: Page) -> tuple[str, ...]:
+    """The sources of what an ``observations`` block is about: a source, or a figure of the page."""
+    name = getattr(block.settings, "of", None)
+    about = next((one for one in page.blocks if name in one.settings.list_figures(one.id)), None)
+    return (name,) if name and not about else _list_sources(about or block, page)
 
 
 def read_snapshot(
@@ -193,6 +229,7 @@ def read_snapshot(
             rows = tuple(tuple(cell["text"] for cell in row) for row in one["rows"])
             header = tuple(one["header"])
             tables.append(TableState(page["path"], one["id"], one["title"], header, rows, {}, None))
+        tables += [_list_observations(page["path"], one, {}, None) for one in page["observations"]]
     update = {
         "report_sha256": hashlib.sha256(text.encode()).hexdigest(),
         "tool": str(report["generator"]["version"]),
@@ -203,8 +240,8 @@ def read_snapshot(
 
 def define_numbers(numbers: Mapping[str, Any]) -> dict[str, str]:
     """How numbers of ``report.json`` are defined, as far as they say it."""
-    names = ("metric", "band", "level", "smooth", "estimand")
-    return {name: _to_text(numbers[name]) for name in names if name in numbers}
+    found = {label: numbers.get(name) for name, label in _DEFINING_NUMBERS.items()}
+    return {label: _to_text(value) for label, value in found.items() if value is not None}
 
 
 def define_protocol(source: Source, series: str) -> dict[str, str]:
@@ -262,9 +299,15 @@ def _define_request(request: Request, source: Source) -> dict[str, str]:
     definition = {"metric": request.metric}
     if isinstance(request, CurveRequest):
         definition["x"] = request.x or "step"
-    for column, values in request.where:
-        definition[f"filter on {column}"] = " or ".join(map(str, values))
-    return definition | define_source(source)
+    return definition | _define_filter(dict(request.where)) | define_source(source)
+
+
+def _define_filter(columns: Mapping[str, Any]) -> dict[str, str]:
+    """Which values of each column are taken."""
+    listed = {
+        name: values if isinstance(values, tuple | list) else (values,) for name, values in columns.items()
+    }
+    return {f"filter on {name}": " or ".join(map(str, values)) for name, values in listed.items()}
 
 
 def define_source(source: Source) -> dict[str, str]:
@@ -273,8 +316,9 @@ def define_source(source: Source) -> dict[str, str]:
     return {f"{name} of {source.name}": _to_text(value) for name, value in settings.items()}
 
 
-def _define_block(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {name: _to_text(settings[name]) for name in _DEFINING_BLOCK if settings.get(name)}
+def _define_block(settings: Mapping[str, Any], metric: str) -> dict[str, str]:
+    stated = {name: _to_text(settings[name]) for name in _DEFINING_BLOCK if settings.get(name)}
+    return stated | _define_filter(settings.get("filter", {})) | ({"metric": metric} if metric else {})
 
 
 def _list_sources(block: Block, page: Page) -> tuple[str, ...]:
@@ -287,4 +331,6 @@ def _to_text(value: object) -> str:
         return value
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
     return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -1,4 +1,7 @@
-"""The two states to compare, from whatever names them: a revision, a folder, a built site, a report.json."""
+"""The two states to compare, from whatever names them: a revision, a folder, a built site, a report.json.
+
+Revisions are unpacked in a worker process from the very start, while this one imports what drafts need.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +19,36 @@ from reportgen.core.cache import (
     cache_folder,
     get_stamp,
     make_temporary_folder,
-    replace_file,
 )
-from reportgen.core.errors import ReportError, diagnose_disk_error, make_error
+from reportgen.core.errors import ReportError, make_error
 from reportgen.core.repository import find_checkout
-from reportgen.review.git import Commit, Repository, find_repository
-from reportgen.review.model import LONGEST_NAME, Origin, clip
-from reportgen.review.snapshot import Snapshot, read_snapshot, take_snapshot
-from reportgen.site.checking import draft_report, open_report
+from reportgen.review.git import Commit, Repository, find_repository, unpack_report
+from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reportgen.draft.report import Report
+    from reportgen.review.model import Kind, Origin
+    from reportgen.review.snapshot import Snapshot
+
 _REPORT: Final = "report.json"
-_WORKING_TREE: Final = "working tree"
 # What is looked at of a report.json, and of a file of its site: more than any report of ours has.
 _LARGEST: Final = 500_000_000
 _UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+class NamedState(NamedTuple):
+    """What a name stands for; ``get_path`` waits until a revision is unpacked.
+
+    The path is that of a built site or a report.json, otherwise of a ``mkdocs.yml``, which may not exist.
+    """
+
+    kind: Kind
+    name: str
+    get_path: Callable[[], Path]
+    commit: Commit | None = None
+    modified: bool = False  # whether the working tree differs from the commit
 
 
 class States(NamedTuple):
@@ -56,82 +72,121 @@ def open_states(
     and says why. Raises a ReportError if a name stands for nothing, or the head cannot be drafted.
     """
     config_file = config_file.resolve()
-    root = config_file.parent
-    opener = _Opener(config_file, find_repository(root), cache_folder(root), progress)
-    after = opener.open_working_tree() if head is None else opener.open(head, is_base=False)
-    before = opener.open_start() if base is None else opener.open(base, is_base=True)
-    return States(before, after)
+    cache = cache_folder(config_file.parent)
+    with WorkerProcess(Cache(cache)) as worker:
+        finder = _Finder(config_file, find_repository(config_file.parent), cache, worker)
+        before = finder.find_start() if base is None else finder.find(base)
+        after = finder.find_working_tree() if head is None else finder.find(head)
+        opener = _Opener(config_file, cache, progress)
+        opened = opener.open(after, is_base=False)
+        return States(opener.open(before, is_base=True), opened)
+
+
+def open_base(name: str, config_file: Path, *, progress: Callable[[int, int], None]) -> Snapshot:
+    """Open the state that a report as it is built is to be compared with; raises as ``open_states``."""
+    config_file = config_file.resolve()
+    cache = cache_folder(config_file.parent)
+    with WorkerProcess(Cache(cache)) as worker:
+        finder = _Finder(config_file, find_repository(config_file.parent), cache, worker)
+        return _Opener(config_file, cache, progress).open(finder.find(name), is_base=True)
+
+
+def open_working_tree(
+    config_file: Path, report: Report | None, *, progress: Callable[[int, int], None]
+) -> Snapshot:
+    """Open the report as it stands, and as it was drafted if ``report`` is given."""
+    config_file = config_file.resolve()
+    cache = cache_folder(config_file.parent)
+    with WorkerProcess(Cache(cache)) as worker:
+        finder = _Finder(config_file, find_repository(config_file.parent), cache, worker)
+        state = finder.find_working_tree()
+    return _Opener(config_file, cache, progress).open(state, is_base=False, report=report)
 
 
 @dataclass(frozen=True)
-class _Opener:
-    """Opens states; revisions are drafted with the cache of the report that is checked out."""
+class _Finder:
+    """Finds what names stand for."""
 
     config_file: Path
     repository: Repository | None
     cache: Path
-    progress: Callable[[int, int], None]
+    worker: WorkerProcess
 
-    def open_working_tree(self) -> Snapshot:
+    def find_working_tree(self) -> NamedState:
         """The report as it stands."""
-        origin = Origin(kind="folder", name=_WORKING_TREE, tool=__version__)
+        state = NamedState("folder", "working tree", lambda: self.config_file)
         if self.repository and (head := self.repository.find_head()):
-            update = {
-                "commit": head.merged or head.hash,
-                "merge": head.hash if head.merged else "",
-                "modified": self.repository.is_modified(head.hash, _make_folder()),
-            }
-            origin = origin.model_copy(update=update)
-        return self._draft(origin, self.config_file, is_base=False)
+            modified = self.repository.is_modified(head.hash, _make_folder())
+            return state._replace(commit=head, modified=modified)
+        return state
 
-    def open_start(self) -> Snapshot:
+    def find_start(self) -> NamedState:
         """Where the change that is checked out began."""
         if self.repository is None:
             step = "Name BASE and HEAD: two folders, sites or report.json files"
             raise make_error(self.config_file.name, "this report is in no git repository", step)
-        return self._open_commit(self.repository.find_base(), is_base=True)
+        return self._unpack(self.repository, self.repository.find_base())
 
-    def open(self, name: str, *, is_base: bool) -> Snapshot:
+    def find(self, name: str) -> NamedState:
         """A folder with a report, a built site, a report.json, or else a revision."""
-        path = self._find_path(name)
-        if path is None:
-            return self._open_commit(self._resolve(name), is_base=is_base)
-        short = clip(path.name, LONGEST_NAME)
-        config_file = path / self.config_file.name
-        if config_file.is_file():
-            origin = Origin(kind="folder", name=short, tool=__version__)
-            return self._draft(origin, config_file, is_base=is_base)
-        if path.suffix == ".zip":
-            step = "Unpack it, and name the folder of its site"
-            raise make_error(path.name, "archives cannot be reviewed yet", step)
-        site = path if path.is_dir() else None
-        return _read_report(Origin(kind="site" if site else "report.json", name=short), path, site)
-
-    def _find_path(self, name: str) -> Path | None:
-        """The file, or the folder with a report or a site, of this name; None for all others."""
-        path = Path(name)
-        held = (self.config_file.name, _REPORT)
-        there = path.is_file() or any((path / one).is_file() for one in held)
-        return path.resolve() if there else None
-
-    def _resolve(self, name: str) -> Commit:
+        path = Path(name or os.devnull)
+        short = path.resolve().name if path.exists() else ""
+        if (path / self.config_file.name).is_file():
+            return NamedState("folder", short, lambda: path.resolve() / self.config_file.name)
+        if path.is_file() or (path / _REPORT).is_file():
+            return NamedState(_REPORT if path.is_file() else "site", short, path.resolve)
         found = self.repository.resolve(name) if self.repository else None
-        if found is None:
+        if self.repository is None or found is None:
             message = "this is no revision of the report's repository, no folder with a report, and no file"
             step = "Name a revision such as main, a project folder, a built site or its report.json"
-            raise make_error(name, message, step)
-        return Commit(found, name if found.startswith(name) else f"{name} ({found[:8]})")
+            raise make_error(name or "''", message, step)
+        called = name if found.startswith(name) else f"{name} ({found[:8]})"
+        return self._unpack(self.repository, Commit(found, called))
 
-    def _open_commit(self, commit: Commit, *, is_base: bool) -> Snapshot:
-        if self.repository is None:
-            raise LookupError(commit)
-        checkout = self.repository.unpack(commit.hash, _make_folder())
-        config_file = checkout / self.config_file.relative_to(self.repository.checkout)
-        name = clip(commit.name, LONGEST_NAME)
-        origin = Origin(kind="revision", name=name, commit=commit.hash, tool=__version__)
-        return self._draft(origin, config_file, is_base=is_base)
+    def _unpack(self, repository: Repository, commit: Commit) -> NamedState:
+        root = self.config_file.parent
+        wait = self.worker.call(unpack_report, repository, commit.hash, _make_folder(), root, self.cache)
+        return NamedState("revision", commit.name, lambda: Path(wait(), self.config_file.name), commit)
+
+
+@dataclass(frozen=True)
+class _Opener:
+    """Drafts or reads states; all but the report that is checked out are drafted with its cache."""
+
+    config_file: Path
+    cache: Path
+    progress: Callable[[int, int], None]
+
+    def open(self, state: NamedState, *, is_base: bool, report: Report | None = None) -> Snapshot:
+        """Open a state, of which ``report`` is the draft if there is one.
+
+        A base that cannot be drafted is empty, and says why.
+        """
+        from reportgen.review.model import LONGEST_NAME, Origin, clip  # noqa: PLC0415 - after unpacking has begun
+
+        path, name = state.get_path(), clip(state.name, LONGEST_NAME)
+        if state.kind in {"site", _REPORT}:
+            return _read_report(Origin(kind=state.kind, name=name), path)
+        commit = state.commit or Commit("", "")
+        origin = Origin(
+            kind=state.kind,
+            name=name,
+            commit=commit.merged or commit.hash,
+            merge=commit.hash if commit.merged else "",
+            modified=state.modified,
+            tool=__version__,
+        )
+        if report is None:
+            return self._draft(origin, path, is_base=is_base)
+        from reportgen.review.snapshot import take_snapshot  # noqa: PLC0415 - as above
+
+        return take_snapshot(origin, report, path.parent, Cache(self.cache))
 
     def _draft(self, origin: Origin, config_file: Path, *, is_base: bool) -> Snapshot:
+        from reportgen.review.model import clip  # noqa: PLC0415 - as above
+        from reportgen.review.snapshot import Snapshot, take_snapshot  # noqa: PLC0415 - as above
+        from reportgen.site.checking import draft_report  # noqa: PLC0415 - as above
+
         folder = None if config_file == self.config_file else self.cache
         try:
             if not config_file.is_file():
@@ -147,14 +202,6 @@ class _Opener:
         return take_snapshot(origin, report, config_file.parent, Cache(self.cache))
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all, with its folder; raise a ReportError if that fails."""
-    try:
-        replace_file(str(path), text.encode())
-    except OSError as error:
-        raise ReportError(diagnose_disk_error(error, str(path), "the review cannot be written")) from error
-
-
 def add_to_summary(comment: str) -> None:
     """Append a comment to the summary of the GitHub job that runs this, if any."""
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
@@ -164,6 +211,8 @@ def add_to_summary(comment: str) -> None:
 
 def find_pages_folder(config_file: Path) -> str:
     """Return the folder of a report's pages from the top of its repository, with a slash at the end."""
+    from reportgen.site.checking import open_report  # noqa: PLC0415 - imports MkDocs
+
     project = open_report(config_file).project
     folder = project.root.resolve() / project.content_dir
     top = find_checkout(folder) or project.root.resolve()
@@ -174,8 +223,11 @@ def _make_folder() -> Path:
     return make_temporary_folder(Path(tempfile.gettempdir()))
 
 
-def _read_report(origin: Origin, path: Path, site: Path | None) -> Snapshot:
+def _read_report(origin: Origin, path: Path) -> Snapshot:
     """A report.json by itself, or the one of a site together with the site's figure files."""
+    from reportgen.review.snapshot import read_snapshot  # noqa: PLC0415 - as above
+
+    site = path if path.is_dir() else None
 
     def check_size(file: Path) -> Path:
         if file.stat().st_size > _LARGEST:

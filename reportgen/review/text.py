@@ -1,29 +1,18 @@
-"""A review in lines for the terminal: what flipped first, then numbers, then all else."""
+"""A review in lines for the terminal: what flipped first, then numbers, then all else, the verdict last."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.core.words import (
-    choose_decimals,
-    format_count,
-    format_equation,
-    format_nonzero,
-    format_number,
-    format_p,
-    format_step,
-    join_names,
-)
+from reportgen.core.words import format_equation, lower_axis_title
+from reportgen.review import words
 from reportgen.review.model import FigureChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reportgen.review.model import (
-        Delta,
-        Estimate,
         NumberChange,
-        Origin,
         PageChange,
         Review,
         SourceChange,
@@ -32,122 +21,79 @@ if TYPE_CHECKING:
     )
 
 
-def describe_origin(origin: Origin) -> str:
-    """A state in a few words."""
-    commit = origin.commit[:8]
-    notes = ["" if commit in origin.name else commit, "modified" if origin.modified else ""]
-    notes += ["" if origin.built else f"no report: {origin.why}"]
-    known = ", ".join(filter(None, notes))
-    return f"{origin.name} ({known})" if known else origin.name
-
-
-def format_estimate(estimate: Estimate | Delta, *, percent: bool, signed: bool = False) -> str:
-    """A number with its interval: ``0.28 [0.17, 0.42]``, ``+4.0 [−1.0, +9.0] %``."""
-    factor = 100.0 if percent else 1.0
-    low, high = estimate.low, estimate.high
-    decimals = 1 if percent else None
-    if low is not None and high is not None:
-        decimals = choose_decimals((high - low) / 2 * factor)
-
-    def write(value: float) -> str:
-        if signed and value:
-            return format_nonzero(value * factor, decimals=decimals, signed=True)
-        return format_number(value * factor, decimals=decimals)
-
-    ends = "" if low is None or high is None else f" [{write(low)}, {write(high)}]"
-    return f"{write(estimate.value)}{ends}{' %' if percent else ''}"
-
-
-def describe_number(number: NumberChange) -> str:
-    """One number in a line: series, before and after, the difference, the verdict and why."""
-    name = number.series if not number.was_series else f"{number.series} (was {number.was_series})"
-    at = "" if number.step is None else f" at {format_step(number.step)}"
-    sides = [
-        format_estimate(one, percent=number.percent) if one else "none"
-        for one in (number.before, number.after)
-    ]
-    parts = [f"{number.page}: {name}, {number.metric}{at}: {sides[0]} → {sides[1]}"]
-    if delta := number.delta:
-        p = "" if delta.p_adjusted is None else f", {format_equation('p', format_p(delta.p_adjusted))}"
-        parts.append(f"Δ {format_estimate(delta, percent=number.percent, signed=True)}{p}")
-    judged = {True: " (better)", False: " (worse)", None: ""}[number.good]
-    why = f": {number.why}" if number.why else ""
-    return "; ".join([*parts, f"{number.verdict}{judged}{why}"])
-
-
-def describe_statement(statement: StatementChange) -> str:
-    """What became of a statement, with what the data said before and say now."""
-    known = statement.after or statement.before
-    where = f"{statement.page}:{known.line}" if known and known.line else statement.page
-    words = known.words if known else ""
-    found = " → ".join(one.found for one in (statement.before, statement.after) if one)
-    return f'{where}: {statement.kind} {statement.change}: "{words}": {found}'
-
-
 def list_lines(review: Review) -> Iterator[str]:
     """The review in lines, headings without an indent."""
-    yield f"Before: {describe_origin(review.base)}"
-    yield f"After:  {describe_origin(review.head)}"
-    if review.is_empty:
-        yield ""
-        yield "Nothing changed."
-        return
-    broken_first = sorted(review.statements, key=lambda one: not one.is_broken)
-    shown: list[FigureChange | TableChange] = [*review.figures, *review.tables]
-    sections = {
-        "Statements": [describe_statement(one) for one in broken_first],
-        "Numbers": [describe_number(one) for one in review.numbers],
-        "Figures and tables": [_describe_shown(one) for one in shown],
-        "Pages": [_describe_page(one) for one in review.pages],
-        "Sources": [_describe_source(one) for one in review.sources],
-        "New problems": [f"{one.file}: {one.severity}: {one.message}" for one in review.problems.new],
-        "Left out for size": review.truncated,
-    }
-    for title, lines in sections.items():
-        if lines:
-            yield from ("", f"{title}:", *(f"  {line}" for line in lines))
-    yield from ("", summarize(review))
+    yield f"Before: {words.format_origin(review.base)}"
+    yield f"After:  {words.format_origin(review.head)}"
+    if not review.is_empty:
+        broken_first = sorted(review.statements, key=lambda one: not one.is_broken)
+        shown: tuple[FigureChange | TableChange, ...] = (*review.figures, *review.tables)
+        sections = {
+            "Statements": map(_list_statement, broken_first),
+            "Numbers": map(_list_number, words.rank_numbers(review.numbers)),
+            "Figures and tables": map(_list_shown, shown),
+            "Pages": map(_list_page, review.pages),
+            "Sources": map(_list_source, review.sources),
+            "New problems": ([f"{one.file}: {one.severity}: {one.message}"] for one in review.problems.new),
+            "Left out for size": ([one] for one in review.truncated),
+        }
+        for title, entries in sections.items():
+            heading = ["", f"{title}:"]
+            for first, *more in entries:
+                yield from (*heading, f"  {first}", *(f"    {line}" for line in more if line))
+                heading = []
+    yield from ("", words.describe_findings(review))
+    if rest := words.describe_rest(review):
+        yield rest
 
 
-def _describe_shown(shown: FigureChange | TableChange) -> str:
-    kind, definitions = "table", []
+def _list_statement(statement: StatementChange) -> list[str]:
+    """What became of a statement, and below it what the data said before and say now."""
+    known = statement.latest
+    where = f"{statement.page}:{known.line}" if known.line else statement.page
+    sides = [("before: ", statement.before), ("after:  ", statement.after)]
+    found = [f"{word}{one.found}" for word, one in sides if one]
+    return [f'{where}: "{known.words}": {words.describe_statement(statement)}', *found]
+
+
+def _list_number(number: NumberChange) -> list[str]:
+    """What a number is and its verdict; below, before and after, the difference, and what is behind it."""
+    name = _name(number.series, number.was_series)
+    metric = f"{number.metric} on {number.benchmark}" if number.benchmark else number.metric
+    at = "" if number.step is None else f" at {words.describe_step(number.step)}"
+    p, delta = words.format_adjusted_p(number), words.format_delta(number)
+    sides = [words.format_side(number, one) for one in (number.before, number.after)]
+    why = [words.describe_units(number), words.describe_reason(number), number.why]
+    return [
+        f"{number.page}: {name}, {metric}{at}: {words.format_verdict(number)}",
+        ", ".join(filter(None, [f"{sides[0]} → {sides[1]}", f"Δ {delta}" if delta else "",
+                                format_equation("p", p) if p else ""])),
+        "; ".join(filter(None, why)),
+    ]  # fmt: skip
+
+
+def _name(series: str, was: str) -> str:
+    return f"{series} (was {was})" if was else series
+
+
+def _list_shown(shown: FigureChange | TableChange) -> list[str]:
+    kind, moves = "table", []
     if isinstance(shown, FigureChange):
-        kind, definitions = "figure", [*shown.definitions]
-    causes = f" changed because of {join_names(shown.causes)}" if shown.causes else f" is {shown.change}"
-    return "; ".join([f"{shown.page}: {kind} {shown.title}{causes}", *definitions])
+        kind, x = "figure", lower_axis_title(shown.x.title) or "step"
+        found = ((one, words.describe_move(one, shown, x)) for one in shown.series)
+        moves = [f"{_name(one.name, one.was_name)}: {move}" for one, move in found if move]
+    first = f"{shown.page}: {kind} {shown.title or shown.id}: {words.describe_shown(shown)}"
+    return [first, *shown.definitions, *moves]
 
 
-def _describe_page(page: PageChange) -> str:
-    if page.change == "text":
-        return f"{page.path}: {page.lines_added} lines added, {page.lines_removed} removed"
-    return f"{page.path}: {page.change}{f' from {page.was_path}' if page.was_path else ''}"
+def _list_page(page: PageChange) -> list[str]:
+    change = {"renamed": f"renamed from {page.was_path}", "text": ""}.get(page.change, page.change)
+    lines = words.describe_page(page) or ("" if change else "another title")
+    return [f"{page.path}: {', '.join(filter(None, [change, lines]))}"]
 
 
-def _describe_source(source: SourceChange) -> str:
-    counts = {
-        "added": source.files_added,
-        "changed": source.files_changed,
-        "removed": source.files_removed,
-    }
-    parts = [f"{format_count(len(files), 'file')} {verb}" for verb, files in counts.items() if files]
-    parts += [f"{name}: changed" for name in source.settings_changed]
-    return f"{source.name}: {', '.join(parts) or source.change}"
-
-
-def summarize(review: Review) -> str:
-    """The most important counts in a line."""
-    counts = review.counts
-    statements = counts.flipped + counts.stale_values
-    worse = f" ({counts.worse} worse)" if counts.worse else ""
-    parts = [
-        f"{format_count(statements, 'statement')} broken",
-        f"{format_count(counts.differences, 'number')} clearly different{worse}",
-        f"{counts.unclear} unclear",
-        *([f"{counts.re_estimated} re-estimated"] if counts.re_estimated else []),
-        *([f"{counts.measured_differently} measured differently"] if counts.measured_differently else []),
-        *([f"{counts.not_comparable} not comparable"] if counts.not_comparable else []),
-        *([f"{counts.new} new"] if counts.new else []),
-        *([f"{counts.gone} gone"] if counts.gone else []),
-        f"{counts.same} the same",
-    ]
-    return ", ".join(parts) + "."
+def _list_source(source: SourceChange) -> list[str]:
+    changes = [said for said, _ in words.list_source_changes(source)]
+    settings = f" ({', '.join(source.settings_changed)})" if source.settings_changed else ""
+    kind = "" if source.change == "changed" else source.change
+    return [f"{source.name}: {', '.join(filter(None, [kind, *changes])) or 'changed'}{settings}"]

@@ -110,6 +110,20 @@ def read_data_settings(path: Path, name: str) -> tuple[str, bool]:
     return data_dir, follow is not None and follow.value is True
 
 
+def read_project_settings(path: Path, name: str) -> tuple[str, ProjectSettings]:
+    """The content folder and our settings of a ``mkdocs.yml``, of which nothing is run.
+
+    Raises:
+        ReportError: the file cannot be read, or everything that is wrong with our settings.
+    """
+    text = read_text(path, name, Stage.SETTINGS)
+    root = parse(normalise_text(text), Origin(name), any_tag=True)
+    folder, options = root.entries.get("docs_dir") if root else None, _find_plugin_options(text, name)
+    empty = Node(SourceLocation(name, 1), "mapping")
+    settings = validate_tree(ProjectSettings, options or empty, f"the {PLUGIN} plugin")
+    return folder.text if folder and folder.kind == "scalar" else "docs", settings
+
+
 def _find_plugin_options(text: str, file: str) -> Node | None:
     """Our options in the text of ``mkdocs.yml``, if they can be found; MkDocs checks the rest of the file."""
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from reportgen.settings.base import Name, Settings
+from reportgen.settings.citation import Citation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,6 +86,7 @@ class ProjectSettings(Settings):
     series: dict[Name, int] = Field(
         default_factory=dict, description="Series name: its place in the palette, 1 to 8."
     )
+    citation: Citation | None = Field(None, description="How the report is cited: authors, licence, DOI.")
 
     @model_validator(mode="after")
     def _check_untrusted(self) -> ProjectSettings:

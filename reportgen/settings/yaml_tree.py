@@ -304,6 +304,11 @@ def _write_lines(settings: Mapping[str, object], indent: str) -> Iterator[str]:
         if isinstance(value, Mapping):
             yield name if value else f"{name} {{}}"
             yield from _write_lines(value, f"{indent}  ")
+        elif isinstance(value, Sequence) and any(isinstance(item, Mapping) for item in value):
+            yield name
+            for item in value:
+                first, *rest = _write_lines(item, f"{indent}    ")
+                yield from (f"{indent}  - {first.strip()}", *rest)
         elif isinstance(value, Sequence) and not isinstance(value, str):
             flat = f"{name} [{', '.join(map(_write_scalar, value))}]"
             if len(flat) <= _LONGEST_LINE or not value:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
+from dataclasses import dataclass
+from html import escape, unescape
 from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from mkdocs.contrib import search
+from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
 
 from reportgen.core import __version__
@@ -18,6 +20,7 @@ from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.figures.live import name_view
 from reportgen.narrative.topics import list_page_sources
+from reportgen.site.citation import format_apa, format_bibtex
 from reportgen.site.fragments import (
     BADGE,
     CHECKED,
@@ -45,6 +48,7 @@ from reportgen.site.security import POLICY, make_script_policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page as MkDocsPage
 
     from reportgen.core.cache import CachedText
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
     from reportgen.draft.report import Report
     from reportgen.narrative.binding_syntax import Candidate
     from reportgen.settings.inputs import Source
+    from reportgen.site.citation import CitedReport
     from reportgen.site.manifest import LastBuild
     from reportgen.site.worker import BackgroundJobs
 
@@ -95,11 +100,29 @@ _FONTS = Path(str(resource_files("reportgen.site_templates") / "fonts"))
 _TITLE_END = re.compile(r"</h1\s*>")
 
 
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What a build adds to its report: a section at the end of pages, and a page that all of them link to.
+
+    ``name`` is the state that the report is compared with. ``sections`` has what each page's section says, by
+    path, and ``front`` what that of the front page says of all pages, in words for the template
+    ``fragments/what_changed.html``. ``write_page`` makes the HTML of the page from its links, each with its
+    kind, and the address of the front page, empty if there is none; ``data`` says the same as JSON.
+    """
+
+    name: str
+    sections: Mapping[str, Mapping[str, Any]]
+    front: Mapping[str, Any]
+    data: str
+    write_page: Callable[[Sequence[tuple[str, str]], str], str]
+
+
 class Assembly:
     """One build of a report into a site.
 
     ``fences`` finds the block of each fence, ``context`` is for every page's template. ``scripts`` are
-    inlined in each page if all scripts are allowed by hash.
+    inlined in each page if all scripts are allowed by hash. ``additions`` are put into pages, and ``cited``
+    is how the report is cited, if known.
     """
 
     def __init__(
@@ -114,10 +137,10 @@ class Assembly:
         folder: str,
         serving: bool,
         scripts: dict[str, str] | None = None,
+        additions: Additions | None = None,
+        cited: CitedReport | None = None,
     ) -> None:
-        self._site_url = site_url
-        self._folder = folder
-        self.report = report
+        self._site_url, self._folder, self.report = site_url, folder, report
         self.fences = Fences(report.pages, report.shown)
         self._provenance = find_provenance(root)
         # ``serve`` sends the policy itself, since it knows the live-reload script.
@@ -127,6 +150,7 @@ class Assembly:
             "version": __version__,
             "csp": "" if serving else policy,
             "inline_scripts": scripts,
+            "citation": {"reference": format_apa(cited), "bibtex": format_bibtex(cited)} if cited else None,
             "commit": self._provenance.commit,
             "date": self._provenance.date,
             "all_sources": [_describe_source(source) for source in report.sources.values()],
@@ -136,18 +160,35 @@ class Assembly:
         }
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._jobs = jobs
-        self._last_build = last_build
+        self._jobs, self._last_build = jobs, last_build
         self._seen = seen
         self._views: dict[str, str] = {}
+        self._additions, self._review = additions, "review"
 
-    def list_files(self, assets: str, *, fonts: bool) -> Iterator[tuple[str, bytes | CachedText]]:
-        """List the files known before the pages: figures, our styles and scripts, and fonts if requested."""
+    def list_files(
+        self, assets: str, taken: set[str], *, fonts: bool
+    ) -> Iterator[tuple[str, bytes | CachedText]]:
+        """List the files known before the pages: figures, our styles and scripts, and fonts if requested.
+
+        ``taken`` are the paths of the author's own files.
+        """
+        if added := self._additions:
+            icon = f"{assets}/favicon.svg"
+            names = [f"{assets}/{name}.css" for name in ("tokens", "figure", "review")]
+            sheets = [f"{assets}/fonts/fonts.css" if fonts else "fonts/fonts.css", *names]
+            links = [("icon", icon), *(("stylesheet", sheet) for sheet in sheets)]
+            while {f"{self._review}.html", f"{self._review}.json"} & taken:
+                self._review = f"rg-{self._review}"
+            page = added.write_page(links, "index.html" if "index.html" in taken else "")
+            yield f"{self._review}.html", page.encode()
+            yield f"{self._review}.json", added.data.encode()
+            yield icon, (_FONTS.parent / "img/favicon.svg").read_bytes()
         for name, text in list_figure_files(self.report):
             # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
         for path in sorted(_SOURCES.iterdir()):
-            if path.suffix in {".css", ".js"} and (path.name != "vega.js" or self._jobs.views):
+            is_needed = {"vega.js": self._jobs.views, "review.css": self._additions}.get(path.name, True)
+            if path.suffix in {".css", ".js"} and is_needed:
                 yield f"{assets}/{path.name}", path.read_bytes()
         for path in sorted(_FONTS.iterdir()) if fonts else ():
             if path.suffix in {".css", ".woff2", ".txt"}:
@@ -168,17 +209,48 @@ class Assembly:
         for states in group_states(statements, (shown for _, shown in self._list_shown(path))).values():
             yield from states
 
-    def insert_head(self, html: str, path: str) -> str:
-        """Add key results, and marks for the badge and the list of statements, to a page's content."""
+    def insert_own(self, html: str, page: MkDocsPage, files: Files) -> str:
+        """Add to a page's content what we say of it under its title and at its end.
+
+        These are key results, marks for the badge and the list of statements, and what changed.
+        """
+        path = page.file.src_uri
         result = self.report.benchmarks.get(path)
         head = ""
         if result:
             description = self._pages[path].front_matter.description or ""
             head = render_fragment("benchmark_head.html", benchmark=result, description=description)
+        note, section = self._render_changes(html, page, files)
+        html += section
         if self.report.statements.get(path):
             head, html = head + BADGE, html + CHECKED
+        head += note
         title_end = _TITLE_END.search(html)
         return html[: title_end.end()] + head + html[title_end.end() :] if title_end else head + html
+
+    def _render_changes(self, html: str, page: MkDocsPage, files: Files) -> tuple[str, str]:
+        """Render a note on what changed and a section, which the table of contents then lists."""
+        added, path = self._additions, page.file.src_uri
+        own = added.sections.get(path) if added else None
+        front = added.front if added and page.file.dest_uri == f"{self._folder}index.html" else None
+        if added is None or not (own or front):
+            return "", ""
+        anchor, taken = "what-changed", {*self.list_ids(path)}
+        while anchor in taken or f'id="{anchor}"' in html:
+            anchor = f"rg-{anchor}"
+        title = f"What changed since {added.name}"
+        entries = page.toc.items
+        below = entries[-1].children if entries and entries[-1].level == 1 else entries
+        below.append(AnchorLink(escape(title), anchor, 2))
+
+        def link(target: str) -> str:
+            file = files.get_file_from_path(target)
+            return get_relative_url(file.url, page.url) if file else ""
+
+        given = {"anchor": anchor, "own": own, "front": front}
+        note = render_fragment("changed_note.html", **given, since=added.name)
+        given |= {"path": path, "title": title, "review": get_relative_url(f"{self._review}.html", page.url)}
+        return note, render_fragment("what_changed.html", **given, link=link)
 
     def make_page_context(self, path: str, url: str) -> dict[str, Any]:
         """Return the context of a page's template."""

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from reportgen.core import __version__
-from reportgen.core.cache import Cache, FileHashes, cache_folder
+from reportgen.core.cache import OTHER_STATES, Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage
 from reportgen.core.statements import Truth
 from reportgen.core.words import format_count
+from reportgen.site.citation import compare_files, make_cited_report
 from reportgen.site.files import iterate_languages
+from reportgen.site.manifest import find_provenance
 from reportgen.site.outputs import count_statements, describe_diagnostic, describe_statement
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
 from reportgen.site.terminal import clean_json, format_annotation, read_source_line
@@ -36,7 +38,7 @@ class OpenedReport:
     """A report on disk, ready to be drafted.
 
     ``translations`` are the same project with the pages of each further language, ``hashes`` those of its
-    data files, ``warnings`` those of MkDocs.
+    data files, ``warnings`` those of MkDocs, and what files beside ``mkdocs.yml`` contradict in it.
     """
 
     project: Project
@@ -54,10 +56,13 @@ def open_report(config_file: Path, folder: Path | None = None) -> OpenedReport:
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
         project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
-    hashes = FileHashes(folder / "other" if folder else cache_folder(project.root))
+    citation = project.settings.citation
+    cited = make_cited_report(citation, config, find_provenance(project.root)) if citation else None
+    hashes = FileHashes(folder / OTHER_STATES if folder else cache_folder(project.root))
     warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)
     cache = Cache(folder or cache_folder(project.root))
-    return OpenedReport(project, tuple(translations), cache, hashes, warnings)
+    contradictions = tuple(compare_files(cited, project.root)) if cited else ()
+    return OpenedReport(project, tuple(translations), cache, hashes, (*warnings, *contradictions))
 
 
 def draft_report(

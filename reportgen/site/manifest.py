@@ -64,7 +64,7 @@ class LastBuild:
 
 
 _NAME = "manifest.json"
-_FORMAT = 4
+_FORMAT = 5
 _PACKAGE = str(Path(__file__).parents[1])
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _IGNORED = {"__pycache__", ".git", ".venv"}
@@ -82,22 +82,27 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A finished build; ``started`` is the file system's time in nanoseconds."""
+    """A finished build; ``started`` is the file system's time in nanoseconds.
+
+    A build is plain if nothing was added to the report, which would depend on more than its inputs.
+    """
 
     config_file: Path
     site: Path
     summary: Summary
     started: int
+    is_plain: bool = True
 
 
 def check_unchanged(config_file: Path, *, strict: bool) -> Summary | None:
-    """Return the summary of the last build if building again would give the same site, or None."""
+    """Return the summary of the last build if a plain one would give the same site, or None."""
     root = config_file.resolve().parent
     try:
         manifest = _load(root)
         summary = Summary(**manifest["summary"])
         same = (
             manifest["config"] == str(config_file.resolve())
+            and manifest["plain"]
             and not (strict and summary.warnings)
             and _list_outputs(Path(manifest["site"])) == manifest["outputs"]
             and _has_same_inputs(root, manifest)
@@ -151,6 +156,7 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         "format": _FORMAT,
         "environment": describe_environment(),
         "config": str(build.config_file.resolve()),
+        "plain": build.is_plain,
         "site": str(build.site.resolve()),
         "roots": names,
         "inputs": inputs,

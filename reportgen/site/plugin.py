@@ -20,7 +20,8 @@ from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
-from reportgen.site.assembly import Assembly
+from reportgen.site.assembly import Additions, Assembly
+from reportgen.site.citation import CitedReport, make_cited_report
 from reportgen.site.files import (
     BoundedSnippets,
     find_language_folder,
@@ -31,7 +32,7 @@ from reportgen.site.files import (
     warn_of_omitted_pages,
 )
 from reportgen.site.fragments import make_custom_fences
-from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
+from reportgen.site.manifest import check_build_date, find_provenance, fix_build_date, restore_build_date
 from reportgen.site.security import POLICY, guard_requests, read_inline_scripts
 from reportgen.site.terminal import clean_text
 from reportgen.site.worker import BackgroundJobs
@@ -76,11 +77,15 @@ def find_problems(error: BaseException) -> tuple[Diagnostic, ...]:
 
 
 class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
-    """``plugins: [reportgen]``: fenced blocks become figures, benchmarks get pages."""
+    """``plugins: [reportgen]``: fenced blocks become figures, benchmarks get pages.
+
+    ``compare`` says what to add to a drafted report; it drafts the report itself if that is None.
+    """
 
     def __init__(self) -> None:
         self.progress: Callable[[int, int], None] = lambda _done, _all: None
         self.last_build: LastBuild | None = None
+        self.compare: Callable[[Report | None], Additions] | None = None
         self.report: Report
         self.warned: list[Diagnostic] = []
         self._serving = False
@@ -160,7 +165,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Draft the whole report: if it has a problem, MkDocs stops before it clears the old site."""
         try:
             project = self.make_project(config)
-            report, jobs = self._draft(project, config)
+            report, additions, jobs = self._draft(project, config)
         except ReportError as error:
             raise ReportProblemsError(error.problems) from error
         for problem in report.problems:
@@ -181,10 +186,18 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 folder=find_language_folder(config),
                 serving=self._serving,
                 scripts=scripts,
+                additions=additions,
+                cited=self._cite(config),
             )
         )
 
-    def _draft(self, project: Project, config: MkDocsConfig) -> tuple[Report, BackgroundJobs]:
+    def _cite(self, config: MkDocsConfig) -> CitedReport | None:
+        citation = self._settings.citation
+        return make_cited_report(citation, config, find_provenance(self._root)) if citation else None
+
+    def _draft(
+        self, project: Project, config: MkDocsConfig
+    ) -> tuple[Report, Additions | None, BackgroundJobs]:
         from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
 
         folder = cache_folder(self._root)
@@ -192,8 +205,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         # Link previews load their image by an absolute address.
         with_cards = bool(config.site_url) and not self._serving
         jobs = BackgroundJobs(cache, len(project.page_paths), with_cards=with_cards)
+        is_first, additions = not self._assemblies, None  # later languages join the first
         try:
-            if not self._serving and not self._assemblies:  # later languages join the first
+            if not self._serving and is_first:
                 refuse_foreign_folder(Path(config.site_dir), self._root)
             report = draft(
                 project,
@@ -203,10 +217,13 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 drawn=jobs.start_jobs,
                 start_worker=jobs.worker.call,
             )
+            if self.compare and is_first:
+                # Of a site in several languages, this is only the first one's part.
+                additions = self.compare(None if "i18n" in config.plugins else report)
         except ReportError:
             jobs.worker.abandon()
             raise
-        return report, jobs
+        return report, additions, jobs
 
     @property
     def _assembly(self) -> Assembly:
@@ -218,7 +235,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         for page in self._assembly.report.pages:
             if page.generated:
                 files.append(make_page(config, page.path, page.text))
-        for path, content in self._assembly.list_files(ASSETS, fonts=config.theme.name != "reportgen"):
+        taken = {file.dest_uri for file in files}
+        fonts = config.theme.name != "reportgen"
+        for path, content in self._assembly.list_files(ASSETS, taken, fonts=fonts):
             files.append(make_file(config, path, content))
         return files
 
@@ -251,8 +270,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._assembly.fences.enter_page(page.file.src_uri, markdown)
         return markdown
 
-    def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
-        """Insert key results under the title of a benchmark's page, and let links find its figures."""
+    def on_page_content(self, html: str, *, page: Page, files: Files, **_: object) -> str:
+        """Insert what we say under a page's title and at its end, and let links find its figures."""
         if self._settings.untrusted:
             from reportgen.site.security import check_html  # noqa: PLC0415 - few reports need it
 
@@ -264,7 +283,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 self._unsafe.append(Diagnostic(SourceLocation(self._reading), message, step))
         if page.present_anchor_ids is not None:
             page.present_anchor_ids.update(self._assembly.list_ids(page.file.src_uri))
-        return self._assembly.insert_head(html, page.file.src_uri)
+        return self._assembly.insert_own(html, page, files)
 
     def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
         """Add the page to our theme's context."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.draft.report import Report
+    from reportgen.site.assembly import Additions
 
 _PAGE_NAMED = re.compile(r"Doc file '([^']+)'")
 
@@ -131,12 +132,18 @@ _OUTSIDE = re.compile(r"!ENV\b|^\s*INHERIT\s*:", re.MULTILINE)
 
 
 def publish(
-    config_file: Path, *, strict: bool, progress: Callable[[int, int], None], warn: Callable[[str], None]
+    config_file: Path,
+    *,
+    strict: bool,
+    progress: Callable[[int, int], None],
+    warn: Callable[[str], None],
+    compare: Callable[[Report | None], Additions] | None = None,
 ) -> manifest.Summary:
     """Build the site of a ``mkdocs.yml`` and replace the old one with it.
 
     ``progress`` is called after each block with the numbers of drawn blocks and of all, ``warn`` with each
-    warning. Raises a ReportError of the report, its settings or the disk; the old site is unchanged then.
+    warning, ``compare`` as by the plugin. Raises a ReportError of the report, its settings or the disk; the
+    old site is unchanged then.
     """
     root = config_file.resolve().parent
     _clean_killed_builds(cache_folder(root))
@@ -144,10 +151,8 @@ def publish(
         config, plugin = load_configuration(config_file, strict=strict, words=words)
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
-        plugin.progress = progress
-        plugin.last_build = last_build = LastBuild(
-            site, manifest.read_outputs(root) if _has_known_inputs(config) else {}
-        )
+        last_build = LastBuild(site, manifest.read_outputs(root) if _has_known_inputs(config) else {})
+        plugin.progress, plugin.compare, plugin.last_build = progress, compare, last_build
         with _open_stage(site, cache_folder(root)) as stage:
             started = stage.new.stat().st_mtime_ns
             config.site_dir = str(stage.new)
@@ -167,7 +172,8 @@ def publish(
     if _has_known_inputs(config):
         inputs = _list_inputs(root, config, plugin.data_folder, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
-        manifest.write(manifest.Build(config_file, site, summary, started), inputs, hashes, last_build.keys)
+        made = manifest.Build(config_file, site, summary, started, is_plain=compare is None)
+        manifest.write(made, inputs, hashes, last_build.keys)
     else:
         manifest.remove(root)
     return summary

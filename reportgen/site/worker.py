@@ -18,8 +18,6 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
 from reportgen.core.cache import Cache, get_digest
-from reportgen.figures.live import name_view
-from reportgen.site.outputs import list_figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -133,6 +131,9 @@ class BackgroundJobs:
 
     def start_jobs(self, page: str, shown: Shown) -> None:
         """Start the jobs of a page's newly drawn block; its first figure becomes the page's card."""
+        from reportgen.figures.live import name_view  # noqa: PLC0415 - a worker process starts faster without NumPy
+        from reportgen.site.outputs import list_figures  # noqa: PLC0415 - as above
+
         for figure in list_figures(shown):
             name = name_view(figure.view)
             if figure.view and name not in self.views:

@@ -10,14 +10,14 @@
   } catch (error) {
     // Storage is refused: the system's theme it is.
   }
-  if (window.location.protocol === "file:") return;
+  // Where the page holds this script itself, it says where the others stand, unless it holds all of them.
+  var here = document.currentScript.src || document.currentScript.dataset.js;
+  if (window.location.protocol === "file:" || !here) return;
   var font = document.createElement("link");
   font.rel = "preload";
   font.as = "font";
   font.type = "font/woff2";
   font.crossOrigin = "anonymous";
-  // Where the page holds this script itself, it says where the others stand.
-  var here = document.currentScript.src || new URL(document.currentScript.dataset.js, document.baseURI);
-  font.href = new URL("../fonts/reportgen-sans-400.woff2", here).href;
+  font.href = new URL("../fonts/reportgen-sans-400.woff2", new URL(here, document.baseURI)).href;
   document.head.append(font);
 })();

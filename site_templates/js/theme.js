@@ -58,6 +58,10 @@
       showMenu(false);
       menuButton.focus();
     });
+    // What a link leads to may stand on this page, behind the menu.
+    navigation.addEventListener("click", function (event) {
+      if (event.target.closest("a")) showMenu(false);
+    });
     // Focus that leaves the open menu would be behind it.
     navigation.addEventListener("focusout", function (event) {
       var next = event.relatedTarget;

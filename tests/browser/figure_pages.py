@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from make_vega_bundle import BUNDLE
 
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Run
@@ -21,7 +22,6 @@ from reportgen.figures.style import assign_slots
 from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
 from reportgen.site.fragments import render_block, render_view
 from reportgen.site.outputs import list_figures
-from reportgen.site.vega_bundle import BUNDLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

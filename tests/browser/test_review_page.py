@@ -1,4 +1,7 @@
-"""``review.html`` in a real browser: what it allows, what can be reached without a script, where it fits."""
+"""``review.html`` in a real browser: what it allows, what can be reached without a script, where it fits.
+
+The same of the sections that ``reportgen build --since`` adds to a site's pages.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from example_site import ROOT
+from click.testing import CliRunner
+from example_site import ROOT, made_once
+from made_reviews import BASE, CHANGES, SETTINGS, write_state
 from playwright.sync_api import expect
 from shown_reviews import make_everything, make_hostile, make_long, make_many_figures, make_nothing
 
+from browser.conftest import Site, Tabs, served
+from reportgen.cli.main import cli
 from reportgen.review.page.document import write_page
 
 if TYPE_CHECKING:
@@ -224,3 +231,64 @@ def test_a_script_would_be_refused(opener: Opener) -> None:
     assert set(tab.evaluate("refused")) >= {"img-src", "script-src-elem"}
     assert tab.evaluate("window.ran") is None
     opener.complaints.clear()
+
+
+PAPER = 680  # A4 within its margins
+# Material would otherwise ask another place for its fonts.
+THEMES = {"reportgen": "{name: reportgen}", "material": "{name: material, font: false}"}
+
+
+@pytest.fixture(scope="module", params=THEMES)
+def changed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site that says what changed, in our theme and in a foreign one."""
+    theme: str = request.param
+
+    def make(folder: Path) -> Path:
+        text = f"{BASE['content/training.md']}\n## Setup\n\n[Changed](#accuracy) with {'a-long-name-' * 9}.\n"
+        settings = {"mkdocs.yml": SETTINGS.replace("{name: reportgen}", THEMES[theme])}
+        changes = {**settings, **CHANGES["claim-becomes-false"]}
+        base = write_state(folder / "base", settings)
+        root = write_state(folder / "report", {**changes, "content/training.md": text})
+        words = ["build", "-f", str(root / "mkdocs.yml"), "--since", str(base)]
+        done = CliRunner().invoke(cli, words)
+        assert done.exit_code == 0, done.output
+        return root / "site"
+
+    site = made_once(tmp_path_factory, f"changed-{theme}", make)
+    with served(site) as address:
+        yield Site(site, address)
+
+
+@pytest.fixture
+def tabs(browser: Browser, changed: Site) -> Iterator[Tabs]:
+    """A way to open pages; no message, error, violation or outside request may come of it."""
+    opened = Tabs(browser, changed)
+    yield opened
+    opened.close()
+    assert opened.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["index", "training/index"])
+def test_what_changed_fits_and_axe_finds_nothing(tabs: Tabs, name: str, width: int, scheme: str) -> None:
+    """On the front page and on a changed one, on paper too."""
+    tab = tabs.open(name, width=width, scheme=scheme, served=True)
+    found = Axe().run(tab, context=[[".rg-changed"], [".rg-since"]]).response
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.emulate_media(media="print")
+    tab.set_viewport_size({"width": PAPER, "height": 900})
+    assert tab.locator(".rg-changed").evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_links_lead_from_the_title_to_the_review(tabs: Tabs) -> None:
+    """Down to the section, to the figure on the page, and to the figure before and after."""
+    tab = tabs.open("training/index", served=True)
+    tab.locator(".rg-since a").click()
+    expect(tab.get_by_role("heading", name="What changed since base")).to_be_in_viewport()
+    tab.locator(".rg-changed").get_by_role("link", name="Accuracy", exact=True).click()
+    expect(tab.locator("figure.rg-figure")).to_be_in_viewport()
+    tab.get_by_role("link", name="Before and after: Accuracy").click()
+    expect(tab.get_by_role("heading", name="Accuracy", exact=True)).to_be_in_viewport()
+    assert tab.url.startswith(f"{tabs.site.address}/review.html#figure-")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from reportgen.review.effects import (
+from reportgen.review.comparison.effects import (
     ALPHA,
     Effect,
     ItemChanges,

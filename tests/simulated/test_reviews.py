@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reportgen.review.effects import ItemChanges, RunGroups, estimate_over_runs
+from reportgen.review.comparison.effects import ItemChanges, RunGroups, estimate_over_runs
 from simulated.reviews import (
     Overlap,
     cover_items,

@@ -102,6 +102,11 @@ class ResultsStore:
         result: _Value = self._results[key]
         return result
 
+    def forget(self, source: str) -> None:
+        """Drop what was read of a source; it is read again when it is requested again."""
+        for key in [key for key in self._results if getattr(key[1], "source", key[1]) == source]:
+            del self._results[key]
+
     def _locate(self, request: Request) -> SourceLocation:
         return self._places.get(request, self._sources[request.source].location)
 

@@ -15,15 +15,29 @@ import json
 import math
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reportgen.core.model import Figure
 from reportgen.figures.axis import position
 from reportgen.figures.paths import PIXELS_WIDE
-from reportgen.figures.picture import draw_framed, draw_x_axis, draw_x_grid, format_position, set_into_page
+from reportgen.figures.picture import (
+    Frame,
+    draw_framed,
+    draw_x_axis,
+    draw_x_grid,
+    format_position,
+    set_into_page,
+)
 from reportgen.figures.plot import Margins
 from reportgen.figures.style import LABEL_SIZE, apply_house_style, get_colour, resolve_specification
-from reportgen.figures.text import break_name, escape_text, isolate_names, measure_text, shorten_name
+from reportgen.figures.text import (
+    NARROWEST,
+    break_name,
+    escape_text,
+    isolate_names,
+    measure_text,
+    shorten_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,6 +55,9 @@ _CENTRE = 18
 _HEAD, _GAP = 22, 6
 _LINE = 15
 _DOTS_AT, _LANE, _LANES, _DOT_ROOM = 12, 6, 3, 7.0
+_NARROW = Margins(top=0, right=16, bottom=44, left=16)
+Layout: TypeAlias = Literal["page", "wide", "narrow"]
+"""Where a row has its words: at its sides, above it, or both in a page, whose style sheet hides one."""
 # Marks of the specification.
 _SHADE = {"type": "rect", "color": "var(--rg-muted)", "opacity": 0.08}
 _HEADING = {"type": "text", "align": "left", "dx": 4, "dy": -10, "color": "var(--rg-muted)"}
@@ -124,15 +141,24 @@ def draw_dot_plot(
 
 def draw_rows(rows: Sequence[Row], axis: Axis, *, labelled_by: str, rule: float | None = None) -> str:
     """Draw the fluid picture for a page; ``labelled_by`` holds the ids of its title and summary."""
-    return set_into_page(_draw_body(rows, axis, rule=rule, alive=True), measure_rows(rows), labelled_by)
+    return set_into_page(_draw_body(rows, axis, rule=rule, layout="page"), measure_rows(rows), labelled_by)
 
 
 def draw_rows_file(
     rows: Sequence[Row], axis: Axis, *, title: str, subtitle: str, source: str, rule: float | None = None
 ) -> str:
     """Draw rows as a complete SVG of fixed size on white; fonts are named, not embedded."""
-    body, margins = _draw_body(rows, axis, rule=rule, alive=False), compute_rows_margins(rows)
-    return draw_framed(body, measure_rows(rows), margins, title=title, subtitle=subtitle, source=source)
+    body, margins = _draw_body(rows, axis, rule=rule, layout="wide"), compute_rows_margins(rows)
+    return draw_framed(body, measure_rows(rows), margins, Frame(title, subtitle, f"Source: {source}"))
+
+
+def draw_narrow_rows(
+    rows: Sequence[Row], axis: Axis, frame: Frame, *, room: int, rule: float | None = None
+) -> str:
+    """Draw rows as a complete SVG with ``room`` pixels inside its frame; the words of a row are above it."""
+    body = _draw_body(rows, axis, rule=rule, layout="narrow", room=room)
+    across = room - _NARROW.left - _NARROW.right
+    return draw_framed(body, measure_rows(rows), _NARROW, frame, across=across)
 
 
 def name_rows_class(rows: Sequence[Row]) -> str:
@@ -179,10 +205,12 @@ def _measure_row(row: Row) -> int:
     return _ROW_WITH_DOTS if row.dots else _ROW_WITH_BEFORE if row.before else _ROW
 
 
-def _draw_body(rows: Sequence[Row], axis: Axis, *, rule: float | None, alive: bool) -> str:
-    """Draw the elements of the fluid picture.
+def _draw_body(
+    rows: Sequence[Row], axis: Axis, *, rule: float | None, layout: Layout, room: float = NARROWEST
+) -> str:
+    """Draw the elements of the fluid picture; ``room`` is that of words above their row.
 
-    With ``alive``, they have tooltips, narrow variants and series to isolate.
+    In a page, they have tooltips, and series to isolate.
     """
     height, bands = measure_rows(rows), _list_bands(rows)
     # Bands are drawn behind the grid, their headings in front of it.
@@ -198,29 +226,34 @@ def _draw_body(rows: Sequence[Row], axis: Axis, *, rule: float | None, alive: bo
     for band in bands:
         y = band.top + (_HEAD if band.word else 0)
         for row in band.rows:
-            parts += _draw_words(row, y, alive=alive)
-            parts += _draw_marks(row, axis, y + _CENTRE, alive=alive)
+            parts += _draw_words(row, y, layout, room)
+            parts += _draw_marks(row, axis, y + _CENTRE + SHIFT * (layout == "narrow"), layout)
             y += _measure_row(row)
     return "".join([*parts, *draw_x_axis(axis, height)])
 
 
-def _draw_words(row: Row, top: int, *, alive: bool) -> Iterator[str]:
-    """Draw the name and text of a row at its sides, and above it for a narrow picture."""
+def _draw_words(row: Row, top: int, layout: Layout, room: float) -> Iterator[str]:
+    """Draw the name and text of a row at its sides, above it, or both."""
     lines, font = break_name(row.name), f'font-size="{LABEL_SIZE}" fill="var(--rg-text)"'
     baseline = top + _CENTRE + 4.5 + (_BELOW / 2 if row.before else 0)
     first = baseline - (len(lines) - 1) * _LINE / 2
     right = escape_text(row.text) if _has_marks(row) else ""
     series = _write_series_attribute(row)
-    wide = f' class="rg-wide"{series}' if alive else ""
-    yield f"<g{wide} {font}>"
-    for number, line in enumerate(lines):
-        yield f'<text x="-12" y="{first + number * _LINE:g}" text-anchor="end">{escape_text(line)}</text>'
-    yield f'<text x="100%" dx="12" y="{baseline:g}">{right}</text></g>'
-    if alive:
-        short = shorten_name(row.name, row.text if _has_marks(row) else "")
-        yield f'<g class="rg-narrow" display="none"{series} {font}>'
-        yield f'<text x="8" y="{top + 14}">{escape_text(short)}</text>'
-        yield f'<text x="100%" dx="-8" y="{top + 14}" text-anchor="end">{right}</text></g>'
+    if layout != "narrow":
+        wide = f' class="rg-wide"{series}' if layout == "page" else ""
+        yield f"<g{wide} {font}>"
+        for number, line in enumerate(lines):
+            yield f'<text x="-12" y="{first + number * _LINE:g}" text-anchor="end">{escape_text(line)}</text>'
+        yield f'<text x="100%" dx="12" y="{baseline:g}">{right}</text></g>'
+    if layout != "wide":
+        short = shorten_name(row.name, row.text if _has_marks(row) else "", room)
+        narrow = f' class="rg-narrow" display="none"{series}' if layout == "page" else ""
+        # Without a style sheet the words are as wide as the margins, and the grid must not cross them.
+        inset = 8 if layout == "page" else -_NARROW.left
+        font += "" if layout == "page" else ' stroke="var(--rg-bg)" stroke-width="4" paint-order="stroke"'
+        yield f"<g{narrow} {font}>"
+        yield f'<text x="{inset}" y="{top + 14}">{escape_text(short)}</text>'
+        yield f'<text x="100%" dx="{-inset}" y="{top + 14}" text-anchor="end">{right}</text></g>'
 
 
 def _has_marks(row: Row) -> bool:
@@ -231,7 +264,7 @@ def _write_series_attribute(row: Row) -> str:
     return f' data-rg-series="{escape_text(row.series or row.name)}"'
 
 
-def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[str]:
+def _draw_marks(row: Row, axis: Axis, middle: int, layout: Layout) -> Iterator[str]:
     """Draw the dot of a row with its interval below its earlier value, and its small dots."""
     ink, before = get_colour(row.slot), row.before
     hollow = row.hollow or (row.low is None and not row.full)
@@ -256,7 +289,7 @@ def _draw_marks(row: Row, axis: Axis, middle: int, *, alive: bool) -> Iterator[s
     for tip, drawn in marks:
         lines = "&#10;".join(escape_text(" ".join(line.split())) for line in tip)
         data = f'data-rg-tip="{lines}"{_write_series_attribute(row)}'
-        yield f'<g class="rg-mark rg-drawn" {data}>{drawn}</g>' if alive else drawn
+        yield f'<g class="rg-mark rg-drawn" {data}>{drawn}</g>' if layout == "page" else drawn
 
 
 def _draw_dot(

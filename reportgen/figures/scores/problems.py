@@ -18,7 +18,7 @@ from reportgen.core.model import Cell, Figure, ResultTable, Stack, Table
 from reportgen.core.words import format_count, format_number, join_names, lower_axis_title
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.paths import PIXELS_WIDE
-from reportgen.figures.picture import draw_framed
+from reportgen.figures.picture import Frame, draw_framed
 from reportgen.figures.plot import Margins, join_caption
 from reportgen.figures.scores.key_results import build_slice_table
 from reportgen.figures.scores.wording import format_score, is_percent, list_protocol_notes
@@ -344,9 +344,7 @@ def _draw_figure(figure_id: str, grid: ProblemGrid, context: ScoreContext) -> Fi
             f'<rect class="rg-cells" width="100%" height="{heat.height}" fill="none"/>'
             f"{heat.draw_body(context, alive=True)}</svg>"
         ),
-        file_svg=draw_framed(
-            body, heat.height, margins, title=file_title, subtitle=how, source=context.source
-        ),
+        file_svg=draw_framed(body, heat.height, margins, Frame(file_title, how, f"Source: {context.source}")),
         table=_build_table(grid, context),
         csv=_write_csv(grid),
         spec=write_compact_json(heat.build_spec(context, title=title, subtitle=how)) + "\n",

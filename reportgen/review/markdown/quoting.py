@@ -12,7 +12,6 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from reportgen.review.markdown.number_words import clamp_count
 from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
@@ -50,18 +49,20 @@ def quote(text: str, most: int = LONGEST_QUOTED) -> str:
 def quote_place(file: str, line: int | None) -> str:
     """A file and a line in it as a code span: ``math500.md:14``."""
     place = clean_words(file, LONGEST_NAME)
-    return quote(place if line is None else f"{place}:{clamp_count(line)}")
+    return quote(place if line is None else f"{place}:{line}")
 
 
 def quote_in_table(text: str, most: int = LONGEST_NAME) -> str:
     """The same for a cell of a table, where ``|`` would begin the next one even inside a code span."""
-    if "|" not in text:
-        return quote(text, most)
-    escaped = (
+    return f"<code>{escape_words(text, most)}</code>" if "|" in text else quote(text, most)
+
+
+def escape_words(text: str, most: int = LONGEST_NAME) -> str:
+    """A text for HTML, also in attributes; of ASCII only letters, digits and blanks stay as they are."""
+    return "".join(
         one if one.isalnum() or one == " " or not one.isascii() else f"&#{ord(one)};"
         for one in clean_words(text, most)
     )
-    return f"<code>{''.join(escaped)}</code>"
 
 
 def fence_lines(lines: Iterable[str]) -> str:

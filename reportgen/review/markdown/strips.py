@@ -14,8 +14,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.core.words import format_number
-from reportgen.review.markdown.number_words import format_delta, format_estimate, format_verdict, is_share
 from reportgen.review.markdown.quoting import fence_lines, fit_name, measure_width
+from reportgen.review.words import choose_number_digits, format_delta, format_side, format_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def draw_strips(numbers: Sequence[NumberChange]) -> str:
         sides = [one for one in (number.before, number.after) if one]
         known = any(one.low is not None and one.high is not None for one in sides)
         if known and number.verdict != "not comparable":
-            groups.setdefault((number.metric, is_share(number)), []).append(number)
+            groups.setdefault((number.metric, choose_number_digits(number).share), []).append(number)
     lines: list[str] = []
     for (metric, percent), members in groups.items():
         lines += [""] if lines else []
@@ -72,16 +72,12 @@ def _draw_group(metric: str, numbers: Sequence[NumberChange], *, percent: bool) 
         for word, mark, estimate in (("before", _BEFORE, number.before), ("after ", _AFTER, number.after)):
             if estimate is None:
                 continue
-            words = format_estimate(number, estimate)
+            words = format_side(number, estimate)
             if mark == _AFTER:
-                words = "   ".join(filter(None, [words, _describe_change(number)]))
+                delta = format_delta(number)
+                words += f"   {f'Δ {delta} ' if delta else ''}{format_verdict(number)}"
             yield f"{word}  {fit_name(name, width)}  {_draw_strip(axis, estimate, mark)}  {words}"
             name = ""
-
-
-def _describe_change(number: NumberChange) -> str:
-    delta = format_delta(number)
-    return " ".join(filter(None, [f"Δ {delta}" if delta else "", format_verdict(number)]))
 
 
 def _choose_labels(numbers: Sequence[NumberChange]) -> list[str]:

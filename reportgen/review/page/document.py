@@ -9,19 +9,20 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.words import format_count
-from reportgen.review.page import wording
+from reportgen.core.words import format_count, lower_axis_title
+from reportgen.review import words
 from reportgen.review.page.judged import list_numbers, list_statements
 from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
-from reportgen.review.page.wording import cut, make_visible
-from reportgen.site.security import write_single_file
+from reportgen.review.page.wording import cut, describe_both, describe_unchanged, make_visible
+from reportgen.site.fragments import render_template
+from reportgen.site.security import POLICY, write_single_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.review.model import (
-        Causes,
         FigureChange,
+        Origin,
         PageChange,
         Review,
         ReviewProblem,
@@ -32,51 +33,64 @@ if TYPE_CHECKING:
 
 MOST_FIGURES: Final = 60
 
-_SHEETS: Final = ("tokens.css", "figure.css", "review/review.css")
+_SHEETS: Final = ("tokens.css", "figure.css", "review.css")
 _STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
-_OBVIOUS: Final[dict[str, Causes]] = {"data": ("data",), "definition": ("definition",)}
 _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
 _FIRST: Final = ("data", "definition", "new", "gone", "looks")
 
 
-def write_page(review: Review) -> str:
-    """The HTML of ``review.html``; equal reviews give equal bytes."""
+def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str = "") -> str:
+    """The HTML of ``review.html``; equal reviews give equal bytes.
+
+    It is complete in itself, or a page of a site, which has what it ``links`` and, at ``home``, a front page.
+    """
     review = make_visible(review)
-    sections = {
+    given = {
         "statements": list_statements(review),
         "numbers": list_numbers(review),
         "figures": _list_figures(review),
         "tables": cut(review.tables, _describe_table, MOST_FIGURES),
-        "pages": cut(review.pages, _describe_page),
-        "sources": cut(review.sources, _describe_source),
+        "pages": cut(review.pages, describe_page),
+        "sources": cut(review.sources, describe_source),
         "problems": _list_problems(review),
-    }
-    return write_single_file(
-        "review/page.html",
-        _SHEETS,
-        title=f"Review of {review.head.name} against {review.base.name}",
-        verdict=wording.describe_verdict(review),
-        rest=wording.describe_rest(review),
-        sides=[
+        "title": f"Review of {review.head.name} against {review.base.name}",
+        "verdict": words.describe_findings(review),
+        "rest": words.describe_rest(review),
+        "sides": [
             {"label": label, "why": "" if origin.built else origin.why or "There is no report."}
-            | wording.describe_origin(origin)
+            | _describe_origin(origin)
             for label, origin in (("Before", review.base), ("After", review.head))
         ],
-        truncated=review.truncated,
-        empty=review.is_empty,
-        generator=review.generator,
-        level=f"{review.family.level * 100:.10g} %",
-        **sections,
-    )
+        "truncated": review.truncated,
+        "empty": review.is_empty,
+        "generator": review.generator,
+        "level": f"{review.family.level * 100:.10g} %",
+        "links": links,
+        "home": home,
+    }
+    if links:
+        return render_template("review/page.html", style="", policy=POLICY, **given)
+    return write_single_file("review/page.html", _SHEETS, **given)
+
+
+def _describe_origin(origin: Origin) -> dict[str, str]:
+    found = words.describe_origin(origin)
+    tool = f"reportgen {origin.tool}" if origin.tool else ""
+    extra = " · ".join(filter(None, (*found.notes, tool)))
+    return {"name": found.name, "commit": found.commit, "full": origin.commit, "extra": extra}
 
 
 # ---- figures and tables
 
 
+def order_figures(review: Review) -> list[FigureChange]:
+    """The changed figures as the page shows them: the first is ``#figure-1``."""
+    return sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
+
+
 def _list_figures(review: Review) -> dict[str, Any]:
     slots = assign_review_slots(review)
-    ordered = sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
-    listed = cut(ordered, most=MOST_FIGURES)
+    listed = cut(order_figures(review), most=MOST_FIGURES)
     return {
         "count": listed.count,
         "rest": listed.rest,
@@ -88,13 +102,11 @@ def _list_figures(review: Review) -> dict[str, Any]:
 
 
 def _describe_figure(figure: FigureChange, name: str, slots: Mapping[str, int]) -> dict[str, Any]:
-    states = list_states(figure)
+    states, x = list_states(figure), lower_axis_title(figure.x.title) or "step"
     pictures = [
         {
             "state": state,
-            "words": _STATES.get(state)
-            if len(states) > 1 and state != "both"
-            else wording.describe_both(figure),
+            "words": _STATES.get(state) if len(states) > 1 and state != "both" else describe_both(figure),
             "view": draw_view(
                 figure, state, slots, name=f"{name}-{state}", labelled_by=f"{name}-title {name}-{state}-words"
             ),
@@ -107,18 +119,17 @@ def _describe_figure(figure: FigureChange, name: str, slots: Mapping[str, int]) 
         "title": figure.title,
         "place": f"{figure.page} · {figure.id}",
         "was": f"{figure.was_page or figure.page} · {figure.was_id or figure.id}" if moved_from else "",
-        "change": wording.describe_figure(figure),
-        "causes": wording.describe_causes(figure.causes, _OBVIOUS.get(figure.change, ())),
+        "change": words.describe_shown(figure),
         "rows": figure.x.scale == "series",
         "definitions": figure.definitions,
         "views": _VIEWS if len(states) > 1 else (),
         "pictures": pictures,
         "series": [
-            {"name": one.name, "was": one.was_name, "words": words}
+            {"name": one.name, "was": one.was_name, "words": move}
             for one in figure.series
-            if (words := wording.describe_series(one, figure))
+            if (move := words.describe_move(one, figure, x))
         ],
-        "unchanged": wording.describe_unchanged(figure),
+        "unchanged": describe_unchanged(figure),
     }
 
 
@@ -128,17 +139,11 @@ def _describe_table(table: TableChange) -> dict[str, Any]:
         before, after = row.before or (), row.after or ()
         kind = "changed" if before and after else "new" if after else "gone"
         rows.append({"kind": kind, "cells": list(_compare_cells(before, after))})
-    words = {
-        "data": "",
-        "definition": "defined differently",
-        "new": "new table",
-        "gone": "this table is gone",
-    }
     return {
         "title": table.title or table.id,
         "place": f"{table.page} · {table.id}",
-        "change": words[table.change],
-        "causes": wording.describe_causes(table.causes, _OBVIOUS.get(table.change, ())),
+        "change": words.describe_shown(table),
+        "definitions": table.definitions,
         "header": table.header,
         "rows": rows,
     }
@@ -156,32 +161,23 @@ def _compare_cells(before: Sequence[str], after: Sequence[str]) -> Iterator[dict
 # ---- pages, sources and problems
 
 
-def _describe_page(page: PageChange) -> dict[str, str]:
-    lines = [(page.lines_added, "added"), (page.lines_removed, "removed")]
-    said = [f"{format_count(count, 'line')} {word}" for count, word in lines if count]
+def describe_page(page: PageChange) -> dict[str, str]:
+    """What became of a page, in words for a template."""
     return {
         "title": page.title or page.path,
         "path": page.path,
         "was_path": page.was_path,
         "change": page.change,
-        "lines": ", ".join(said),
+        "lines": words.describe_page(page),
     }
 
 
-def _describe_source(source: SourceChange) -> dict[str, Any]:
+def describe_source(source: SourceChange) -> dict[str, Any]:
+    """What became of a source, in words for a template."""
     return {
         "name": source.name,
         "change": source.change,
-        "lists": [
-            {"words": format_count(len(names), one, many), "names": cut(names)}
-            for names, one, many in (
-                (source.files_added, "file added", "files added"),
-                (source.files_removed, "file removed", "files removed"),
-                (source.files_changed, "file changed", "files changed"),
-                (source.settings_changed, "setting changed", "settings changed"),
-            )
-            if names
-        ],
+        "lists": [{"words": said, "names": cut(names)} for said, names in words.list_source_changes(source)],
     }
 
 
@@ -193,7 +189,7 @@ def _list_problems(review: Review) -> dict[str, Any]:
 
     def is_known(problem: ReviewProblem) -> bool:
         page = next((page for page in pages if problem.file.endswith(page)), None)
-        return any(words in problem.message for one, words in known if one == page)
+        return any(said in problem.message for one, said in known if one == page)
 
     new = [problem for problem in review.problems.new if not is_known(problem)]
     gone = review.problems.gone

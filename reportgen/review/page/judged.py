@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.core.words import format_equation, format_p
-from reportgen.review.page import wording
+from reportgen.review import words
 from reportgen.review.page.pictures import draw_strip
-from reportgen.review.page.wording import cut
+from reportgen.review.page.wording import MEANINGS, METHODS, cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reportgen.review.model import NumberChange, Review, StatementChange, StatementSide, Verdict
+    from reportgen.review.model import (
+        Estimate,
+        NumberChange,
+        Review,
+        StatementChange,
+        StatementSide,
+        Verdict,
+    )
+    from reportgen.review.words import Digits
 
     Kinds: TypeAlias = tuple[tuple[str, frozenset[Verdict]], ...]
 
@@ -21,7 +29,7 @@ MOST_ROWS: Final = 100
 
 _GROUPS: Final[Kinds] = (
     ("More than noise", frozenset({"higher", "lower"})),
-    ("Within noise", frozenset({"unclear"})),
+    ("May be noise", frozenset({"unclear"})),
     ("Too few runs to tell", frozenset({"too few"})),
     ("Estimated anew", frozenset({"re-estimated"})),
     ("Measured differently", frozenset({"measured differently"})),
@@ -32,18 +40,6 @@ _OTHERS: Final[Kinds] = (
     ("Numbers that are gone", frozenset({"gone"})),
 )
 _ARROWS: Final[dict[Verdict, str]] = {"higher": "▲", "lower": "▼"}
-_BADGES: Final = {
-    ("broken", "claim"): "became false",
-    ("broken", "value"): "no longer matches",
-    ("mended", "claim"): "put right",
-    ("mended", "value"): "matches again",
-    ("changed", "claim"): "reworded",
-    ("changed", "value"): "reworded",
-    ("new", "claim"): "new",
-    ("new", "value"): "new",
-    ("gone", "claim"): "gone",
-    ("gone", "value"): "gone",
-}
 _STATEMENTS: Final = (
     ("broken", "No longer true"),
     ("stale", "Numbers in the text that no longer match"),
@@ -78,13 +74,12 @@ def _describe_statement(change: StatementChange) -> dict[str, Any]:
         for label, side in (("Before", change.before), ("After", change.after))
         if side
     ]
-    line = next((one.line for one in (change.after, change.before) if one and one.line is not None), None)
-    badge = _BADGES[change.change, change.kind]
+    line = change.latest.line
     return {
-        "badge": "new, and not so" if change.is_broken and change.before is None else badge,
+        "badge": words.name_outcome(change),
         "place": change.page if line is None else f"{change.page}:{line}",
-        "causes": wording.describe_causes(change.causes),
-        "other_causes": wording.describe_causes(change.causes, ("data",)),
+        "causes": words.describe_causes(change.causes),
+        "other_causes": words.describe_causes(change.causes, ("data",)),
         "words": sides[0]["words"] if len({side["words"] for side in sides}) == 1 else "",
         "facts": list(_list_moved_facts(change)),
         "expressions": list(dict.fromkeys(side["expression"] for side in sides)),
@@ -106,16 +101,14 @@ def _list_moved_facts(change: StatementChange) -> Iterator[dict[str, str]]:
 
 
 def _describe_side(side: StatementSide, change: StatementChange, label: str) -> dict[str, Any]:
-    words = {"holds": "matches", "fails": "does not match"} if change.kind == "value" else {}
-    # What is found repeats the expression, which stands below the reasons.
-    found = side.found.removeprefix(f"{side.expression} {side.truth}").removeprefix(": ")
     return {
         "label": label,
         "words": side.words,
         "expression": side.expression,
-        "truth": words.get(side.truth, side.truth),
+        "truth": words.name_truth(change, side),
         "expected": side.expected,
-        "found": found,
+        # The expression stands below the reasons.
+        "found": words.shorten_found(side),
         # A value is found as its expression, an equals sign and the value.
         "value": side.found.removeprefix(f"{side.expression} = "),
         "evidence": side.evidence,
@@ -128,15 +121,17 @@ def _describe_side(side: StatementSide, change: StatementChange, label: str) -> 
 def list_numbers(review: Review) -> dict[str, Any]:
     """The numbers that are others, in groups, and how they were judged."""
     groups, others = (list(_group_numbers(review, kinds)) for kinds in (_GROUPS, _OTHERS))
-    methods = {one.method for one in review.numbers if any(one.verdict in words for _, words in _GROUPS)}
+    methods = {
+        one.method for one in review.numbers if any(one.verdict in verdicts for _, verdicts in _GROUPS)
+    }
     return {
         "count": sum(group["listed"].count for group in (*groups, *others)),
         "groups": groups,
         "others": others,
-        "tests": wording.describe_tests(review),
+        "tests": words.describe_tests(review),
         "methods": [
-            {"key": _name_method(name), "name": short, "words": words}
-            for name, (short, words) in wording.METHODS.items()
+            {"key": _name_method(name), "name": short, "words": explained}
+            for name, (short, explained) in METHODS.items()
             if name in methods
         ],
     }
@@ -144,20 +139,10 @@ def list_numbers(review: Review) -> dict[str, Any]:
 
 def _group_numbers(review: Review, kinds: Kinds) -> Iterator[dict[str, Any]]:
     """The numbers of each kind that there is, the clearest difference first."""
+    ranked = words.rank_numbers(review.numbers)
     for title, verdicts in kinds:
-        rows = sorted((one for one in review.numbers if one.verdict in verdicts), key=_rank)
-        if rows:
+        if rows := [one for one in ranked if one.verdict in verdicts]:
             yield {"title": title, "listed": cut(rows, _describe_number, MOST_ROWS)}
-
-
-def _rank(number: NumberChange) -> tuple[bool, float, str, str, str, str]:
-    """How far a number moved, in half widths of its interval, farthest first; then those without one."""
-    names = (number.page, number.block, number.series, number.metric)
-    if number.delta is None:
-        return (True, 0.0, *names)
-    half = wording.get_half(number.delta)
-    size = abs(number.delta.value)
-    return (False, -size / half, *names) if half else (True, -size, *names)
 
 
 def _name_method(name: str) -> str:
@@ -165,35 +150,44 @@ def _name_method(name: str) -> str:
 
 
 def _describe_number(number: NumberChange) -> dict[str, Any]:
-    percent, delta = number.percent, number.delta
-    short, explained = wording.METHODS[number.method]
-    verdict, meaning = wording.VERDICTS[number.verdict]
-    good = {None: "", True: "better", False: "worse"}[number.good]
+    delta, digits = number.delta, words.choose_number_digits(number)
+    change = digits._replace(signed=True)
+    short, explained = METHODS[number.method]
     p = None if delta is None else delta.p if delta.p_adjusted is None else delta.p_adjusted
     adjusted = "" if delta is None or delta.p_adjusted is None else " adjusted"
+    judged = words.format_verdict(number).partition(", ")
     return {
         "series": number.series,
         "was_series": number.was_series,
         "what": [word for word in (number.metric, number.benchmark) if word],
-        "at": "" if number.step is None else wording.format_value(number.step, percent=False),
+        "at": "" if number.step is None else words.describe_step(number.step),
         "page": number.page,
         "title": number.title or number.block,
-        "before": wording.format_side(number.before, percent=percent),
-        "after": wording.format_side(number.after, percent=percent),
+        "before": _describe_estimate(number.before, digits),
+        "after": _describe_estimate(number.after, digits),
         "strip": draw_strip(delta) if delta else "",
-        "delta": ""
-        if delta is None
-        else wording.format_delta(delta.value, percent=percent, half=wording.get_half(delta)),
-        "interval": wording.format_delta_ends(delta, percent=percent) if delta else "",
+        "delta": change.format_value(delta.value) if delta else "",
+        "interval": change.format_ends(delta.low, delta.high) if delta else "",
         "p": "" if p is None else format_equation("p", format_p(p)) + adjusted,
-        "verdict": verdict,
-        "meaning": meaning,
+        "verdict": judged[0],
+        "meaning": MEANINGS[number.verdict],
         "arrow": _ARROWS.get(number.verdict, ""),
-        "good": good,
+        "good": judged[2],
         "method": short,
         "method_key": _name_method(number.method),
         "explained": explained,
-        "units": wording.describe_units(number),
-        "causes": wording.describe_causes(number.causes, ("data",)),
+        "units": words.describe_units(number),
+        "causes": words.describe_reason(number),
         "why": number.why,
+    }
+
+
+def _describe_estimate(estimate: Estimate | None, digits: Digits) -> dict[str, str]:
+    """One side of a number: its value, its interval, and how many it is from."""
+    if estimate is None:
+        return {"value": "none", "interval": "", "n": ""}
+    return {
+        "value": digits.format_value(estimate.value),
+        "interval": digits.format_ends(estimate.low, estimate.high),
+        "n": "" if estimate.n is None else f"n = {estimate.n:,}",
     }

@@ -1,4 +1,4 @@
-"""The pictures of a review: a changed figure before, after, and both in one; and the strip of a difference.
+"""A changed figure in pictures: before, after, and both in one; and the strip of a difference.
 
 They are drawn from the numbers of ``review.json`` alone, with the axes, lines and labels of the report's own
 figures. In the picture of both, what was is grey: a dashed line behind the new one, a hollow dot above it.
@@ -7,22 +7,20 @@ What did not change is faint.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from reportgen.figures.axis import Axis, make_linear_axis, make_log_axis, make_time_axis, position
 from reportgen.figures.curve_plotting import compute_margins, fit_axis, place_end_labels
-from reportgen.figures.paths import make_line_paths
-from reportgen.figures.picture import draw_body, draw_framed, format_position, set_into_page
+from reportgen.figures.paths import PIXELS_WIDE, make_line_paths
+from reportgen.figures.picture import draw_body, format_position, set_into_page
 from reportgen.figures.plot import Look, Plot, SeriesLine
-from reportgen.figures.scores.dot_plot import Before, Row, draw_rows, draw_rows_file, name_rows_class
+from reportgen.figures.scores.dot_plot import Before, Row, draw_rows, name_rows_class
 from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, TICK_SIZE, assign_slots, get_colour, pick_slots
 from reportgen.figures.text import cut_text
-from reportgen.review.page.wording import describe_both, format_estimate, make_visible
+from reportgen.review.words import choose_digits, measure_half
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +31,8 @@ State: TypeAlias = Literal["both", "before", "after"]
 Slots: TypeAlias = "Mapping[str, int]"
 Score: TypeAlias = "tuple[float, float | None, float | None]"
 
-_HEIGHT: Final = 280
+_HEIGHT, _NARROW_HEIGHT, _NARROW_RIGHT = 280, 240, 24
+_MOST_FOR_LABELS: Final = 0.3
 _LARGEST: Final = 1e300
 _SMALLEST: Final = 1e-300
 _PAD: Final = 0.04
@@ -43,7 +42,6 @@ MOST_ROWS: Final = 16
 """Of scores in a picture of both; with more, what did not change is left out."""
 _WIDEST_TITLE: Final = 240.0
 _SHORTEST_ARROW: Final = 12.0
-_LONGEST_FILE_NAME: Final = 80
 _STRIP, _STRIP_HEIGHT, _STRIP_EDGE = 128, 20, 6
 
 
@@ -55,11 +53,6 @@ class View(NamedTuple):
     legend: tuple[tuple[str, int | None], ...]
 
 
-def has_picture(figure: FigureChange) -> bool:
-    """Whether there is a point to draw."""
-    return any(one.before or one.after for one in figure.series)
-
-
 def assign_review_slots(review: Review) -> dict[str, int]:
     """A colour for each series of a review, the same in all its figures, changed series first."""
     return assign_slots(tuple(one.name for one in _sort_series(figure)) for figure in review.figures)
@@ -67,7 +60,7 @@ def assign_review_slots(review: Review) -> dict[str, int]:
 
 def list_states(figure: FigureChange) -> tuple[State, ...]:
     """The pictures that there are of a figure."""
-    if not has_picture(figure):
+    if not figure.has_points:
         return ()
     if figure.change in {"new", "gone"}:
         return ("after",) if figure.change == "new" else ("before",)
@@ -76,10 +69,10 @@ def list_states(figure: FigureChange) -> tuple[State, ...]:
 
 def draw_view(figure: FigureChange, state: State, slots: Slots, *, name: str, labelled_by: str) -> View:
     """A picture for a page; ``name`` begins the ids of its parts, ``labelled_by`` holds ids of its words."""
-    chart = _Chart(figure, _pick(figure, slots))
+    chart = Chart(figure, pick_review_slots(figure, slots))
     if chart.has_rows:
-        rows = chart.make_rows(state)
-        svg = draw_rows(rows, chart.make_score_axis(), labelled_by=labelled_by)
+        rows = list(chart.list_rows(state))
+        svg = draw_rows(rows, chart.make_score_axis(), labelled_by=labelled_by, rule=chart.rule)
         return View(svg, name_rows_class(rows), ())
     plot = chart.make_plot(state, name)
     symbols = plot.symbols or state == "both"
@@ -90,52 +83,28 @@ def draw_view(figure: FigureChange, state: State, slots: Slots, *, name: str, la
     return View(set_into_page(drawing, plot.height, labelled_by), f"{room}{has}", legend)
 
 
-def draw_pictures(review: Review) -> dict[str, str]:
-    """A file of its own for each changed figure, before and after in one, by its name."""
-    review = make_visible(review)
-    slots, files = assign_review_slots(review), dict[str, str]()
-    for figure in filter(has_picture, review.figures):
-        words = re.sub("[^a-z0-9]+", "-", f"{figure.page.removesuffix('.md')}-{figure.id}".lower()).strip("-")
-        stem = name = words[:_LONGEST_FILE_NAME] or "figure"
-        number = 1
-        while f"{name}.svg" in files:
-            number += 1
-            name = f"{stem}-{number}"
-        files[f"{name}.svg"] = _draw_file(figure, slots)
-    return files
-
-
-def _draw_file(figure: FigureChange, slots: Slots) -> str:
-    chart = _Chart(figure, _pick(figure, slots))
-    state = list_states(figure)[0]
-    title, how, source = figure.title, describe_both(figure), f"{figure.page}, {figure.id}"
-    if chart.has_rows:
-        rows = chart.make_rows(state)
-        return draw_rows_file(rows, chart.make_score_axis(), title=title, subtitle=how, source=source)
-    plot = chart.make_plot(state, "figure")
-    drawing = draw_body(plot, make_line_paths(plot), fluid=False) + chart.draw_marks(plot, state)
-    words = {"title": title, "subtitle": how, "source": source}
-    return draw_framed(drawing, plot.height, plot.margins, **words, plot=plot)
-
-
-def _is_unchanged(one: SeriesChange) -> bool:
+def is_unchanged(one: SeriesChange) -> bool:
+    """Whether a series is drawn faint in a picture of both."""
     return not one.before and one.change in {"same", "renamed"}
 
 
 def _sort_series(figure: FigureChange) -> list[SeriesChange]:
-    return sorted(figure.series, key=_is_unchanged)
+    return sorted(figure.series, key=is_unchanged)
 
 
-def _pick(figure: FigureChange, slots: Slots) -> dict[str, int | None]:
+def pick_review_slots(figure: FigureChange, slots: Slots) -> dict[str, int | None]:
+    """The colour of each series of one figure, as on the report's own page where known; None is grey."""
+    if any(one.slot is not None for one in figure.series):
+        return {one.name: one.slot for one in figure.series}
     return pick_slots(tuple(one.name for one in _sort_series(figure)), slots)
 
 
 def _get_before(one: SeriesChange) -> Points:
-    return one.after if _is_unchanged(one) else one.before
+    return one.after if is_unchanged(one) else one.before
 
 
 @dataclass(frozen=True, slots=True)
-class _Chart:
+class Chart:
     """A figure that changed, with the colours of its series."""
 
     figure: FigureChange
@@ -143,7 +112,13 @@ class _Chart:
 
     @property
     def scale(self) -> float:
+        """What values are multiplied by to be shown."""
         return 100.0 if self.figure.y.percent else 1.0
+
+    @property
+    def rule(self) -> float | None:
+        """Where a line stands among differences."""
+        return 0.0 if self.figure.y.difference else None
 
     @property
     def has_rows(self) -> bool:
@@ -153,7 +128,9 @@ class _Chart:
 
     # ---- curves
 
-    def make_plot(self, state: State, name: str) -> Plot:
+    def make_plot(self, state: State, name: str, room: int | None = None) -> Plot:
+        """The plot of a state; ``room`` is the width with margins of a narrow one."""
+        height = _HEIGHT if room is None else _NARROW_HEIGHT
         lines = tuple(self._make_lines(state))
         every = [
             self._make_line(one, points, "full")
@@ -161,17 +138,24 @@ class _Chart:
             for points in (one.before, one.after)
             if points
         ]
-        x, y = self._make_x_axis(every), self._make_y_axis(every)
+        y = self._make_y_axis(every)
         drawn = [line for line in lines if line.look == "full"]
         faint = [replace(line, slot=None) for line in lines if line.look == "pale"]
-        ends = place_end_labels([*drawn, *faint], y, _HEIGHT) or place_end_labels(drawn, y, _HEIGHT)
+        ends = place_end_labels([*drawn, *faint], y, height) or place_end_labels(drawn, y, height)
+        margins, across = compute_margins(y, ends), PIXELS_WIDE
+        if room is not None:
+            if margins.right > room * _MOST_FOR_LABELS:
+                ends = ()
+            if not ends:
+                margins = replace(compute_margins(y, ()), right=_NARROW_RIGHT)
+            across = room - margins.left - margins.right
         return Plot(
             id=name,
-            x=x,
+            x=self._make_x_axis(every, across),
             y=y,
             lines=lines,
-            margins=compute_margins(y, ends),
-            height=_HEIGHT,
+            margins=margins,
+            height=height,
             symbols=all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in every),
             clip=y.scale == "log",
             band="band" if any(np.isfinite(line.low).any() for line in every) else "none",
@@ -190,7 +174,7 @@ class _Chart:
                 line = self._make_line(one, one.before, "before")
                 yield line if banded else replace(line, low=line.low * np.nan, high=line.high * np.nan)
             if one.after:
-                yield self._make_line(one, one.after, "pale" if _is_unchanged(one) else "full")
+                yield self._make_line(one, one.after, "pale" if is_unchanged(one) else "full")
 
     def _make_line(self, one: SeriesChange, points: Points, look: Look) -> SeriesLine:
         known = sorted((point for point in points if point[0] is not None), key=lambda point: point[0] or 0.0)
@@ -202,7 +186,7 @@ class _Chart:
         scaled = [(part * self.scale).clip(-_LARGEST, _LARGEST) for part in (values, *bounds)]
         return SeriesLine(one.name, slot, steps, scaled[0], scaled[1], scaled[2], n, look=look)
 
-    def _make_x_axis(self, lines: Sequence[SeriesLine]) -> Axis:
+    def _make_x_axis(self, lines: Sequence[SeriesLine], across: int) -> Axis:
         steps, axis = np.concatenate([line.steps for line in lines]), self.figure.x
         title = _cut_title(axis.title or "step")
         if axis.scale == "log" and (positive := steps[steps > _SMALLEST]).size:
@@ -210,11 +194,11 @@ class _Chart:
         low, high = float(steps.min()), float(steps.max())
         if axis.scale == "time":
             try:
-                return fit_axis(lambda count: make_time_axis(title, low, high, count=count))
+                return fit_axis(lambda count: make_time_axis(title, low, high, count=count), across)
             except OverflowError:  # beyond the calendar, where a number is all that can be shown
                 pass
         whole = bool((steps == np.rint(steps)).all())
-        return fit_axis(lambda count: make_linear_axis(title, low, high, count=count, whole=whole))
+        return fit_axis(lambda count: make_linear_axis(title, low, high, count=count, whole=whole), across)
 
     def _make_y_axis(self, lines: Sequence[SeriesLine]) -> Axis:
         axis = self.figure.y
@@ -244,7 +228,7 @@ class _Chart:
             ends = [
                 plot.find_pixel(float(np.interp(one.at.step, line.steps, line.values)))
                 for line in sides
-                if line
+                if line and line.steps.size
             ]
             if len(ends) == len(sides) and abs(ends[1] - ends[0]) >= _SHORTEST_ARROW:
                 yield _draw_arrow(
@@ -253,36 +237,39 @@ class _Chart:
 
     # ---- scores
 
-    def make_rows(self, state: State) -> list[Row]:
+    def list_rows(self, state: State) -> Iterator[Row]:
+        """The rows of a state, each drawn when it is taken: a stranger's figure may have very many."""
         series = self.figure.series
         if state == "both" and len(series) > MOST_ROWS:
-            series = tuple(one for one in series if not _is_unchanged(one)) or series
-        rows = []
+            series = tuple(one for one in series if not is_unchanged(one)) or series
         for one in series:
-            pairs = [
+            pairs = (
                 (before, after)
                 for before, after in _pair(_get_before(one), one.after)
                 if {"both": before or after, "before": before, "after": after}[state]
-            ]
-            drawn = [self._make_row(one, state, before, after) for before, after in pairs]
-            # Of several rows of one series, such as its runs, the first one has the name.
-            rows += [row if index == 0 else replace(row, name="") for index, row in enumerate(drawn)]
-        return rows
+            )
+            for index, (before, after) in enumerate(pairs):
+                row = self._make_row(one, state, before, after)
+                # Of several rows of one series, such as its runs, the first one has the name.
+                yield row if index == 0 else replace(row, name="")
 
     def _make_row(self, one: SeriesChange, state: State, before: Score | None, after: Score | None) -> Row:
         shown = before if state == "before" else after
         slot = self.slots[one.name]
-        write = partial(format_estimate, percent=self.figure.y.percent)
-        if state != "both" or _is_unchanged(one):
-            words = write(*shown) if shown else ""
+        if state != "both" or is_unchanged(one):
+            words = self._write(shown) if shown else ""
             # In a picture of both, only what was is hollow.
             both = state == "both"
             return replace(self._draw_row(one.name, None if both else slot, words, shown), full=both)
-        words = " → ".join(write(*side, interval=False) for side in (before, after) if side)
+        words = " → ".join(self._write((side[0], None, None)) for side in (before, after) if side)
         if not before or not after:
             words = f"{'new' if after else 'gone'}: {words}"
         ghost = Before(*self._to_axis(before)) if before else None
         return replace(self._draw_row(one.name, slot, words, after), before=ghost, full=True)
+
+    def _write(self, score: Score) -> str:
+        y, half = self.figure.y, measure_half(*score[1:])
+        return choose_digits(score, half, percent=y.percent, signed=y.difference).format_estimate(*score)
 
     def _draw_row(self, name: str, slot: int | None, words: str, shown: Score | None) -> Row:
         value, low, high = self._to_axis(shown) if shown else (None, None, None)
@@ -294,13 +281,18 @@ class _Chart:
         )
         return value or 0.0, low, high
 
-    def make_score_axis(self) -> Axis:
+    def make_score_axis(self, count: int = 6) -> Axis:
+        """The axis of all rows, with about so many ticks."""
         points = [p for one in self.figure.series for p in (*one.before, *one.after)]
         ends = [end for p in points for end in self._to_axis(p[1:]) if end is not None]
+        ends += [] if self.rule is None else [self.rule]
         title = _cut_title(self.figure.y.title)
-        axis = make_linear_axis(title, min(ends), max(ends), count=6, pad=_PAD)
-        unit = " %" if self.figure.y.percent else ""
-        return replace(axis, labels=tuple(f"{label}{unit}" for label in axis.labels))
+        axis = make_linear_axis(title, min(ends), max(ends), count=count, pad=_PAD)
+        if not self.figure.y.percent:
+            return axis
+        if self.figure.y.difference:
+            return replace(axis, title=f"{title} (points)".lstrip())
+        return replace(axis, labels=tuple(f"{label} %" for label in axis.labels))
 
 
 def _cut_title(title: str) -> str:

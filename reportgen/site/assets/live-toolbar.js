@@ -114,9 +114,9 @@
     if (!source) return null;
     const link = make("a", "", words);
     link.href = source.href;
-    link.download = "";
+    link.download = source.download;
     // A browser shows a file of the disk instead of saving it: not in place of the report.
-    if (location.protocol === "file:") link.target = "_blank";
+    if (link.protocol === "file:") link.target = "_blank";
     return link;
   }
 

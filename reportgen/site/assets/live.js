@@ -5,7 +5,8 @@
 (function () {
   "use strict";
 
-  const base = new URL(".", document.currentScript.src).href;
+  const { src } = document.currentScript; // none where the page holds its scripts itself
+  const base = src && new URL(".", src).href;
   const PARTS = [
     "vega.js",
     "live-data.js",
@@ -30,6 +31,12 @@
     const loaded = (name) =>
       new Promise((resolve, reject) => {
         const script = document.createElement("script");
+        if (!base) {
+          script.textContent = document.querySelector(`script[data-file="${name}"]`).textContent;
+          document.head.append(script);
+          resolve();
+          return;
+        }
         script.src = base + name;
         script.async = false;
         script.onload = resolve;

@@ -81,7 +81,8 @@ def match_shown(
 ) -> Matched[_Shown]:
     """Figures or tables by page and id, then by id and definition, then by page and definition.
 
-    ``renamed`` has the new paths of pages by their old ones.
+    Blocks of one title have numbered ids, so one that is defined as before goes first. ``renamed`` has the
+    new paths of pages by their old ones.
     """
     pages = {id(one): renamed.get(one.page, one.page) for one in before}
 
@@ -91,6 +92,8 @@ def match_shown(
     return match(
         before,
         after,
+        lambda one: (pages.get(id(one), one.page), one.id, define(one)),
+        lambda one: (pages.get(id(one), one.page), one.title, define(one)) if define(one) else None,
         lambda one: (pages.get(id(one), one.page), one.id),
         lambda one: (one.id, one.title, define(one)),
         lambda one: (pages.get(id(one), one.page), define(one)) if define(one) else None,
@@ -100,7 +103,7 @@ def match_shown(
 def match_requests(
     before: Sequence[RequestedNumbers], after: Sequence[RequestedNumbers], renamed: Mapping[str, str]
 ) -> Matched[RequestedNumbers]:
-    """What blocks ask for: by page, block and metric, then by page and block; otherwise by what is asked."""
+    """What blocks ask for: as before, then by page, block and metric, and at last by what is asked."""
     pages = {id(one): renamed.get(one.page, one.page) for one in before}
 
     def locate(one: RequestedNumbers) -> tuple[str, str]:
@@ -112,6 +115,8 @@ def match_requests(
     return match(
         before,
         after,
+        lambda one: (*locate(one), one.request),
+        lambda one: (locate(one)[0], one.title, one.request),
         lambda one: (*locate(one), *name_part(one), one.request.metric),
         lambda one: (*locate(one), *name_part(one)),
         lambda one: (*locate(one), one.request.metric),

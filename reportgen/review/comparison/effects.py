@@ -92,6 +92,12 @@ class RunGroups(NamedTuple):
         return "nested runs" if nested else "welch"
 
 
+def find_scale(values: FloatArray) -> float:
+    """A power of two next to the largest value, by which the squares of all become finite."""
+    largest = float(np.abs(values).max())
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
+
+
 def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
     """The contrast of the groups with its t interval; each group is a 1-d array of a number a run.
 
@@ -100,12 +106,10 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
     in 90 %, this one in 95 %. A single run has the pooled variance. Degrees of freedom are Satterthwaite's
     (1946).
     """
-    terms = [(values, w) for values, w in zip(groups, groups.weights, strict=True) if len(values)]
-    difference = math.fsum(w * mean(values) for values, w in terms)
-    effect = Effect(groups.method, difference)
-    largest = max(float(np.abs(values).max()) for values, _ in terms)
-    size = math.ldexp(1.0, math.frexp(largest)[1]) if largest else 1.0
-    variances = [deviation(values / size) ** 2 if len(values) > 1 else None for values, _ in terms]
+    size = find_scale(np.concatenate(groups))
+    terms = [(values / size, w) for values, w in zip(groups, groups.weights, strict=True) if len(values)]
+    effect = Effect(groups.method, math.fsum(w * mean(values) for values, w in terms) * size)
+    variances = [deviation(values) ** 2 if len(values) > 1 else None for values, _ in terms]
     if variances.count(None) == len(variances):
         return _leave_open(effect, "one run a side: 2 of one side are needed")
     own = 0.0 if groups.method == "nested runs" else _OWN_SHARE
@@ -219,7 +223,7 @@ class ItemChanges:
         p = self._tests[index].p
         if interval.run_stderr and interval.stderr and interval.df:
             p = max(2 * t_tail(abs(mean(differences)) / interval.stderr, interval.df), _SMALLEST_P)
-        alone = "" if variance else "one run a side: about these checkpoints"
+        alone = "" if variance else "one run a side: about these checkpoints, not about training again"
         return Effect(
             "paired",
             mean(differences),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,11 +11,24 @@ import numpy as np
 
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import format_count
-from reportgen.review.effects import Effect, ItemSides, RunGroups, estimate_given, estimate_over_runs
-from reportgen.review.identity import identify_curve_runs, identify_score_runs, match_runs, match_series
-from reportgen.review.model import Estimate, ItemCounts, RunCounts
+from reportgen.draft.blocks.results import use_every_step
+from reportgen.review.comparison.effects import (
+    Effect,
+    ItemSides,
+    RunGroups,
+    estimate_given,
+    estimate_over_runs,
+    find_scale,
+)
+from reportgen.review.comparison.identity import (
+    identify_curve_runs,
+    identify_score_runs,
+    match_runs,
+    match_series,
+)
+from reportgen.review.comparison.verdicts import Moved, list_differences
+from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
-from reportgen.review.verdicts import Moved, describe_items, list_differences
 from reportgen.settings.blocks import split_metric
 from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
@@ -26,7 +40,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import ProblemScores
     from reportgen.core.model import Curve, FloatArray, Request
-    from reportgen.review.identity import Matched, RunRows
+    from reportgen.review.comparison.identity import Matched, RunRows
     from reportgen.review.model import Cause
     from reportgen.review.snapshot import Drafted, RequestedNumbers
 
@@ -52,10 +66,11 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
     values = read_runs_at(curve, step).values
     if not values.size:
         return None
-    centre, low, high = mean(values), None, None
-    if values.size > 1 and (spread := deviation(values)):
+    size, low, high = find_scale(values), None, None
+    centre = mean(values / size) * size
+    if values.size > 1 and (spread := deviation(values / size) * size):
         half = t_quantile((1 + level) / 2, values.size - 1) * spread / values.size**0.5
-        low, high = centre - half, centre + half
+        low, high = bound(centre - half), bound(centre + half)
     elif curve.given:
         low, high, _ = interpolate_band(curve, step)
     return Estimate(value=centre, low=low, high=high, n=values.size)
@@ -63,7 +78,7 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
 
 def read_curves(draft: Drafted, request: CurveRequest) -> dict[str, Curve]:
     """The unsmoothed curves of a request, by series."""
-    curves = draft.results.get_every_step(request).curve_set.curves
+    curves = draft.results.get_curves(use_every_step(request)).curve_set.curves
     return {curve.series: curve for curve in curves}
 
 
@@ -137,57 +152,33 @@ class PairOfReadings:
 
     def compare(self) -> Iterator[tuple[Moved, ItemSides | None]]:
         """Every series of both; with its scores by item where it is to be tested over items."""
-        before, after = (requested.request for requested in self.requested)
-        kind = self.drafts[1].sources[after.source].kind
-        pairs = [(was, name) for was, name in self.series.pairs if name in self.names]
-        if self.definitions:
-            yield from ((one, None) for one in self._read_apart(pairs))
-        elif isinstance(before, CurveRequest) and isinstance(after, CurveRequest):
-            yield from ((one, None) for one in self._compare_curves(before, after, pairs))
-        elif isinstance(before, ScoreRequest) and isinstance(after, ScoreRequest):
-            if kind == "totals":
-                yield from self._compare_totals(before, after, pairs)
-            else:
-                yield from self._compare_items(pairs)
-
-    def _read_apart(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Moved]:
         before, after = (read_estimates(one, requested.request) for one, requested in self._sides)
-        for was, name in pairs:
-            if was in before and name in after:
-                yield replace(self.describe(was, name), before=before[was], after=after[name])
+        for was, name in self.series.pairs:
+            if name in self.names and was in before and name in after:
+                moved = replace(self.describe(was, name), before=before[was], after=after[name])
+                yield (moved, None) if self.definitions else self._compare(moved, was)
 
-    def _compare_curves(
-        self, before: CurveRequest, after: CurveRequest, pairs: Sequence[tuple[str, str]]
-    ) -> Iterator[Moved]:
-        old, new = read_curves(self.drafts[0], before), read_curves(self.drafts[1], after)
-        for was, name in pairs:
-            if was in old and name in new:
-                yield _compare_curve(self.describe(was, name), old[was], new[name], after.level)
+    def _compare(self, moved: Moved, was: str) -> tuple[Moved, ItemSides | None]:
+        requests = [requested.request for requested in self.requested]
+        level = requests[1].level
+        if isinstance(requests[0], CurveRequest) and isinstance(requests[1], CurveRequest):
+            old, new = self._curves
+            return _compare_curve(moved, old[was], new[moved.series], level), None
+        if self.drafts[1].sources[requests[1].source].kind != "totals":
+            return _compare_items(moved, self.item_tables, was, level)
+        ends = [(one.value, one.low, one.high) for one in (moved.before, moved.after) if one]
+        if ends[0] != ends[-1]:
+            moved = replace(moved, effect=_compare_given(moved, level), causes=("data", *moved.causes))
+        return moved, None
 
-    def _compare_totals(
-        self, before: ScoreRequest, after: ScoreRequest, pairs: Sequence[tuple[str, str]]
-    ) -> Iterator[tuple[Moved, None]]:
-        old = {one.series: one for one in self.drafts[0].results.get_scores(before)}
-        new = {one.series: one for one in self.drafts[1].results.get_scores(after)}
-        sides = [read_estimates(one, requested.request) for one, requested in self._sides]
-        for was, name in pairs:
-            if was not in sides[0] or name not in sides[1]:
-                continue
-            moved = replace(self.describe(was, name), before=sides[0][was], after=sides[1][name])
-            values = [(one.estimate or 0.0, one.stderr) for one in (old[was], new[name])]
-            if values[0] != values[1]:
-                effect = _compare_given(moved, after.level)
-                moved = replace(moved, effect=effect, causes=("data", *moved.causes))
-            yield moved, None
-
-    def _compare_items(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Moved, ItemSides | None]]:
-        estimates = [read_estimates(one, requested.request) for one, requested in self._sides]
-        tables = self.item_tables
-        for was, name in pairs:
-            if was in estimates[0] and name in estimates[1]:
-                moved = self.describe(was, name)
-                moved = replace(moved, before=estimates[0][was], after=estimates[1][name])
-                yield _compare_items(moved, tables, was, self.requested[1].request.level)
+    @cached_property
+    def _curves(self) -> tuple[dict[str, Curve], dict[str, Curve]]:
+        before, after = (
+            read_curves(one, requested.request)
+            for one, requested in self._sides
+            if isinstance(requested.request, CurveRequest)
+        )
+        return before, after
 
     @cached_property
     def item_tables(self) -> tuple[ItemTable, ItemTable]:
@@ -272,8 +263,15 @@ def _compare_given(moved: Moved, level: float) -> Effect:
     return estimate_given(known[0], known[1], level)
 
 
-def _count_runs(matched: Matched[RunRows] | Matched[tuple[RunRows, RunRows]]) -> RunCounts:
-    return RunCounts(shared=len(matched.pairs), added=len(matched.new), removed=len(matched.gone))
+def _count_runs(matched: Matched[RunRows]) -> RunCounts:
+    gone, new = (Counter(run.name for run in side) for side in (matched.gone, matched.new))
+    replaced = (gone & new).total()
+    return RunCounts(
+        shared=len(matched.pairs),
+        replaced=replaced,
+        added=len(matched.new) - replaced,
+        removed=len(matched.gone) - replaced,
+    )
 
 
 class ItemTable:
@@ -320,11 +318,11 @@ def _compare_items(
     protocol = moved.protocol
     if regraded := sum(old.gold[one] != gold for one, gold in new.gold.items() if one in old.gold):
         protocol += (f"other right answers to {format_count(regraded, 'problem')}",)
-    moved = replace(moved, items=items, runs=_count_runs(matched), protocol=protocol)
+    moved = replace(moved, problems=items, runs=_count_runs(matched), protocol=protocol)
     if np.array_equal(before[shared], after[shared]) or not (matched.gone or matched.new):
         if items.only_base or items.only_head:
             effect = Effect("none", 0.0)
-            protocol = (*protocol, f"{describe_items(items)}, where nothing changed")
+            protocol = (*protocol, "other problems; nothing changed on the shared ones")
             moved = replace(moved, protocol=protocol, effect=effect, causes=("data", *moved.causes))
         return moved, None
     values = [scores for _, _, scores in sides]

@@ -3,7 +3,7 @@
 Run by hand if vl-convert includes a new Vega; the result is committed, so that builds need not make it,
 and a report has the same script whatever is installed::
 
-    python -m reportgen.site.vega_bundle
+    python tests/make_vega_bundle.py
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import vl_convert
 
-BUNDLE = Path(__file__).parent / "assets" / "vega.js"
+BUNDLE = Path(__file__).parents[1] / "reportgen" / "site" / "assets" / "vega.js"
 # vl-convert does not include the interpreter: it is at the end of the bundle, and stays there.
 _INTERPRETER = "/* vega-interpreter "
 # vl-convert resolves this path to the copy it includes. The name "vega" in its documentation resolves to that

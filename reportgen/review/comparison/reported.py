@@ -5,39 +5,37 @@ Runs and items are not known, so nothing is paired and no difference is tested.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reportgen.review.effects import Effect
-from reportgen.review.identity import match
+from reportgen.review.comparison.effects import Effect
+from reportgen.review.comparison.identity import match
+from reportgen.review.comparison.verdicts import Moved, judge, list_differences
 from reportgen.review.model import Estimate
 from reportgen.review.snapshot import NO_METHOD, define_numbers
-from reportgen.review.verdicts import Moved, judge, list_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reportgen.review.figures import ChangeContext
+    from reportgen.review.comparison.figures import ChangeContext
     from reportgen.review.model import Cause, NumberChange
     from reportgen.review.snapshot import Snapshot
 
 _UNPAIRED: Final = "cannot be paired from report.json"
 
 
-@dataclass(frozen=True, slots=True)
-class _Reported:
-    """A number of a page, and how it is defined and was measured."""
+class _Reported(NamedTuple):
+    """A number of a page as if it were new, and how it is defined and was measured."""
 
-    page: str  # its path after, if it was renamed
-    block: str
-    title: str
-    benchmark: str
-    series: str
-    step: float | None
+    number: Moved
     estimate: Estimate
-    higher_is_better: bool | None
     definition: Mapping[str, str]
     protocol: Mapping[str, str]
+
+    @property
+    def name(self) -> tuple[str, str, str, str]:
+        """What it is, whatever block shows it."""
+        return self.number.page, self.number.benchmark, self.number.series, self.number.metric
 
 
 def compare_reported(
@@ -47,23 +45,21 @@ def compare_reported(
     matched = match(
         list(_list_numbers(base.report, around.renamed)),
         list(_list_numbers(head.report, {})),
-        lambda one: (one.page, one.block, one.benchmark, one.series, one.definition["metric"]),
-        lambda one: (one.page, one.benchmark, one.series, one.definition["metric"]),
-        lambda one: (one.page, one.block, one.series),
+        lambda one: (one.name, one.number.block),
+        lambda one: one.name,
+        lambda one: (one.number.page, one.number.block, one.number.series),
     )
     moved = [_compare(before, after, around) for before, after in matched.pairs]
-    moved += [replace(_describe(one), before=one.estimate) for one in matched.gone]
-    moved += [replace(_describe(one), after=one.estimate) for one in matched.new]
-    judged = [judge(one, None) for one in moved]
+    moved += [replace(one.number, before=one.estimate, after=None) for one in matched.gone]
+    judged = [judge(one, None) for one in (*moved, *(one.number for one in matched.new))]
     numbers = tuple(one for one in judged if one is not None)
     return numbers, len(judged) - len(numbers)
 
 
 def _compare(before: _Reported, after: _Reported, around: ChangeContext) -> Moved:
     moved = replace(
-        _describe(after),
+        after.number,
         before=before.estimate,
-        after=after.estimate,
         definitions=list_differences(before.definition, after.definition),
         protocol=list_differences(before.protocol, after.protocol),
     )
@@ -76,21 +72,6 @@ def _compare(before: _Reported, after: _Reported, around: ChangeContext) -> Move
         moved = replace(moved, protocol=("the same data, computed by another version of reportgen",))
     effect = Effect("none", after.estimate.value - before.estimate.value, reason=_UNPAIRED)
     return replace(moved, effect=effect, causes=causes)
-
-
-def _describe(one: _Reported) -> Moved:
-    return Moved(
-        page=one.page,
-        block=one.block,
-        title=one.title,
-        benchmark=one.benchmark,
-        series=one.series,
-        metric=one.definition["metric"],
-        step=one.step,
-        higher_is_better=one.higher_is_better,
-        before=None,
-        after=None,
-    )
 
 
 def _list_numbers(report: Mapping[str, Any], renamed: Mapping[str, str]) -> Iterator[_Reported]:
@@ -106,20 +87,22 @@ def _list_numbers(report: Mapping[str, Any], renamed: Mapping[str, str]) -> Iter
                 if value["value"] is None or key in seen:
                     continue
                 seen.add(key)
-                ends = value.get("low"), value.get("high")
                 n = value.get("n") or value.get("problems")
-                yield _Reported(
+                estimate = Estimate(value=value["value"], low=value.get("low"), high=value.get("high"), n=n)
+                number = Moved(
                     page=path,
                     block=shown["id"],
                     title=shown["title"],
                     benchmark=benchmark,
                     series=name,
+                    metric=metric,
                     step=value.get("step"),
-                    estimate=Estimate(value=value["value"], low=ends[0], high=ends[1], n=n),
                     higher_is_better=numbers.get("higher_is_better"),
-                    definition=define_numbers(numbers) | {"metric": metric},
-                    protocol={name: text for name, text in protocol.items() if name not in NO_METHOD},
+                    before=None,
+                    after=estimate,
                 )
+                method = {name: text for name, text in protocol.items() if name not in NO_METHOD}
+                yield _Reported(number, estimate, define_numbers(numbers) | {"metric": metric}, method)
 
 
 def _list_values(

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reportgen.core.model import CurveRequest
-from reportgen.review.effects import Effect, ItemChanges, adjust_family
-from reportgen.review.identity import match_requests
+from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
+from reportgen.review.comparison.identity import match_requests
+from reportgen.review.comparison.readings import PairOfReadings, describe_number, read_estimates
+from reportgen.review.comparison.verdicts import judge
 from reportgen.review.model import Family
-from reportgen.review.readings import PairOfReadings, describe_number, read_estimates
-from reportgen.review.verdicts import judge
 from reportgen.statistics.permutation_tests import count_draws
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
     from reportgen.core.model import Request
-    from reportgen.review.effects import ItemSides
+    from reportgen.review.comparison.effects import ItemSides
+    from reportgen.review.comparison.verdicts import Moved
     from reportgen.review.model import Correction, NumberChange
     from reportgen.review.snapshot import Drafted, RequestedNumbers
-    from reportgen.review.verdicts import Moved
     from reportgen.statistics.permutation_tests import Hypothesis
 
 _CORRECTIONS: Final[Mapping[tuple[bool, bool], Correction]] = {
@@ -43,9 +44,14 @@ def compare_numbers(base: Drafted, head: Drafted, renamed: Mapping[str, str]) ->
     """Compare all numbers of two drafts; ``renamed`` has the new paths of pages by their old ones."""
     matched = match_requests(base.numbers, head.numbers, renamed)
     changes = _Changes()
-    for before, after in matched.pairs:
-        fresh = tuple(name for name in after.series if changes.take(after.request, name))
-        changes.add_pair(PairOfReadings((base, head), (before, after), fresh))
+    uses = Counter((side, one.request.source) for pair in matched.pairs for side, one in enumerate(pair))
+    for pair in matched.pairs:
+        fresh = tuple(name for name in pair[1].series if changes.take(pair[1].request, name))
+        changes.add_pair(PairOfReadings((base, head), pair, fresh))
+        for side, one in enumerate(pair):
+            uses[side, one.request.source] -= 1
+            if not uses[side, one.request.source]:  # all curves of a large change would fill the memory
+                (base, head)[side].results.forget(one.request.source)
     # A number that another block shows in the other state is neither new nor gone.
     for requested, own, others, is_new in (
         *((one, base, head.numbers, False) for one in matched.gone),

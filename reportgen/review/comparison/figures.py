@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from reportgen.core.cache import get_digest
-from reportgen.review.identity import match, match_shown
+from reportgen.review.comparison.identity import match, match_shown
+from reportgen.review.comparison.lines import compare_lines
+from reportgen.review.comparison.verdicts import list_differences
 from reportgen.review.model import (
     LONGEST_NAME,
     MOST_POINTS,
     MOST_SERIES,
     Axis,
     FigureChange,
-    Place,
     RowChange,
-    SeriesChange,
     TableChange,
     clip,
 )
 from reportgen.review.snapshot import define_numbers
-from reportgen.review.verdicts import list_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.review.model import Cause, Point
+    from reportgen.review.model import Cause, FigureOutcome, SeriesChange, TableOutcome
     from reportgen.review.snapshot import FigureState, Snapshot, TableState
 
 # Of all figures of a review: they are some 3 MB as JSON.
@@ -38,8 +32,6 @@ _MOST_POINTS_TOGETHER: Final = 50_000
 Row: TypeAlias = tuple[str, ...]
 # Settings of a block that are words for readers.
 _WORDS: Final = {"title", "caption", "summary", "x_title", "y_title", "annotations", "reference"}
-# What a column of a figure's CSV is called that holds its values.
-_VALUES: Final = ("value", "score", "difference")
 
 
 @dataclass(frozen=True)
@@ -103,7 +95,7 @@ def _compare_figure(
 ) -> FigureChange | None:
     """What changed of a figure, with so many points of each series at ``most``; None if nothing did."""
     if before is None or after is None:
-        series = _list_series(before, after, {}, most)
+        series = compare_lines(before, after, {}, most)
         alone = after or before
         return None if alone is None else _describe(alone, "new" if after else "gone", series)
     drafted = bool(before.settings and after.settings)
@@ -114,21 +106,23 @@ def _compare_figure(
     definitions += tuple(text for name in after.sources or () for text in around.definitions.get(name, ()))
     texts = [None if one.csv is None else get_digest(one.csv) for one in (before, after)]
     numbers = before.numbers != after.numbers or (None not in texts and texts[0] != texts[1])
-    names = {*before.settings, *after.settings} if drafted else set()
+    names = {*before.settings, *after.settings} - {"id"} if drafted else set()
     other = {name for name in names if before.settings.get(name) != after.settings.get(name)}
-    words = before.title != after.title or bool(other & _WORDS)
-    words = words or (not numbers and not definitions and before.words != after.words)
+    words = bool(other & _WORDS)
+    if not numbers and not definitions:
+        words = words or (before.title, before.words) != (after.title, after.words)
     styled = bool(other - _WORDS - {*before.definition, *after.definition})
     if not (definitions or numbers or words or styled):
         return None
-    series = _list_series(before, after, around.list_renamed_series(after.sources), most)
+    renames, defined = around.list_renamed_series(after.sources), bool(definitions)
+    series = compare_lines(before, after, renames, most, changed="definition" if defined else "data")
     changes = {one.change for one in series}
     renamed = "renamed" in changes and changes <= {"same", "renamed"}
     return _describe(
         after,
         "definition" if definitions else "data" if numbers and not renamed else "looks",
         series,
-        around.find_causes(after.sources, numbers=numbers, words=words, defined=bool(definitions) or styled),
+        around.find_causes(after.sources, numbers=numbers, words=words, defined=defined or styled),
         was_page=clip(before.page, LONGEST_NAME) if before.page != after.page else "",
         was_id=clip(before.id, LONGEST_NAME) if before.id != after.id else "",
         definitions=tuple(map(clip, definitions)),
@@ -137,7 +131,7 @@ def _compare_figure(
 
 def _describe(
     figure: FigureState,
-    change: Literal["data", "definition", "looks", "new", "gone"],
+    change: FigureOutcome,
     series: tuple[SeriesChange, ...],
     causes: tuple[Cause, ...] = (),
     *,
@@ -154,7 +148,8 @@ def _describe(
         title = settings.get("x_title") or settings.get("x") or ("k" if figure.kind == "passk" else "step")
         scale = "log" if settings.get("x_scale") == "log" else scale
         x = Axis(title=clip(title, LONGEST_NAME), scale=scale)
-    y_title = clip(settings.get("y_title") or metric, LONGEST_NAME)
+    difference = figure.kind == "comparison"
+    y_title = clip(settings.get("y_title") or ("difference" if difference else metric), LONGEST_NAME)
     return FigureChange(
         page=clip(figure.page, LONGEST_NAME),
         id=clip(figure.id, LONGEST_NAME),
@@ -170,88 +165,10 @@ def _describe(
             title=y_title,
             scale="log" if settings.get("y_scale") == "log" else "linear",
             percent=figure.percent,
+            difference=difference,
         ),
         series=series,
     )
-
-
-def _list_series(
-    before: FigureState | None, after: FigureState | None, renamed: Mapping[str, str], most: int
-) -> tuple[SeriesChange, ...]:
-    """Every series of a figure, with its points before where they are others, and after."""
-    if not most:
-        return ()
-    old, new = (_read_points(one) if one is not None else {} for one in (before, after))
-    names = {renamed.get(name, name): name for name in old}
-    listed = []
-    for name in dict.fromkeys((*new, *names)):
-        was, now = old.get(names.get(name, ""), []), new.get(name, [])
-        change: Literal["data", "same", "new", "gone", "renamed"] = "data"
-        if not was or not now:
-            change = "new" if now else "gone"
-        elif was == now:
-            change, was = "same" if names[name] == name else "renamed", []
-        place = _find_widest_gap(was, now) if change == "data" else None
-        points = [tuple(_thin(side, most)) for side in (was, now)]
-        was_name = names.get(name, name) if now else name
-        listed.append(
-            SeriesChange(
-                name=clip(name, LONGEST_NAME),
-                was_name=clip(was_name, LONGEST_NAME) if was_name != name else "",
-                change=change,
-                at=place,
-                before=points[0],
-                after=points[1],
-            )
-        )
-    return tuple(listed[:MOST_SERIES])
-
-
-def _read_points(figure: FigureState) -> dict[str, list[Point]]:
-    """The points of each series from a figure's CSV; a pair of series is one, called by both names."""
-    if figure.csv is None:
-        return {}
-    reader = csv.reader(io.StringIO(str(figure.csv)))
-    columns = {name: place for place, name in enumerate(next(reader, []))}
-    value = next((columns[name] for name in _VALUES if name in columns), None)
-    if value is None or not {"series", "a"} & {*columns} or {"problem", "column"} & {*columns}:
-        return {}
-    step, low, high = (columns.get(name) for name in ("step", "low", "high"))
-    points: dict[str, list[Point]] = {}
-    for row in reader:
-        name = row[columns["series"]] if "series" in columns else f"{row[columns['a']]} − {row[columns['b']]}"
-        if (number := _to_number(row, value)) is not None:
-            point = (_to_number(row, step), number, _to_number(row, low), _to_number(row, high))
-            points.setdefault(name, []).append(point)
-    return points
-
-
-def _to_number(row: Sequence[str], column: int | None) -> float | None:
-    try:
-        number = float(row[column]) if column is not None else math.nan
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _thin(points: Sequence[Point], most: int) -> list[Point]:
-    """At most so many points, the first and the last among them."""
-    if len(points) <= most:
-        return list(points)
-    places = np.unique(np.linspace(0, len(points) - 1, most).round().astype(np.int64))
-    return [points[place] for place in places.tolist()]
-
-
-def _find_widest_gap(before: Sequence[Point], after: Sequence[Point]) -> Place | None:
-    """The common step at which two lines differ most, and whether the new one leaves the old band there."""
-    known = {point[0]: point for point in before}
-    gaps = [(abs(now[1] - was[1]), was, now) for now in after if (was := known.get(now[0])) is not None]
-    if not gaps:
-        return None
-    _, was, now = max(gaps, key=lambda gap: gap[0])
-    _, value, low, high = was
-    beyond = low is not None and high is not None and not low <= now[1] <= high
-    return Place(step=now[0], delta=now[1] - value, beyond_band=beyond)
 
 
 def compare_tables(base: Snapshot, head: Snapshot, around: ChangeContext) -> Iterator[TableChange]:
@@ -270,16 +187,18 @@ def compare_tables(base: Snapshot, head: Snapshot, around: ChangeContext) -> Ite
         changed += [(None, now) for now in rows.new]
         if changed:
             causes = around.find_causes(after.sources, numbers=True, words=False, defined=bool(definitions))
-            yield _describe_table(after, "definition" if definitions else "data", changed, causes)
+            change: TableOutcome = "definition" if definitions else "data"
+            yield _describe_table(after, change, changed, causes, tuple(map(clip, definitions)))
     for before in matched.gone:
         yield _describe_table(before, "gone", [(row, None) for row in before.rows])
 
 
 def _describe_table(
     table: TableState,
-    change: Literal["data", "definition", "new", "gone"],
+    change: TableOutcome,
     rows: Sequence[tuple[Row | None, Row | None]],
     causes: tuple[Cause, ...] = (),
+    definitions: tuple[str, ...] = (),
 ) -> TableChange:
     def clip_cells(cells: Row | None) -> Row | None:
         return None if cells is None else tuple(map(clip, cells[:MOST_SERIES]))
@@ -290,6 +209,7 @@ def _describe_table(
         title=clip(table.title),
         change=change,
         causes=causes,
+        definitions=definitions,
         header=tuple(map(clip, table.header[:MOST_SERIES])),
         rows=tuple(
             RowChange(before=clip_cells(was), after=clip_cells(now)) for was, now in rows[:MOST_SERIES]

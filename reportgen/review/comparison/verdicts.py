@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
-from reportgen.core.words import format_count
-from reportgen.review.effects import ALPHA, Effect
-from reportgen.review.model import LONGEST_NAME, Delta, NumberChange, clip
+from reportgen.review.comparison.effects import ALPHA, Effect
+from reportgen.review.model import LONGEST_NAME, Delta, NumberChange, bound, clip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
     from reportgen.review.model import Cause, Estimate, ItemCounts, RunCounts, Verdict
 
 _NOT_KNOWN = Effect("none", None)
+# Of one side of a definition: a specification of an author's has no end.
+_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +35,9 @@ class Moved:
     before: Estimate | None
     after: Estimate | None
     runs: RunCounts | None = None
-    items: ItemCounts | None = None
+    problems: ItemCounts | None = None
     higher_is_better: bool | None = None
-    definitions: tuple[str, ...] = ()  # what of its definition changed: smooth 0 → 0.6
+    definitions: tuple[str, ...] = ()  # what of its definition changed: smooth: 0 → 0.6
     protocol: tuple[str, ...] = ()  # what of how it was measured changed
     causes: tuple[Cause, ...] = ()
     effect: Effect | None = None  # None where nothing of it changed but what is named here
@@ -44,7 +45,8 @@ class Moved:
     @property
     def is_nested(self) -> bool:
         """Whether runs were only added, or only removed."""
-        return self.runs is not None and self.runs.shared > 0 and not (self.runs.added and self.runs.removed)
+        runs = self.runs
+        return runs is not None and runs.shared > 0 and not (runs.replaced or (runs.added and runs.removed))
 
     @property
     def is_testable(self) -> bool:
@@ -53,14 +55,16 @@ class Moved:
         return both and not self.definitions and not self.protocol
 
 
+_FIELDS = tuple(one.name for one in fields(Moved) if one.name in NumberChange.model_fields)
+
+
 def list_differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
-    """What differs between two definitions, in words: ``smooth 0 → 0.6``; ``pass@1 → pass@4`` of a metric."""
-    found = []
-    for name in sorted({*before, *after}):
-        was, now = before.get(name, "none"), after.get(name, "none")
-        if was != now:
-            found.append(f"{'' if name == 'metric' else f'{name} '}{was} → {now}")
-    return tuple(found)
+    """What differs between two definitions: ``smooth: 0 → 0.6``."""
+    return tuple(
+        f"{name}: {clip(was, _LONGEST)} → {clip(now, _LONGEST)}"
+        for name in sorted({*before, *after})
+        if (was := before.get(name, "not set")) != (now := after.get(name, "not set"))
+    )
 
 
 def judge(moved: Moved, p_adjusted: float | None) -> NumberChange | None:
@@ -74,30 +78,19 @@ def judge(moved: Moved, p_adjusted: float | None) -> NumberChange | None:
         difference = moved.after.value - moved.before.value
     delta = None
     if difference is not None and verdict != "not comparable":
-        delta = Delta(value=difference, low=effect.low, high=effect.high, p=effect.p, p_adjusted=p_adjusted)
+        low, high = (None if end is None else bound(end) for end in (effect.low, effect.high))
+        delta = Delta(value=bound(difference), low=low, high=high, p=effect.p, p_adjusted=p_adjusted)
     good = None
     if verdict in {"higher", "lower"} and moved.higher_is_better is not None:
         good = (verdict == "higher") is moved.higher_is_better
+    given: dict[str, Any] = {name: getattr(moved, name) for name in _FIELDS}
+    given |= {name: clip(text, LONGEST_NAME) for name, text in given.items() if isinstance(text, str)}
     return NumberChange(
-        page=clip(moved.page, LONGEST_NAME),
-        block=clip(moved.block, LONGEST_NAME),
-        title=clip(moved.title, LONGEST_NAME),
-        source=clip(moved.source, LONGEST_NAME),
-        benchmark=clip(moved.benchmark, LONGEST_NAME),
-        series=clip(moved.series, LONGEST_NAME),
-        was_series=clip(moved.was_series, LONGEST_NAME),
-        metric=clip(moved.metric, LONGEST_NAME),
-        percent=moved.percent,
-        step=moved.step,
-        before=moved.before,
-        after=moved.after,
+        **given,
         delta=delta,
         method=effect.method if delta else "none",
-        runs=moved.runs,
-        problems=moved.items,
         verdict=verdict,
         good=good,
-        causes=moved.causes,
         why=clip("; ".join(filter(None, why))),
     )
 
@@ -112,26 +105,8 @@ def _decide(moved: Moved, effect: Effect, p_adjusted: float | None) -> tuple[Ver
     if moved.effect is None:
         return "same", []
     clear = p_adjusted is not None and p_adjusted < ALPHA and effect.excludes_zero
-    reasons = [describe_items(moved.items), effect.reason]
     if moved.is_nested:
-        differ = "the new runs differ from the old" if clear else ""
-        return "re-estimated", [_describe_runs(moved.runs), differ, *reasons]
+        return "re-estimated", ["the new runs differ from the old" if clear else "", effect.reason]
     if clear and effect.difference is not None:
-        return ("higher" if effect.difference > 0 else "lower"), reasons
-    return ("too few" if effect.low is None else "unclear"), reasons
-
-
-def _describe_runs(runs: RunCounts | None) -> str:
-    if runs is None:
-        return ""
-    if runs.added:
-        return f"{format_count(runs.added, 'run')} added to {runs.shared}"
-    return f"{format_count(runs.removed, 'run')} removed, {runs.shared} left"
-
-
-def describe_items(items: ItemCounts | None) -> str:
-    """How many items stand on one side only; empty where all are shared."""
-    if items is None or not (items.only_base or items.only_head):
-        return ""
-    only = [f"{n} only {side}" for n, side in ((items.only_base, "before"), (items.only_head, "after")) if n]
-    return f"on {format_count(items.shared, 'shared problem')}, {' and '.join(only)}"
+        return ("higher" if effect.difference > 0 else "lower"), [effect.reason]
+    return ("too few" if effect.low is None else "unclear"), [effect.reason]

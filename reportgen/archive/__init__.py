@@ -1,0 +1,1 @@
+"""A report in files that stay: everything in one archive, and the whole site in one HTML file."""

@@ -1,0 +1,280 @@
+"""Archiving a report: its site is built, its files are gathered, described and packed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from reportgen.archive import intact
+from reportgen.archive.contents import (
+    Member,
+    check_members,
+    find_secrets,
+    list_data_files,
+    list_project_files,
+)
+from reportgen.archive.crate import NAME as CRATE
+from reportgen.archive.crate import describe_crate
+from reportgen.archive.one_file import write_one_file
+from reportgen.archive.packing import Packed, hash_members, write_archive
+from reportgen.archive.provenance import NAME as PROVENANCE
+from reportgen.archive.provenance import InputFiles, describe_provenance
+from reportgen.core import __version__
+from reportgen.core.cache import Cache, FileHashes, cache_folder, make_temporary_folder, replace_file
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
+from reportgen.core.repository import find_data_boundary
+from reportgen.draft.describing import freeze_source
+from reportgen.review.git import find_repository
+from reportgen.site.checking import draft_report
+from reportgen.site.citation import CitedReport, format_bibtex, format_cff, format_zenodo, make_cited_report
+from reportgen.site.describe import SETTINGS, TABLE, TOOL, write_frozen
+from reportgen.site.manifest import check_unchanged, find_provenance
+from reportgen.site.outputs import list_figure_files
+from reportgen.site.publishing import collect_warnings, load_configuration, publish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mkdocs.config.defaults import MkDocsConfig
+
+    from reportgen.draft.report import Report
+    from reportgen.site.manifest import Provenance
+
+ONE_FILE: Final = "report.html"
+_LARGE: Final = 20_000_000
+_REQUIREMENTS: Final = Path(__file__).parents[1] / "site" / "starter" / "requirements.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an archive holds; ``allowed`` are paths of files that look as if they held credentials."""
+
+    data: Literal["all", "frozen", "none"] = "all"
+    version: str | None = None
+    allowed: tuple[str, ...] = ()
+    has_site: bool = False
+    is_live: bool = True
+    is_strict: bool = False
+
+
+@dataclass(frozen=True)
+class _Archiving:
+    """A report whose site is built and up to date."""
+
+    config: MkDocsConfig
+    root: Path
+    report: Report
+    provenance: Provenance
+    data_folder: str
+    cited: CitedReport | None
+    options: Options
+    scratch: Path
+    is_modified: bool
+
+    def list_data(self) -> Iterator[Member]:
+        """List the data as the options ask for them."""
+        if self.options.data == "all":
+            yield from list_data_files(self.root, self.report)
+        elif self.options.data == "frozen":
+            yield from self._freeze_data()
+
+    def _freeze_data(self) -> Iterator[Member]:
+        """Freeze each source to a folder of its name, where blocks find it."""
+        hashes, cache = FileHashes(cache_folder(self.root)), Cache(cache_folder(self.root))
+        boundary = find_data_boundary(self.root, self.data_folder)
+        for name, source in self.report.sources.items():
+            place = self.root / source.location.file
+            path = place.parent if place.name == SETTINGS else place
+            frozen = freeze_source(path, self.root, TOOL, hashes, cache, boundary=boundary)
+            folder = self.scratch / name
+            write_frozen(frozen, folder)
+            for file in (TABLE, SETTINGS):
+                yield Member(f"{self.data_folder}/{name}/{file}", folder / file)
+
+    def list_outputs(self) -> Iterator[Member]:
+        """List the report in one file and as numbers, and the files of its figures and tables."""
+        site = Path(self.config.site_dir)
+        one_file = write_one_file(site, live=self.options.is_live, links="relative")
+        yield Member(ONE_FILE, one_file.encode())
+        yield Member("report.json", site / "report.json")
+        for path, _ in list_figure_files(self.report):
+            yield Member(path, site / path)
+
+    def list_texts(self) -> Iterator[Member]:
+        """List what is written for the archive alone, and the site if it is to be there."""
+        yield Member("README.txt", self._write_readme().encode())
+        yield Member("verify.py", Path(intact.__file__).read_bytes())
+        packages = _REQUIREMENTS.read_bytes()
+        yield Member("requirements.txt", f"# Of reportgen {__version__}\n".encode() + packages)
+        if self.cited:
+            yield Member("CITATION.cff", format_cff(self.cited).encode())
+            yield Member(".zenodo.json", format_zenodo(self.cited).encode())
+        if self.options.has_site:
+            site = Path(self.config.site_dir)
+            for path in sorted(path for path in site.rglob("*") if path.is_file()):
+                yield Member(f"site/{path.relative_to(site).as_posix()}", path)
+
+    def _write_readme(self) -> str:
+        title = self.config.site_name
+        cite = f"\nCite it as\n\n{format_bibtex(self.cited)}" if self.cited else ""
+        data = {
+            "all": "data that the report reads",
+            "frozen": "data that the report reads, a table each",
+            "none": "",
+        }[self.options.data]
+        there = f"  data/                  {data}\n" if data else ""
+        return _README.format(title=title, rule="=" * len(title), version=__version__, data=there, cite=cite)
+
+
+_README: Final = """\
+{title}
+{rule}
+
+Read it: open report.html in a browser. It is the whole report in one file and needs no network.
+
+Check it: python3 verify.py says whether every file is as it was written; so does
+sha256sum -c manifest-sha256.txt. "reportgen verify" also says which of its statements still hold.
+
+Build it again: with Python 3.11 or newer, install requirements.txt and reportgen {version}, and run
+reportgen build in this folder.
+
+  report.html            the report
+  report.json            its numbers, statements and sources
+  figures/               each figure as a picture, as a table and as a Vega-Lite specification
+  content/, mkdocs.yml   what the report was written as
+{data}  provenance.json        which files, settings and statistics each figure comes from
+  ro-crate-metadata.json the same for catalogues
+  manifest-sha256.txt    the SHA-256 of every other file; its own SHA-256 is the archive's identity
+{cite}"""
+
+
+def read_cited_report(config_file: Path) -> CitedReport:
+    """Read how the report of a ``mkdocs.yml`` is cited; raise a ReportError if it does not say so."""
+    with collect_warnings() as words:
+        config, plugin = load_configuration(config_file, strict=False, words=words)
+    citation = plugin.make_project(config).settings.citation
+    if citation is None:
+        step = 'Add citation: to the reportgen plugin, with authors: [{name: "Given Family"}] at least'
+        raise make_error(config_file.name, "it does not say how the report is cited", step, Stage.SETTINGS)
+    return make_cited_report(citation, config, find_provenance(config_file.resolve().parent))
+
+
+def archive_report(
+    config_file: Path,
+    target: Path,
+    options: Options,
+    *,
+    progress: Callable[[int, int], None],
+    warn: Callable[[str], None],
+) -> Packed:
+    """Build the site if it is not up to date, and pack the report into a zip file.
+
+    ``progress`` is called with what is done and the whole, while drawing and while packing. Raises a
+    ReportError with every problem: the report's own, files that cannot be packed or look like credentials;
+    nothing is written then. With strict options, warnings and files that are not committed are errors.
+    """
+    _build(config_file, options, progress, warn)
+    archiving = _open(config_file, options)
+    members = [
+        *list_project_files(archiving.config, archiving.root, archiving.report),
+        *archiving.list_data(),
+    ]
+    problems = [*check_members(members, archiving.root)]
+    if not any(one.severity is Severity.ERROR for one in problems):
+        problems += find_secrets(members, options.allowed)
+    problems += _check_commit(archiving)
+    if any(one.severity is Severity.ERROR for one in problems) or (options.is_strict and problems):
+        raise ReportError(*problems)
+    for problem in problems:
+        warn(str(problem))
+    outputs = [*archiving.list_outputs()]
+    described = _describe(archiving, members, outputs)
+    members += [*outputs, *archiving.list_texts(), Member(PROVENANCE, described.encode())]
+    # Of two with one path, such as a licence in the content, the first is taken.
+    members = list({member.path: member for member in reversed(members)}.values())
+    files = hash_members(members)
+    figures = json.loads(described)["figures"]
+    title = archiving.cited.title if archiving.cited else archiving.config.site_name
+    abstract, date = archiving.config.site_description or "", archiving.provenance.date
+    crate = describe_crate(files, figures, title=title, abstract=abstract, date=date, cited=archiving.cited)
+    members.append(Member(CRATE, crate.encode()))
+    files = dict(sorted((files | hash_members(members[-1:])).items()))
+    return write_archive(target, members, files, date, progress=progress)
+
+
+def write_report_file(
+    config_file: Path,
+    target: Path,
+    options: Options,
+    *,
+    progress: Callable[[int, int], None],
+    warn: Callable[[str], None],
+) -> int:
+    """Build the site if it is not up to date, and write it as one HTML file; returns its size in bytes."""
+    site = _build(config_file, options, progress, warn)
+    content = write_one_file(site, live=options.is_live, links="embedded").encode()
+    replace_file(str(target), content)
+    if len(content) > _LARGE and options.is_live:
+        warn(f"{target.name} has {len(content) / 1e6:.0f} MB; --no-live leaves out what makes figures live")
+    return len(content)
+
+
+def _build(
+    config_file: Path, options: Options, progress: Callable[[int, int], None], warn: Callable[[str], None]
+) -> Path:
+    if not check_unchanged(config_file, strict=options.is_strict):
+        publish(config_file, strict=options.is_strict, progress=progress, warn=warn)
+    with collect_warnings() as words:
+        return Path(load_configuration(config_file, strict=False, words=words)[0].site_dir)
+
+
+def _open(config_file: Path, options: Options) -> _Archiving:
+    with collect_warnings() as words:
+        config, plugin = load_configuration(config_file, strict=False, words=words)
+    report, _ = draft_report(config_file, progress=lambda _done, _all: None)
+    root = config_file.resolve().parent
+    provenance = find_provenance(root)
+    citation, cited = plugin.make_project(config).settings.citation, None
+    if citation:
+        citation = citation.model_copy(update={"version": options.version or citation.version})
+        cited = make_cited_report(citation, config, provenance)
+    repository = find_repository(root)
+    head = repository.find_head() if repository else None
+    scratch = make_temporary_folder(cache_folder(root))
+    is_modified = bool(repository and head and repository.is_modified(head.hash, scratch))
+    return _Archiving(
+        config, root, report, provenance, plugin.data_folder, cited, options, scratch, is_modified=is_modified
+    )
+
+
+def _check_commit(archiving: _Archiving) -> Iterator[Diagnostic]:
+    """Find what an archive cannot say for certain of where it comes from."""
+    if archiving.is_modified:
+        message = "files differ from the last commit, so the commit that the archive names does not have them"
+        yield _warn(message, "Commit them first")
+    elif not archiving.provenance.commit:
+        yield _warn("the report is in no git repository, so the archive names no commit", "")
+    if not archiving.provenance.date:
+        yield _warn("the report has no date", "Commit it, or set SOURCE_DATE_EPOCH")
+    if archiving.cited is None:
+        step = "Add citation: to the reportgen plugin"
+        yield _warn("the report does not say how it is cited, or under which licence", step)
+    elif archiving.cited.citation.license is None:
+        yield _warn("the report's citation names no licence", "Add license: to it, such as CC-BY-4.0")
+
+
+def _warn(message: str, step: str) -> Diagnostic:
+    return Diagnostic(SourceLocation("mkdocs.yml"), message, step, Stage.SITE, Severity.WARNING)
+
+
+def _describe(archiving: _Archiving, members: list[Member], outputs: list[Member]) -> str:
+    """Write ``provenance.json``."""
+    report = archiving.report
+    inputs = {path: file.sha256 for path, file in hash_members(members).items()}
+    # Whatever of them the archive has, figures were drawn from these.
+    inputs |= {file.path: file.sha256 for source in report.sources.values() for file in source.files}
+    hashes = {path: file.sha256 for path, file in hash_members(outputs).items()}
+    commit, data, modified = archiving.provenance, archiving.options.data, archiving.is_modified
+    return describe_provenance(report, commit, InputFiles(inputs), hashes, data=data, modified=modified)

@@ -1,0 +1,180 @@
+"""Whether the parts of an archive agree: numbers, tables, the HTML file, provenance and metadata."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.archive import crate, intact, provenance
+from reportgen.core.errors import make_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reportgen.archive.unpacking import OpenedArchive
+
+_HTML: Final = "report.html"
+_JSON: Final = "report.json"
+# Readings of a curve in report.json, each at a step.
+_READINGS: Final = ("first", "last", "best", "highest", "lowest")
+_PRECISION: Final = 1e-8
+"""Relative; tables are written with ten digits."""
+
+
+def find_inconsistencies(
+    archive: OpenedArchive, report: Mapping[str, Any], sources: Mapping[str, Any]
+) -> list[str]:
+    """Find what of an archive contradicts the rest, a line each; ``sources`` is its ``provenance.json``."""
+    hashes = _read_hashes(archive)
+    figures = sources["figures"]
+    page = _ReadPage()
+    page.feed(archive.read(_HTML).decode("utf-8", "replace"))
+    page.close()
+    return [
+        *_compare_hashes(sources, hashes),
+        *_compare_crate(archive, hashes),
+        *_compare_tables(report, figures, page),
+        *_compare_statements(report, page),
+        *_compare_numbers(archive, report),
+    ]
+
+
+def _read_hashes(archive: OpenedArchive) -> dict[str, str]:
+    files, problems = intact.read_manifest(archive.read(intact.MANIFEST))
+    if problems:
+        raise make_error(f"{archive.name}/{intact.MANIFEST}", problems[0])
+    return files
+
+
+def _compare_hashes(sources: Mapping[str, Any], hashes: Mapping[str, str]) -> Iterator[str]:
+    """Compare files with the hashes that ``provenance.json`` has of them."""
+    for figure in sources["figures"]:
+        for one in figure["outputs"]:
+            if hashes.get(one["path"]) != one["sha256"]:
+                yield f"{one['path']}: not the file that was written for {figure['id']}"
+    inputs = {one["path"]: one["sha256"] for figure in sources["figures"] for one in figure["inputs"]}
+    for path, sha256 in sorted((inputs | sources["report"]).items()):
+        if hashes.get(path, sha256) != sha256:
+            yield f"{path}: not the file that {provenance.NAME} names"
+
+
+def _compare_crate(archive: OpenedArchive, hashes: Mapping[str, str]) -> Iterator[str]:
+    try:
+        graph = json.loads(archive.read(crate.NAME))["@graph"]
+        described = {one["name"]: one["sha256"] for one in graph if one["@type"] == "File"}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise make_error(f"{archive.name}/{crate.NAME}", f"it cannot be read ({error})") from error
+    for path, sha256 in sorted(described.items()):
+        if hashes.get(path) != sha256:
+            yield f"{path}: not the file that {crate.NAME} names"
+    for path in sorted(hashes.keys() - described.keys() - {crate.NAME}):
+        yield f"{path}: {crate.NAME} does not name it"
+
+
+def _compare_tables(
+    report: Mapping[str, Any], figures: Sequence[Mapping[str, Any]], page: _ReadPage
+) -> Iterator[str]:
+    shown = {provenance.hash_table(rows[0], rows[1:]) for rows in page.tables if rows}
+    known = {figure["id"]: figure["table"] for figure in figures}
+    for figure, sha256 in known.items():
+        if sha256 not in shown:
+            yield f"{_HTML}: the table of {figure} is not the one that was drawn"
+    for one in report["pages"]:
+        for table in one["tables"]:
+            name, rows = (
+                f"{one['path']}#{table['id']}",
+                [[cell["text"] for cell in row] for row in table["rows"]],
+            )
+            if known.get(name) != provenance.hash_table(table["header"], rows):
+                yield f"{_JSON}: the table {name} is not the one that was drawn"
+
+
+def _compare_statements(report: Mapping[str, Any], page: _ReadPage) -> Iterator[str]:
+    shown = {"".join(words.split()) for words in page.statements}
+    for one in report["pages"]:
+        for statement in one["statements"]:
+            if "".join(statement["words"].split()) not in shown:
+                yield f'{_HTML}: "{statement["words"]}", of {one["path"]}:{statement["line"]}, is not there'
+
+
+def _compare_numbers(archive: OpenedArchive, report: Mapping[str, Any]) -> Iterator[str]:
+    """Compare the numbers of ``report.json`` with the points of each figure's CSV file."""
+    for page in report["pages"]:
+        for figure in page["figures"]:
+            path = next((name for name in figure["files"] if name.endswith(".csv")), "")
+            series = figure["numbers"].get("series")
+            if not path or not isinstance(series, list) or not all(isinstance(one, dict) for one in series):
+                continue
+            rows = list(csv.DictReader(io.StringIO(archive.read(path).decode("utf-8", "replace"))))
+            for one in series:
+                for what, expected, found in _pair_numbers(one, figure["numbers"], rows):
+                    if not any(_is_equal(expected, value) for value in found):
+                        yield f"{path}: {what} of {one['name']} is not the {expected:g} of {_JSON}"
+
+
+def _pair_numbers(
+    one: Mapping[str, Any], numbers: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
+) -> Iterator[tuple[str, float, list[str]]]:
+    """Pair each number of a series with the cells that have to hold it."""
+    own = [row for row in rows if row.get("series") == one["name"]]
+    if "score" in one:
+        for name in ("score", "low", "high"):
+            if one[name] is not None:
+                yield name, one[name], [row.get(name, "") for row in own]
+    elif not numbers.get("smooth") and not numbers.get("bins"):
+        for name in _READINGS:
+            reading = one.get(name)
+            if reading:
+                at_step = [
+                    row.get("value", "") for row in own if _is_equal(reading["step"], row.get("step", ""))
+                ]
+                yield f"the {name} reading", reading["value"], at_step
+
+
+def _is_equal(number: float, text: str) -> bool:
+    try:
+        return math.isclose(number, float(text), rel_tol=_PRECISION, abs_tol=1e-12)
+    except ValueError:
+        return False
+
+
+class _ReadPage(HTMLParser):
+    """Collects the texts of tables and of bound statements from a page of ours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: list[list[list[str]]] = []
+        self.statements: list[str] = []
+        self._cell = self._bound = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a table, a row, a cell or a statement."""
+        classes = (dict(attrs).get("class") or "").split()
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr" and self.tables:
+            self.tables[-1].append([])
+        elif tag in {"td", "th"} and self.tables and self.tables[-1]:
+            self.tables[-1][-1].append("")
+            self._cell = True
+        if "rg-bound" in classes:
+            self.statements.append("")
+            self._bound = True
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a cell or a statement."""
+        if tag in {"td", "th"}:
+            self._cell = False
+        if tag in {"a", "span"}:
+            self._bound = False
+
+    def handle_data(self, data: str) -> None:
+        """Add text to the cell and the statement that it is in."""
+        if self._cell:
+            self.tables[-1][-1][-1] += data
+        if self._bound:
+            self.statements[-1] += data

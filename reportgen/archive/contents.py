@@ -1,0 +1,158 @@
+"""Which files of a report belong into its archive, and which may not leave the machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections import defaultdict
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
+from reportgen.core.repository import find_boundary
+from reportgen.site.files import filter_shown, list_content_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mkdocs.config.defaults import MkDocsConfig
+
+    from reportgen.draft.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of an archive: its bytes, or the file that has them.
+
+    ``sha256`` is that of the file when the report was drafted, empty if the draft did not read it.
+    """
+
+    path: str
+    content: bytes | Path
+    sha256: str = ""
+
+
+def list_project_files(config: MkDocsConfig, root: Path, report: Report) -> Iterator[Member]:
+    """List ``mkdocs.yml``, the content, the theme's own folder and the code that charts are drawn by."""
+    config_file = Path(config.config_file_path or root / "mkdocs.yml")
+    paths = [config_file, *(Path(path) for path in config.hooks)]
+    paths += [Path(file.abs_src_path or "") for file in filter_shown(list_content_files(config, root))]
+    paths += [root / function for function in _list_code(report)]
+    paths += [path for path in sorted(root.glob("LICEN[CS]E*")) if path.is_file()]
+    if config.theme.custom_dir:
+        paths += [path for path in sorted(Path(config.theme.custom_dir).rglob("*")) if path.is_file()]
+    for path in dict.fromkeys(paths):
+        yield Member(Path(os.path.relpath(path, root)).as_posix(), path)
+
+
+def _list_code(report: Report) -> Iterator[str]:
+    blocks = (block for page in report.pages for block in page.blocks)
+    for function in (getattr(block.settings, "function", None) for block in blocks):
+        if function:
+            yield function.partition(":")[0]
+
+
+def list_data_files(root: Path, report: Report) -> Iterator[Member]:
+    """List the data files that the report reads, and the settings of their sources."""
+    for source in report.sources.values():
+        if source.location.file.endswith("source.yml"):
+            yield Member(source.location.file, root / source.location.file)
+        for file in source.files:
+            yield Member(file.path, root / file.path, file.sha256)
+
+
+_LONGEST_NAME: Final = 255
+_UNPORTABLE: Final = re.compile(r'[:*?"<>|]|[. ](?:/|$)')
+_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+
+
+def check_members(members: Iterable[Member], root: Path) -> Iterator[Diagnostic]:
+    """Find members that cannot be packed, and names that not every system can unpack."""
+    boundary, twins = find_boundary(root), defaultdict(list)
+    for member in members:
+        twins[unicodedata.normalize("NFC", member.path).casefold()].append(member.path)
+        if member.path.startswith(("../", "/")):
+            step = "Move it into the folder of mkdocs.yml; data may also be left out with --data none"
+            yield _make_problem(member.path, "it lies outside the folder of the report", step)
+            continue
+        if not member.path.isprintable() or "\\" in member.path:
+            step = "Give it another name, without control characters and backslashes"
+            yield _make_problem(ascii(member.path), "not every system can unpack this name", step)
+        elif max(len(part.encode()) for part in member.path.split("/")) > _LONGEST_NAME:
+            yield _make_problem(member.path, f"its name has more than {_LONGEST_NAME} bytes", "Shorten it")
+        elif _UNPORTABLE.search(member.path):
+            yield _make_problem(member.path, "Windows cannot unpack this name", "", Severity.WARNING)
+        if isinstance(member.content, Path):
+            yield from _check_file(member, member.content, boundary.resolve_outside(member.content))
+    for paths in twins.values():
+        if len(paths) > 1:
+            message = f"on some systems this is the same name as {', '.join(paths[1:])}"
+            yield _make_problem(paths[0], message, "", Severity.WARNING)
+
+
+def _check_file(member: Member, path: Path, outside: str | None) -> Iterator[Diagnostic]:
+    if outside and path.is_symlink():
+        yield _make_problem(
+            member.path, "it is a link that leads out of the repository", "Copy the file here"
+        )
+    elif not path.is_file():
+        yield _make_problem(member.path, "it is gone, or no file", "Run the command again")
+    else:
+        with path.open("rb") as file:
+            if file.read(len(_POINTER)) == _POINTER:
+                message = "it is a Git LFS pointer, not the file itself"
+                yield _make_problem(member.path, message, "Run git lfs pull")
+
+
+_SECRET_NAMES: Final = (
+    *(".env", ".env.*", ".netrc", "_netrc", ".npmrc", ".pypirc", "*.pem", "*.key", "*.p12", "*.pfx"),
+    *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.kdbx", "credentials", "credentials.json"),
+)
+_SECRETS: Final = {
+    "a private key": re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "an access key of AWS": re.compile(rb"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    "a token of GitHub": re.compile(rb"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})\b"),
+    "a token of GitLab": re.compile(rb"\bglpat-[A-Za-z0-9_-]{20,}"),
+    "a token of Hugging Face": re.compile(rb"\bhf_[A-Za-z0-9]{30,}\b"),
+    "a key of an API": re.compile(rb"\bsk-(?:[a-z]+-)*[A-Za-z0-9_-]{32,}"),
+    "a token of Slack": re.compile(rb"\bxox[abprs]-[A-Za-z0-9-]{10,}"),
+    "a password or token": re.compile(
+        rb"(?i)(?:api[_-]?key|access[_-]?token|auth[_-]?token|secret|passwd|password)['\"]?\s*[:=]\s*"
+        rb"['\"]?(?=[A-Za-z0-9_+/-]*[0-9])[A-Za-z0-9_+/-]{16,}"
+    ),
+}
+# Longer files are data: their names are checked, and their text is that of many runs.
+_LONGEST_CHECKED: Final = 1_000_000
+
+
+def find_secrets(members: Iterable[Member], allowed: Iterable[str]) -> Iterator[Diagnostic]:
+    """Find files that look like credentials, and short texts that hold some; ``allowed`` are paths."""
+    permitted = set(allowed)
+    for member in members:
+        if member.path in permitted:
+            continue
+        step = f"Remove it, or archive it anyway with --allow {member.path}"
+        name = member.path.rpartition("/")[2].lower()
+        if any(fnmatchcase(name, pattern) for pattern in _SECRET_NAMES):
+            yield _make_problem(member.path, "by its name, this file holds credentials", step)
+            continue
+        text = _read_short(member.content)
+        for meaning, pattern in _SECRETS.items():
+            if found := pattern.search(text):
+                line = text.count(b"\n", 0, found.start()) + 1
+                yield _make_problem(member.path, f"this looks like {meaning}", step, line=line)
+
+
+def _read_short(content: bytes | Path) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    return content.read_bytes() if content.stat().st_size <= _LONGEST_CHECKED else b""
+
+
+def _make_problem(
+    file: str, message: str, step: str, severity: Severity = Severity.ERROR, line: int | None = None
+) -> Diagnostic:
+    return Diagnostic(SourceLocation(file, line), message, step, Stage.SITE, severity)

@@ -1,0 +1,208 @@
+"""Checking an archive, in levels: hashes, numbers that agree, statements that still hold, a rebuild."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.archive import intact, provenance
+from reportgen.archive.consistency import find_inconsistencies
+from reportgen.archive.unpacking import open_archive
+from reportgen.core import __version__
+from reportgen.core.cache import Cache, FileHashes, make_temporary_folder
+from reportgen.core.errors import make_error
+from reportgen.core.words import format_count
+from reportgen.settings.loading import read_project_settings
+from reportgen.settings.report import Project
+from reportgen.site.outputs import describe_statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reportgen.archive.unpacking import OpenedArchive
+
+_LEVELS: Final = ("intact", "consistent", "statements", "rebuild")
+_CONFIG: Final = "mkdocs.yml"
+_ALTAIR: Final = "```altair"
+_LONGEST_REBUILD: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a check found, in lines, worst first."""
+
+    lines: tuple[str, ...]
+    is_right: bool
+
+
+def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
+    """Verify an archive up to a level; raise a ReportError if it is none, or cannot be checked so far.
+
+    What a lower level finds does not keep the next ones from being checked, where the archive can be read.
+    """
+    identity, problems = intact.check_folder(path) if path.is_dir() else intact.check_zip(path)
+    lines = [f"Intact: every file is as it was written. Identity: {identity}"]
+    if problems:
+        lines = [f"Not intact: {format_count(len(problems), 'problem')}."]
+    # Without an identity, the archive cannot be read.
+    for name in _LEVELS[1 : _LEVELS.index(level) + 1] if identity else ():
+        found = _CHECKS[name](path, python)
+        problems = [*found.problems, *problems]
+        lines.append(found.result)
+    return Verified((*problems, *lines), is_right=not problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What one level found: its problems, and its result in a line."""
+
+    problems: list[str]
+    result: str
+
+
+def _check_consistency(path: Path, _python: Path | None) -> _Finding:
+    with open_archive(path) as archive:
+        report, sources = _read_json(archive, "report.json"), _read_json(archive, provenance.NAME)
+        problems = find_inconsistencies(archive, report, sources)
+    if problems:
+        return _Finding(problems, f"Not consistent: {format_count(len(problems), 'difference')}.")
+    figures = format_count(len(sources["figures"]), "figure and table", "figures and tables")
+    return _Finding([], f"Consistent: {figures} agree in report.json, their files and report.html.")
+
+
+def _unpack(path: Path) -> tuple[Path, dict[str, Any]]:
+    """Unpack an archive into a folder that is removed at exit; returns it and the archive's report.
+
+    Raises a ReportError if the archive has no data, so that nothing can be computed again.
+    """
+    folder = make_temporary_folder(Path(tempfile.gettempdir()))
+    with open_archive(path) as archive:
+        if _read_json(archive, provenance.NAME)["data"] == "none":
+            step = "Only the levels intact and consistent can be checked"
+            raise make_error(archive.name, "it was archived without its data", step)
+        archive.unpack(folder)
+        return folder, _read_json(archive, "report.json")
+
+
+def _read_json(archive: OpenedArchive, name: str) -> dict[str, Any]:
+    try:
+        value: dict[str, Any] = json.loads(archive.read(name))
+        known = value["format"] == provenance.FORMAT
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise make_error(f"{archive.name}/{name}", f"it cannot be read ({error})") from error
+    if not known:
+        step = "Verify it with the version of reportgen that wrote it"
+        raise make_error(f"{archive.name}/{name}", f"format {value['format']} is not known", step)
+    return value
+
+
+def _check_statements(path: Path, _python: Path | None) -> _Finding:
+    """Judge the statements of an archive again; nothing that it holds is run."""
+    from reportgen.draft.report import draft  # noqa: PLC0415 - imports the statistics
+
+    folder, report = _unpack(path)
+    content, settings = read_project_settings(folder / _CONFIG, _CONFIG)
+    pages = tuple(page["path"] for page in report["pages"] if not page["generated"])
+    for page in pages:
+        _leave_out_code(folder / content / page)
+    settings = settings.model_copy(update={"allow_code": False, "follow_links": False})
+    scratch = make_temporary_folder(folder)
+    project = Project(folder, content, pages, settings)
+    drafted = draft(project, Cache(scratch), FileHashes(scratch))
+    now = {
+        (path, one.number): describe_statement(one)
+        for path, statements in drafted.statements.items()
+        for one in statements
+    }
+    before = {(page["path"], one["number"]): one for page in report["pages"] for one in page["statements"]}
+    changed = [*_list_changed(before, now)]
+    tool = report["generator"]["version"]
+    by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
+    same = f"{len(before) - len(changed)} of {format_count(len(before), 'statement')}"
+    return _Finding(changed, f"Statements: {same} are as they were, {by}.")
+
+
+def _list_changed(
+    before: Mapping[tuple[str, int], Mapping[str, Any]], now: Mapping[tuple[str, int], Mapping[str, Any]]
+) -> Iterator[str]:
+    changed = []
+    for place, was in before.items():
+        one = now.get(place)
+        where = f'{place[0]}:{was["line"]}: "{was["words"]}"'
+        if one is None:
+            changed.append((1, f"{where}: {was['truth']}, and cannot be judged any more"))
+        elif one["truth"] != was["truth"]:
+            changed.append((0, f"{where}: {was['truth']} then, {one['truth']} now. {one['found']}"))
+    yield from (line for _, line in sorted(changed))
+
+
+def _leave_out_code(page: Path) -> None:
+    """Blank out the blocks of a page that run code; its other lines keep their numbers."""
+    lines, end = page.read_text("utf-8").split("\n"), ""
+    for number, line in enumerate(lines):
+        start = line.lstrip().startswith(_ALTAIR) and not end
+        if start or end:
+            lines[number] = ""
+        if start:
+            end = line.lstrip()[: line.lstrip().index("altair")]
+        elif end and line.strip().startswith(end) and not line.strip().strip(end[0]):
+            end = ""
+    page.write_text("\n".join(lines), "utf-8")
+
+
+def _check_rebuild(path: Path, python: Path | None) -> _Finding:
+    """Build the site of an archive with the Python of the user's choice, and compare its figures.
+
+    Unlike all other levels, it runs what the archive holds.
+    """
+    if python is None:
+        step = "Make a virtual environment with the archive's requirements.txt, and name it with --python"
+        raise make_error("--python", "it is not known which Python has the packages of the archive", step)
+    folder, report = _unpack(path)
+    names = [name for page in report["pages"] for one in page["figures"] for name in one["files"]]
+    before = {name: (folder / name).read_bytes() for name in names}
+    date = report["date"]
+    moment = str(int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp())) if date else "0"
+    command = [str(python), "-P", "-m", "reportgen", "build", "--force", "-f", str(folder / _CONFIG)]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": moment, "REPORTGEN_CACHE_DIR": str(folder / ".cache")}
+    done = subprocess.run(  # noqa: S603 - the user's own Python
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False,
+        timeout=_LONGEST_REBUILD,
+    )  # fmt: skip
+    if done.returncode:
+        raise make_error(_CONFIG, f"it cannot be built: {done.stderr.strip()[-2000:]}")
+    differing = []
+    for name, content in before.items():
+        built = folder / "site" / name
+        if not built.is_file() or built.read_bytes() != content:
+            differing.append(f"{name}: {'other bytes' if built.is_file() else 'not built'}")
+    result = "Not the same when built again" if differing else "Built again: every figure is the same"
+    return _Finding(differing, f"{result}.")
+
+
+_CHECKS: Final = {
+    "consistent": _check_consistency,
+    "statements": _check_statements,
+    "rebuild": _check_rebuild,
+}
+
+
+def find_figure(file: Path, container: Path) -> Verified:
+    """Find which figure of an archive a file is, such as a downloaded picture; by its bytes alone."""
+    with open_archive(container) as archive:
+        sources = _read_json(archive, provenance.NAME)
+    with file.open("rb") as stream:
+        digest = intact.hash_file(stream)
+    for figure in sources["figures"]:
+        for one in figure["outputs"]:
+            if one["sha256"] == digest:
+                inputs = ", ".join(each["path"] for each in figure["inputs"])
+                lines = (f"{figure['id']}: this is {one['path']}, drawn from {inputs}",)
+                return Verified(lines, is_right=True)
+    return Verified((f"{file.name}: no figure of {container.name} has these bytes",), is_right=False)

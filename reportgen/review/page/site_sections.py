@@ -1,0 +1,154 @@
+"""A review in the pages of a built site: what changed on each, and on the front page of them all."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.core.words import format_count
+from reportgen.review import words
+from reportgen.review.compare import count_changes
+from reportgen.review.model import LONGEST_NAME, ProblemChanges, clip, write_review
+from reportgen.review.page.document import (
+    MOST_FIGURES,
+    describe_page,
+    describe_source,
+    order_figures,
+    write_page,
+)
+from reportgen.review.page.judged import list_numbers, list_statements
+from reportgen.review.page.wording import cut, make_visible
+from reportgen.site.assembly import Additions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.review.model import FigureChange, PageChange, Review, TableChange
+    from reportgen.review.snapshot import Snapshot
+
+MOST_ROWS: Final = 20
+"""Numbers of a page; the review's own page has the others."""
+
+_PARTS: Final = ("statements", "numbers", "figures", "tables", "pages", "sources")
+
+
+def make_additions(review: Review, head: Snapshot) -> Additions:
+    """What a site says of the changes to its report, whose state is ``head``."""
+    base = make_visible(review).base
+    titles = {page["path"]: page["title"] for page in head.report["pages"]}
+    pages = _split_by_page(review, head) if base.built else {}
+    anchors = {
+        (one.page, one.id): f"figure-{number}"
+        for number, one in enumerate(order_figures(review)[:MOST_FIGURES], start=1)
+    }
+    sections = {path: _describe_changes(page, anchors) for path, page in pages.items()}
+    gone = [one for one in make_visible(review).pages if one.change == "gone"]
+    front = {
+        "verdict": words.describe_findings(review)
+        if base.built
+        else f"There is no earlier report to compare with: {base.why}",
+        "pages": [
+            {"path": path, "title": titles[path], "summary": section["summary"]}
+            for path, section in sections.items()
+        ],
+        "gone": cut(gone, describe_page) if base.built else cut(()),
+    }
+    name = words.format_origin(base.model_copy(update={"built": True}))
+    return Additions(name, sections, front, write_review(review), partial(write_page, review))
+
+
+def _split_by_page(review: Review, head: Snapshot) -> dict[str, Review]:
+    """The part of a review that is about each page of the report, where there is any."""
+    parts: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for name in ("statements", "numbers", "figures", "tables"):
+        for one in getattr(review, name):
+            parts[one.page][name].append(one)
+    for page in review.pages:
+        parts[page.path]["pages"].append(page)
+    sources = {one.name: one for one in review.sources}
+    for path, name in sorted(_list_used_sources(head)):
+        if name in sources:
+            parts[path]["sources"].append(sources[name])
+    found = {}
+    for path in (page["path"] for page in head.report["pages"]):
+        if own := parts.get(clip(path, LONGEST_NAME)):
+            update = {name: tuple(own[name]) for name in _PARTS}
+            part = review.model_copy(update={**update, "problems": ProblemChanges()})
+            found[path] = make_visible(part.model_copy(update={"counts": count_changes(part)}))
+    return found
+
+
+def _list_used_sources(head: Snapshot) -> set[tuple[str, str]]:
+    """Pages with each source that they show something of."""
+    used = {(one.page, name) for one in head.figures for name in one.sources or ()}
+    used |= {(one.page, name) for one in head.tables for name in one.sources or ()}
+    used |= {(one.page, one.request.source) for one in (head.drafted.numbers if head.drafted else ())}
+    return {(clip(page, LONGEST_NAME), clip(name, LONGEST_NAME)) for page, name in used}
+
+
+def _describe_changes(review: Review, anchors: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """What a page's section says, for its template; ``review`` is about nothing else."""
+    page = next(iter(review.pages), None)
+    if page is not None and page.change == "new":
+        return {"summary": "New page.", "is_new": True}
+    numbers = list_numbers(review)
+    rows = [row for group in (*numbers["groups"], *numbers["others"]) for row in group["listed"].shown]
+    statements = list_statements(review)["groups"]
+    return {
+        "summary": _summarize(review, page),
+        "is_new": False,
+        "statements": [group for group in statements if group["key"] != "others"],
+        "reworded": next((one["listed"].count for one in statements if one["key"] == "others"), 0),
+        "rows": rows[:MOST_ROWS],
+        "more_rows": max(0, numbers["count"] - MOST_ROWS),
+        "tests": numbers["tests"] if any(row["p"] for row in rows) else "",
+        "shown": [
+            *(_describe_figure(one, anchors) for one in review.figures),
+            *(_describe_table(one) for one in review.tables),
+        ],
+        "text": _describe_text(page),
+        "sources": [describe_source(one) for one in review.sources],
+    }
+
+
+def _summarize(review: Review, page: PageChange | None) -> str:
+    """What matters most on a page, in one sentence."""
+    if review.statements or review.numbers:
+        return words.describe_findings(review)
+    figures, tables = len(review.figures), len(review.tables)
+    said = [
+        f"{format_count(figures, 'figure')} changed" if figures else "",
+        f"{format_count(tables, 'table')} changed" if tables else "",
+        _describe_text(page),
+    ]
+    summary = ", ".join(filter(None, said)) or "data changed, and nothing that is shown of them"
+    return f"{summary[0].upper()}{summary[1:]}."
+
+
+def _describe_text(page: PageChange | None) -> str:
+    """``renamed from old.md, 3 lines added``; empty where the text is as it was."""
+    if page is None:
+        return ""
+    renamed = f"renamed from {page.was_path}" if page.was_path else ""
+    return ", ".join(filter(None, [renamed, describe_page(page)["lines"]])) or "another title"
+
+
+def _describe_figure(figure: FigureChange, anchors: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    return {
+        "title": figure.title,
+        "anchor": "" if figure.change == "gone" else figure.id,
+        "words": words.describe_shown(figure),
+        "notes": figure.definitions,
+        "review": anchors.get((figure.page, figure.id), ""),
+    }
+
+
+def _describe_table(table: TableChange) -> dict[str, Any]:
+    return {
+        "title": table.title or table.id,
+        "anchor": "" if table.change == "gone" else table.id,
+        "words": words.describe_shown(table),
+        "notes": (),
+        "review": "",
+    }

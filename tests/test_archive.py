@@ -1,0 +1,380 @@
+"""Archives: what is in one, what changes it, and what is found in one that was changed."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import random
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+from command_line import run
+from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
+
+from reportgen.archive import intact
+from reportgen.cli.main import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CITED = """
+site_name: Small
+site_description: Two methods on a small benchmark.
+docs_dir: content
+theme: {name: reportgen}
+plugins:
+  - reportgen:
+      citation:
+        authors:
+          - {name: Ada Lovelace, orcid: 0000-0002-1825-0097, affiliation: Analytical Engines}
+          - {name: Example Lab, kind: organization}
+        license: CC-BY-4.0
+        version: "1.0"
+        doi: 10.5281/zenodo.1234567
+"""
+REPORT = {
+    "mkdocs.yml": CITED,
+    "content/index.md": PAGE + "\nMEL ends [above GRPO]{claim='final(MEL) > final(GRPO)'}.\n",
+    "content/other.md": "# Other\n\n```curve\nsource: other\ntitle: Other accuracy\n```\n",
+    "data/other.csv": RUNS,
+    "LICENSE": "Do as you like.\n",
+}
+
+
+def git(root: Path, *words: str) -> None:
+    """A git command whose outcome is expected, at a date of its own."""
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    date = {"GIT_AUTHOR_DATE": "2026-11-20T12:00:00Z", "GIT_COMMITTER_DATE": "2026-11-20T12:00:00Z"}
+    subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True, env=date | _PATH)  # noqa: S607
+
+
+_PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+
+
+def commit(root: Path) -> Path:
+    """Put all files of a report into a repository."""
+    git(root, "init", "--quiet")
+    git(root, "add", "-A")
+    git(root, "commit", "--quiet", "-m", "All")
+    return root
+
+
+def invoke(*words: object) -> tuple[int, str]:
+    """A command, and what it says; an error of the program itself is raised."""
+    done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
+    return done.exit_code, done.output
+
+
+def archive(root: Path, name: str = "report.zip", *options: str) -> Path:
+    """The archive of a report, which can be made without a warning."""
+    target = root.parent / f"{root.name}-{name}"
+    done = run(root, "archive", "--to", str(target), "--strict", *options)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def unpack(path: Path, folder: Path) -> Path:
+    """The files of an archive."""
+    with zipfile.ZipFile(path) as file:
+        file.extractall(folder)
+    return folder
+
+
+def pack(folder: Path, path: Path) -> Path:
+    """An archive of changed files, whose manifest is that of these."""
+    content = {name: data for name, data in files_below(folder).items() if name != intact.MANIFEST}
+    lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(content.items()))
+    content[intact.MANIFEST] = "".join(lines).encode()
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in content.items():
+            file.writestr(name, data)
+    return path
+
+
+def read_provenance(path: Path) -> dict[str, Any]:
+    """The figures of an archive's ``provenance.json``, by id."""
+    with zipfile.ZipFile(path) as file:
+        return {one["id"]: one for one in json.loads(file.read("provenance.json"))["figures"]}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A committed report with a citation."""
+    return commit(write_report(tmp_path_factory.mktemp("archived") / "report", REPORT))
+
+
+@pytest.fixture(scope="module")
+def packed(root: Path) -> Path:
+    """Its archive."""
+    return archive(root)
+
+
+def test_an_archive_holds_the_report_and_all_it_comes_from(packed: Path) -> None:
+    """Each file that archive.md names is there, at the top, and only once."""
+    with zipfile.ZipFile(packed) as file:
+        names = file.namelist()
+        assert all(stat.S_IMODE(one.external_attr >> 16) == 0o644 for one in file.infolist())
+        assert {one.date_time for one in file.infolist()} == {(2026, 11, 20, 0, 0, 0)}
+    assert len(names) == len(set(names))
+    assert {
+        *("report.html", "report.json", "figures/index/accuracy.svg", "figures/index/accuracy.csv"),
+        *("figures/index/accuracy.vl.json", "content/index.md", "content/other.md", "data/runs.csv"),
+        *("mkdocs.yml", "requirements.txt", "README.txt", "LICENSE", "CITATION.cff", ".zenodo.json"),
+        *("provenance.json", "ro-crate-metadata.json", "manifest-sha256.txt", "verify.py"),
+    } <= set(names)
+    assert names[:-1] == sorted(names[:-1])
+
+
+def test_the_same_report_gives_the_same_archive_elsewhere(root: Path, packed: Path, tmp_path: Path) -> None:
+    """Not the folder, the locale, the time zone or the cache decides what is in it."""
+    copy = shutil.copytree(root, tmp_path / "elsewhere and further")
+    target = tmp_path / "again.zip"
+    done = run(copy, "archive", "--to", str(target), LC_ALL="C", TZ="Asia/Tokyo", PYTHONHASHSEED="7")
+    assert done.returncode == 0, done.stderr
+    with zipfile.ZipFile(target) as again, zipfile.ZipFile(packed) as first:
+        assert again.read(intact.MANIFEST) == first.read(intact.MANIFEST)
+    assert hashlib.sha256(first_manifest(packed)).hexdigest() in done.stdout
+
+
+def first_manifest(path: Path) -> bytes:
+    """The manifest of an archive."""
+    with zipfile.ZipFile(path) as file:
+        return file.read(intact.MANIFEST)
+
+
+def test_an_archive_is_verified_without_this_program(packed: Path, tmp_path: Path) -> None:
+    """By sha256sum, and by the script in it, which imports nothing of ours."""
+    folder = unpack(packed, tmp_path / "there")
+    subprocess.run(["sha256sum", "--check", "--quiet", intact.MANIFEST], cwd=folder, check=True)  # noqa: S607
+    words = [sys.executable, "-I", str(folder / "verify.py")]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        f"intact: every file is as it was written\n{hashlib.sha256(first_manifest(packed)).hexdigest()}\n"
+    )
+    assert len(Path(intact.__file__).read_text().splitlines()) <= 150
+
+
+def test_every_flipped_bit_is_found(packed: Path, tmp_path: Path) -> None:
+    """Five hundred of them, one at a time, by each of the three programs."""
+    folder, chance = unpack(packed, tmp_path / "there"), random.Random(15)  # noqa: S311 - no secret
+    # sha256sum reads the manifest's own hashes in capitals, too.
+    files = sorted(one for one in folder.rglob("*") if one.is_file() and one.name != intact.MANIFEST)
+    for number in range(500):
+        path = chance.choice(files)
+        before = path.read_bytes()
+        place = chance.randrange(len(before) * 8)
+        after = bytearray(before)
+        after[place // 8] ^= 1 << place % 8
+        path.write_bytes(after)
+        assert intact.check_folder(folder)[1], (path, place)
+        if number % 10 == 0:
+            words = ["sha256sum", "--check", "--strict", "--status", intact.MANIFEST]
+            assert subprocess.run(words, cwd=folder, check=False, capture_output=True).returncode
+            assert invoke("verify", folder, "--level", "intact")[0] == 1
+        path.write_bytes(before)
+    assert intact.check_folder(folder)[1] == []
+
+
+def _edit_html(folder: Path) -> None:
+    page = folder / "report.html"
+    text = page.read_text("utf-8")
+    assert "<td>0.820" in text or "0.82" in text
+    page.write_text(text.replace("0.82", "0.92"), "utf-8")
+
+
+def _edit_csv(folder: Path) -> None:
+    path = folder / "figures/index/accuracy.csv"
+    rows = list(csv.reader(path.read_text().splitlines()))
+    rows[-1][3] = "0.99"
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+
+
+def _edit_json(folder: Path) -> None:
+    path = folder / "report.json"
+    text = path.read_text("utf-8")
+    assert '"value": 0.82' in text
+    path.write_text(text.replace('"value": 0.82', '"value": 0.92'), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("edit", "named"),
+    [
+        (_edit_html, "report.html: the table of index.md#accuracy is not the one that was drawn"),
+        (_edit_csv, "figures/index/accuracy.csv: the last reading of GRPO is not the 0.72 of report.json"),
+        (_edit_json, "report.json: not the file that provenance.json names"),
+        (_edit_json, "figures/index/accuracy.csv: the last reading of MEL is not the 0.92 of report.json"),
+    ],
+    ids=["html", "csv", "json", "json against csv"],
+)
+def test_a_number_edited_in_one_place_is_named(
+    packed: Path, tmp_path: Path, edit: Callable[[Path], None], named: str
+) -> None:
+    """Also by somebody who writes a new manifest."""
+    folder = unpack(packed, tmp_path / "there")
+    edit(folder)
+    path = pack(folder, tmp_path / "edited.zip")
+    code, text = invoke("verify", path)
+    assert code == 1
+    assert named in text
+    assert "Intact: " in text
+    assert "Not consistent: " in text
+
+
+def test_statements_are_judged_again(packed: Path, tmp_path: Path) -> None:
+    """A changed number in the data says which sentence is no longer true."""
+    folder = unpack(packed, tmp_path / "there")
+    assert invoke("verify", folder, "--level", "statements")[0] == 0
+    data = folder / "data/runs.csv"
+    data.write_text(data.read_text().replace("0.84", "0.54"))
+    code, text = invoke("verify", folder, "--level", "statements")
+    assert code == 1
+    assert 'index.md:8: "above GRPO": holds then' in text
+    assert "data/runs.csv: changed" in text
+    assert "Statements: 0 of 1 statement are as they were" in text
+
+
+def test_a_rebuild_gives_the_same_figures(packed: Path) -> None:
+    """With the Python that has the archive's packages."""
+    code, text = invoke("verify", packed, "--level", "rebuild", "--python", sys.executable)
+    assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
+    assert invoke("verify", packed, "--level", "rebuild")[0] == 2
+
+
+def test_a_downloaded_figure_is_found_in_its_archive(packed: Path, tmp_path: Path) -> None:
+    """By its bytes."""
+    folder = unpack(packed, tmp_path / "there")
+    code, text = invoke("verify", folder / "figures/other/other-accuracy.svg", "--in", packed)
+    assert (code, text) == (
+        0,
+        "other.md#other-accuracy: this is figures/other/other-accuracy.svg, drawn from data/other.csv\n",
+    )
+    assert invoke("verify", folder / "mkdocs.yml", "--in", packed)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "changed"),
+    [
+        ({"data/other.csv": RUNS.replace("0.84", "0.85")}, {"other.md#other-accuracy"}),
+        ({"data/other/source.yml": None}, set()),
+        ({"content/other.md": REPORT["content/other.md"] + "\nMore.\n"}, set()),
+        (
+            {"content/other.md": REPORT["content/other.md"].replace("title:", "smooth: 0.5\ntitle:")},
+            {"other.md#other-accuracy"},
+        ),
+    ],
+    ids=["a row", "nothing", "words", "a setting"],
+)
+def test_provenance_changes_with_what_is_behind_a_figure(
+    root: Path, packed: Path, tmp_path: Path, changes: dict[str, str | None], changed: set[str]
+) -> None:
+    """And with nothing else."""
+    copy = shutil.copytree(root, tmp_path / "changed")
+    share_cache(root, copy)
+    for name, content in changes.items():
+        if content is not None:
+            write_file(copy / name, content)
+    git(copy, "commit", "--quiet", "--allow-empty", "-am", "Change")
+    before, after = read_provenance(packed), read_provenance(archive(copy))
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
+def test_data_can_be_frozen_or_left_out(root: Path) -> None:
+    """A frozen archive still knows its statements; one without data says that it cannot."""
+    frozen = archive(root, "frozen.zip", "--data", "frozen")
+    with zipfile.ZipFile(frozen) as file:
+        assert {"data/runs/data.parquet", "data/runs/source.yml"} <= set(file.namelist())
+        assert "data/runs.csv" not in file.namelist()
+    assert invoke("verify", frozen, "--level", "statements")[0] == 0
+    bare = archive(root, "bare.zip", "--data", "none")
+    with zipfile.ZipFile(bare) as file:
+        assert not [name for name in file.namelist() if name.startswith("data/")]
+    assert invoke("verify", bare)[0] == 0
+    code, text = invoke("verify", bare, "--level", "statements")
+    assert code == 2
+    assert "it was archived without its data" in text
+
+
+def test_the_site_can_be_packed_too(root: Path) -> None:
+    """As it was built, for a release that is published."""
+    whole = archive(root, "site.zip", "--site")
+    with zipfile.ZipFile(whole) as file:
+        assert {"site/index.html", "site/.nojekyll", "site/report.json"} <= set(file.namelist())
+
+
+def test_an_archive_is_a_state_for_a_review(root: Path, packed: Path, tmp_path: Path) -> None:
+    """With its data it is read again; without them its numbers are compared."""
+    copy = shutil.copytree(root, tmp_path / "changed")
+    write_file(copy / "data/runs.csv", RUNS.replace("0.84", "0.64"))
+    done = run(copy, "review", str(packed), "--out", "out", "--fail-on", "never")
+    assert done.returncode == 0, done.stderr
+    assert f"Before: {packed.stem}" in done.stdout
+    assert "0.82" in done.stdout
+    same = run(root, "review", str(packed), str(packed), "--out", str(tmp_path / "same"))
+    assert "Nothing changed." in same.stdout
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"data/runs/source.yml": "x"}, ""),
+        ({"content/.env": "TOKEN=1"}, ""),
+        ({"content/deploy.key": "x"}, "content/deploy.key: error: by its name, this file holds credentials"),
+        (
+            {"content/notes.txt": "a\nghp_" + "a1" * 18 + "\n"},
+            "content/notes.txt:2: error: this looks like a token of GitHub",
+        ),
+        (
+            {"content/big.png": "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"},
+            "content/big.png: error: it is a Git LFS pointer, not the file itself. Run git lfs pull.",
+        ),
+        ({"content/a\nb.txt": "x"}, "not every system can unpack this name"),
+    ],
+    ids=["unused", "hidden", "key", "token", "pointer", "newline"],
+)
+def test_what_may_not_be_packed_is_named(
+    root: Path, tmp_path: Path, files: dict[str, str], said: str
+) -> None:
+    """And nothing is written then. Hidden files are not published, and so not archived either."""
+    copy = shutil.copytree(root, tmp_path / "report")
+    share_cache(root, copy)
+    for name, content in files.items():
+        if name != "data/runs/source.yml":
+            write_file(copy / name, content)
+    git(copy, "add", "-A")
+    git(copy, "commit", "--quiet", "--allow-empty", "-m", "More")
+    target = tmp_path / "out.zip"
+    done = run(copy, "archive", "--to", str(target))
+    assert (said in done.stderr) if said else (done.returncode == 0)
+    assert target.exists() is not bool(said)
+    if "--allow" in done.stderr:
+        again = run(copy, "archive", "--to", str(target), "--allow", next(iter(files)))
+        assert again.returncode == 0, again.stderr
+
+
+def test_what_is_not_certain_is_a_warning(tmp_path: Path) -> None:
+    """No repository, no date, no citation; --strict refuses it."""
+    root = write_report(tmp_path / "bare", {"mkdocs.yml": SETTINGS})
+    done = run(root, "archive", SOURCE_DATE_EPOCH="")
+    assert done.returncode == 0
+    assert "the report is in no git repository" in done.stderr
+    assert "the report has no date" in done.stderr
+    assert "Add citation: to the reportgen plugin" in done.stderr
+    with zipfile.ZipFile(root / "bare.zip") as file:
+        assert "CITATION.cff" not in file.namelist()
+    assert run(root, "archive", "--strict").returncode == 1
+
+
+def test_one_file_is_written_alone(root: Path, tmp_path: Path) -> None:
+    """Without an archive around it."""
+    done = run(root, "archive", "--one-file", str(tmp_path / "report.html"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.html").read_text("utf-8").startswith("<!doctype html>")
+    assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]

@@ -1,0 +1,121 @@
+"""Archives that were damaged, or written to do harm: a clear answer, and nothing outside them is touched."""
+
+from __future__ import annotations
+
+import random
+import struct
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from reportgen.archive import intact
+from reportgen.cli.main import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LINE = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  empty.txt\n"
+NAMES = (
+    *("../x", "/etc/x", "a/../../x", "..", "C:\\x", "a\\..\\x", "a//b", "./x", "a/./b", "x/"),
+    *("\x00x", "a\nb", "con", "a" * 300, "\u202egpj.exe", "é", "e\u0301", "~/x", "$HOME/x", "-rf"),
+)
+MANIFESTS = (
+    *("", "x", LINE * 2, LINE[:-1], LINE.upper(), LINE.replace("  ", " "), f"\ufeff{LINE}", "\n" * 100),
+    *(LINE.replace("empty.txt", name) for name in ("../x", "/x", "manifest-sha256.txt", "a\\b", "")),
+)
+
+
+def write_zip(path: Path, members: dict[str, bytes], manifest: str | bytes = LINE) -> Path:
+    """A small archive."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(zipfile.ZipInfo(name), content)
+        file.writestr(intact.MANIFEST, manifest)
+    return path
+
+
+def list_hostile(folder: Path) -> Iterator[Path]:
+    """A hundred and more of them."""
+    good = write_zip(folder / "good.zip", {"empty.txt": b""})
+    for number, name in enumerate(NAMES):
+        yield write_zip(folder / f"name{number}.zip", {"empty.txt": b"", name: b"x"})
+    for number, manifest in enumerate(MANIFESTS):
+        yield write_zip(folder / f"manifest{number}.zip", {"empty.txt": b""}, manifest)
+    whole = good.read_bytes()
+    chance = random.Random(15)  # noqa: S311 - no secret
+    for number in range(40):
+        path = folder / f"cut{number}.zip"
+        path.write_bytes(whole[: chance.randrange(len(whole))])
+        yield path
+    for number in range(40):
+        path, torn = folder / f"torn{number}.zip", bytearray(whole)
+        for _ in range(3):
+            torn[chance.randrange(len(torn))] = chance.randrange(256)
+        path.write_bytes(torn)
+        yield path
+    yield from _list_special(folder, whole)
+
+
+def _list_special(folder: Path, whole: bytes) -> Iterator[Path]:
+    link = zipfile.ZipInfo("link")
+    link.external_attr = 0o120777 << 16
+    path = folder / "link.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(link, "/etc/passwd")
+        file.writestr(intact.MANIFEST, LINE)
+    yield path
+    path = folder / "twice.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("empty.txt", "")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            file.writestr("empty.txt", "x")
+        file.writestr(intact.MANIFEST, LINE)
+    yield path
+    # The flag of encryption, in both headers of the first member.
+    path, locked = folder / "encrypted.zip", bytearray(whole)
+    locked[6] |= 1
+    locked[whole.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(locked)
+    yield path
+    # A size that is not the member's own.
+    path, larger = folder / "size.zip", bytearray(whole)
+    struct.pack_into("<I", larger, whole.index(b"PK\x01\x02") + 24, 0xFFFFFFF0)
+    path.write_bytes(larger)
+    yield path
+    yield write_zip(folder / "bomb.zip", {"empty.txt": b"\0" * 300_000_000})
+    for name in ("report.json", "provenance.json", "ro-crate-metadata.json", "report.html"):
+        deep = "[" * 100_000
+        yield write_zip(folder / f"deep-{name}.zip", {name: deep.encode(), "empty.txt": b""})
+
+
+def test_a_hundred_hostile_archives(tmp_path: Path) -> None:
+    """Each is refused with a sentence, at every level, and only their own folder has files afterwards."""
+    folder = tmp_path / "zips"
+    folder.mkdir()
+    count = 0
+    for path in list_hostile(folder):
+        count += 1
+        for level in ("intact", "statements"):
+            done = CliRunner().invoke(cli, ["verify", str(path), "--level", level])
+            assert done.exception is None or isinstance(done.exception, SystemExit), (path, done.exception)
+            # What differs may be no file: a date, or the size that a header gives.
+            is_header = path.name.startswith(("torn", "size"))
+            expected = {0, 1, 2} if is_header and level == "intact" else {1, 2}
+            assert done.exit_code in expected, (path, done.output)
+            assert done.output.strip(), path
+        if path.stat().st_size > 1_000_000:
+            path.unlink()
+    assert count >= 100
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_reviewing_a_hostile_archive_is_refused(tmp_path: Path) -> None:
+    """It is unpacked only if every name in it stays inside."""
+    path = write_zip(tmp_path / "x.zip", {"../../evil": b"x", "report.json": b"{}"})
+    done = CliRunner().invoke(cli, ["review", str(path), str(path), "-f", __file__])
+    assert done.exit_code == 2
+    assert "a name that leads elsewhere" in done.output
+    assert not (tmp_path.parent / "evil").exists()
