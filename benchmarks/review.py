@@ -104,7 +104,8 @@ def write_site(folder: Path, count: int, *, version: int) -> None:
         path = f"page-{start // 50:03}.md"
         places = range(start, min(start + 50, count))
         figures = [_describe_figure(f"figure-{place}", place, version) for place in places]
-        page: dict[str, object] = {"path": path, "title": path, "statements": [], "stacks": [], "tables": []}
+        lists: dict[str, object] = {"statements": [], "stacks": [], "tables": [], "observations": []}
+        page = {"path": path, "title": path, **lists}
         pages.append({**page, "figures": figures})
         for place in places:
             points = folder / f"figure-{place}.csv"
