@@ -86,6 +86,19 @@ def test_an_unknown_source_is_told_without_the_parts_of_others(tmp_path: Path) -
     assert 'Did you mean "runs/deep7"? The only source is runs.' in data.problems("runs/dep7")[0]
 
 
+def test_what_stands_for_data_is_named(tmp_path: Path) -> None:
+    """With the command that fetches them: a file of DVC, and a link of git-annex."""
+    data = Data(tmp_path)
+    data.write("runs.csv.dvc", "outs: []")
+    (tmp_path / "data" / "scores.csv").symlink_to("../.git/annex/objects/key")
+    for name, file, command in (
+        ("runs", "runs.csv.dvc", "dvc pull"),
+        ("scores", "scores.csv", "git annex get"),
+    ):
+        stands = f"data/{file} stands for data that are not here: run {command}."
+        assert data.problems(name) == [f'data: there is no source "{name}" in data/. {stands}']
+
+
 def test_another_format_than_said_is_named(tmp_path: Path) -> None:
     """With the word for it."""
     made(tmp_path / "data", "trainer_state")

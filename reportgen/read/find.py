@@ -108,9 +108,13 @@ def locate(project_root: Path, data_dir: str, name: str, boundary: Boundary | No
         raise ReportError(_report_clash(name, found, project_root))
     if not found:
         message = f'there is no source "{name}" in {data_dir}/'
+        for path in sorted(data.iterdir()) if data.is_dir() else ():
+            if path.name.startswith(f"{name}.") and (path.suffix == ".dvc" or not path.exists()):
+                command = "dvc pull" if path.suffix == ".dvc" else "git annex get"
+                advice = f"{data_dir}/{path.name} stands for data that are not here: run {command}"
+                raise ReportError(Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA))
         known = find_sources(project_root, data_dir, boundary)
-        # Nested folders can be named too, but are parts of these.
-        tops = [one for one in known if "/" not in one]
+        tops = [one for one in known if "/" not in one]  # nested folders are parts of these
         there = "The sources are" if len(tops) > 1 else "The only source is"
         advice = f"{suggest_name(name, known)}{there} {list_names(tops)}" if tops else ""
         raise ReportError(Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA))
