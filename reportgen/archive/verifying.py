@@ -125,7 +125,7 @@ def _check_statements(path: Path, _python: Path | None) -> _Finding:
     tool = report["generator"]["version"]
     by = f"as reportgen {__version__} reads the data" + ("" if tool == __version__ else f", not {tool}")
     same = f"{len(before) - len(changed)} of {format_count(len(before), 'statement')}"
-    return _Finding(changed, f"Statements: {same} are as they were, {by}.")
+    return _Finding(changed, f"Statements: {f'{same} are as they were, {by}' if before else 'none'}.")
 
 
 def _list_changed(
