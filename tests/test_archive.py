@@ -20,7 +20,10 @@ from command_line import run
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
 
 from reportgen.archive import intact
+from reportgen.archive.contents import Member
+from reportgen.archive.packing import hash_members
 from reportgen.cli.main import cli
+from reportgen.core.errors import ReportError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -378,3 +381,34 @@ def test_one_file_is_written_alone(root: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").read_text("utf-8").startswith("<!doctype html>")
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
+
+
+def test_data_outside_of_the_report_are_named(tmp_path: Path) -> None:
+    """They cannot be unpacked to where they were; without data the archive can be made."""
+    files = {name: content for name, content in REPORT.items() if not name.startswith("data/")}
+    settings = SETTINGS.replace("[reportgen]", "[{reportgen: {data_dir: ../shared}}]")
+    root = write_report(tmp_path / "report", {**files, "mkdocs.yml": settings, "data/runs.csv": None})
+    write_file(tmp_path / "shared" / "runs.csv", RUNS)
+    write_file(tmp_path / "shared" / "other.csv", RUNS)
+    done = run(root, "archive")
+    assert done.returncode == 1
+    assert "../shared/runs.csv: error: it lies outside the folder of the report" in done.stderr
+    assert not (root / "report.zip").exists()
+    assert run(root, "archive", "--data", "none").returncode == 0
+
+
+def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path) -> None:
+    """What is packed is what the report was drawn from."""
+    path = tmp_path / "runs.csv"
+    path.write_text(RUNS)
+    with pytest.raises(ReportError, match=r"data/runs\.csv: the file changed while it was archived"):
+        hash_members([Member("data/runs.csv", path, hashlib.sha256(b"other").hexdigest())])
+
+
+@pytest.mark.parametrize("date", ["0", "1", "4294967295"], ids=["none", "1970", "2106"])
+def test_no_date_is_too_early_or_too_late(tmp_path: Path, date: str) -> None:
+    """Zip files know years from 1980 to 2107."""
+    root = write_report(tmp_path / "report", {"mkdocs.yml": SETTINGS})
+    done = run(root, "archive", SOURCE_DATE_EPOCH=date)
+    assert done.returncode == 0, done.stderr
+    assert invoke("verify", root / "report.zip")[0] == 0

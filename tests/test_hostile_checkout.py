@@ -127,7 +127,7 @@ def test_signed_commits_give_a_date(tmp_path: Path, home: dict[str, str]) -> Non
     assert commit in (root / "site" / "report.json").read_text("utf-8")
 
 
-@pytest.mark.parametrize("given", ["99999999999999", "-1", "yesterday", "1e9", "٣"])
+@pytest.mark.parametrize("given", ["99999999999999", "4294967296", "-1", "yesterday", "1e9", "٣"])
 def test_a_date_that_is_none_is_refused(tmp_path: Path, home: dict[str, str], given: str) -> None:
     """With the name of the variable."""
     root = write_report(tmp_path / "report")

@@ -281,8 +281,8 @@ def _hash_file(path: str) -> str:
 # Time and commit of a report come from its repository, never from the clock.
 EPOCH = "SOURCE_DATE_EPOCH"
 _NO_DATE = "0"
-# The end of the year 9999, the last that dates can represent.
-_LAST_SECOND = 253402300799
+# In the year 2106, the last that the compressed site map can represent.
+_LAST_SECOND = 2**32 - 1
 # Settings of a repository may not ask for signatures, which runs a program, start a file monitor, or fetch
 # missing objects. Files next to ``mkdocs.yml`` that look like a bare repository are ignored.
 _GIT = (
@@ -310,7 +310,7 @@ def find_provenance(root: Path) -> Provenance:
 
 
 def check_build_date() -> None:
-    """Raise a ReportError if ``SOURCE_DATE_EPOCH`` is not a number of seconds up to the year 9999."""
+    """Raise a ReportError if ``SOURCE_DATE_EPOCH`` is not a number of seconds up to the year 2106."""
     given = os.environ.get(EPOCH, "")
     if given and not _is_date(given):
         message = f'the environment variable {EPOCH} is "{given}", which is no number of seconds since 1970'
