@@ -138,17 +138,26 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
         for page in report.pages
         for block in page.blocks
     ]
+    parsed = json.loads(text)
+    # Of a large report, the numbers in memory twice would be too much.
+    numbers = {
+        (page["path"], one["id"]): one["numbers"] for page in parsed["pages"] for one in page["figures"]
+    }
     return Snapshot(
         origin.model_copy(update={"report_sha256": hashlib.sha256(text.encode()).hexdigest()}),
-        json.loads(text),
-        tuple(figure for one in blocks for figure in _list_figures(*one, report)),
+        parsed,
+        tuple(
+            replace(one, numbers=numbers[one.page, one.id])
+            for part in blocks
+            for one in _list_figures(*part, report)
+        ),
         tuple(table for one in blocks for table in _list_tables(*one, report)),
         drafted,
     )
 
 
 def _list_figures(page: Page, block: Block, metric: str, report: Report) -> Iterator[FigureState]:
-    settings, sources = block.settings.model_dump(mode="json"), _list_sources(block, page)
+    settings, sources = block.settings.model_dump(mode="json", exclude_none=True), _list_sources(block, page)
     for figure in list_figures(report.shown[page.path, block.id]):
         yield FigureState(
             page=page.path,
