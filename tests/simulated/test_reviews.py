@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reportgen.review.comparison.effects import ItemChanges, RunGroups, estimate_over_runs
+from reportgen.review.comparison.effects import ItemChanges, RunGroups, estimate_given, estimate_over_runs
 from simulated.reviews import (
     Overlap,
     cover_items,
@@ -37,6 +37,23 @@ def test_intervals_over_runs_hold_the_truth(overlap: Overlap) -> None:
     assert 0.93 <= found.covered <= 0.97
     if not overlap.shared:
         assert 0.93 <= cover_runs(overlap, draws=1500, difference=1.0).covered <= 0.97
+
+
+@pytest.mark.parametrize("errors", [(1.0, 1.0), (0.2, 3.0)], ids=["equal", "unequal"])
+def test_given_errors_hold_the_truth(errors: tuple[float, float]) -> None:
+    """Totals with standard errors of their own: 93 to 97 % of intervals hold the difference, without a p."""
+    rng = np.random.default_rng(2)
+    held = 0
+    for _ in range(4000):
+        before, after = (
+            float(rng.normal(mean, error)) for mean, error in zip((0.0, 0.5), errors, strict=True)
+        )
+        effect = estimate_given((before, errors[0]), (after, errors[1]), 0.95)
+        assert effect.low is not None
+        assert effect.high is not None
+        assert effect.p is None
+        held += effect.low <= 0.5 <= effect.high
+    assert 0.93 <= held / 4000 <= 0.97
 
 
 def test_added_runs_are_compared_with_the_old_ones() -> None:
