@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -17,7 +17,7 @@ from reportgen.archive.contents import (
 )
 from reportgen.archive.crate import NAME as CRATE
 from reportgen.archive.crate import describe_crate
-from reportgen.archive.one_file import write_one_file
+from reportgen.archive.one_file import ONE_FILE, write_one_file
 from reportgen.archive.packing import Packed, hash_members, write_archive
 from reportgen.archive.provenance import NAME as PROVENANCE
 from reportgen.archive.provenance import InputFiles, describe_provenance
@@ -28,21 +28,21 @@ from reportgen.core.repository import find_data_boundary
 from reportgen.draft.describing import freeze_source
 from reportgen.review.git import find_repository
 from reportgen.site.checking import draft_report
-from reportgen.site.citation import CitedReport, format_bibtex, format_cff, format_zenodo, make_cited_report
+from reportgen.site.citation import CitedReport, find_cited_report, format_bibtex, format_cff, format_zenodo
 from reportgen.site.describe import SETTINGS, TABLE, TOOL, write_frozen
 from reportgen.site.manifest import check_unchanged, find_provenance
 from reportgen.site.outputs import list_figure_files
 from reportgen.site.publishing import collect_warnings, load_configuration, publish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from mkdocs.config.defaults import MkDocsConfig
 
+    from reportgen.archive.crate import PackedFile
     from reportgen.draft.report import Report
     from reportgen.site.manifest import Provenance
 
-ONE_FILE: Final = "report.html"
 _LARGE: Final = 20_000_000
 _REQUIREMENTS: Final = Path(__file__).parents[1] / "site" / "starter" / "requirements.txt"
 
@@ -67,7 +67,7 @@ class _Archiving:
     root: Path
     report: Report
     provenance: Provenance
-    data_folder: str
+    data_dir: str
     cited: CitedReport | None
     options: Options
     scratch: Path
@@ -83,7 +83,7 @@ class _Archiving:
     def _freeze_data(self) -> Iterator[Member]:
         """Freeze each source to a folder of its name, where blocks find it."""
         hashes, cache = FileHashes(cache_folder(self.root)), Cache(cache_folder(self.root))
-        boundary = find_data_boundary(self.root, self.data_folder)
+        boundary = find_data_boundary(self.root, self.data_dir)
         for name, source in self.report.sources.items():
             place = self.root / source.location.file
             path = place.parent if place.name == SETTINGS else place
@@ -91,12 +91,12 @@ class _Archiving:
             folder = self.scratch / name
             write_frozen(frozen, folder)
             for file in (TABLE, SETTINGS):
-                yield Member(f"{self.data_folder}/{name}/{file}", folder / file)
+                yield Member(f"{self.data_dir}/{name}/{file}", folder / file)
 
-    def list_outputs(self) -> Iterator[Member]:
+    def list_outputs(self, warn: Callable[[str], None]) -> Iterator[Member]:
         """List the report in one file and as numbers, and the files of its figures and tables."""
         site = Path(self.config.site_dir)
-        one_file = write_one_file(site, live=self.options.is_live, links="relative")
+        one_file = write_one_file(site, live=self.options.is_live, links="relative", warn=warn)
         yield Member(ONE_FILE, one_file.encode())
         yield Member("report.json", site / "report.json")
         for path, _ in list_figure_files(self.report):
@@ -154,11 +154,11 @@ def read_cited_report(config_file: Path) -> CitedReport:
     """Read how the report of a ``mkdocs.yml`` is cited; raise a ReportError if it does not say so."""
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
-    citation = plugin.make_project(config).settings.citation
-    if citation is None:
+    cited = find_cited_report(plugin.settings, config, config_file.resolve().parent)
+    if cited is None:
         step = 'Add citation: to the reportgen plugin, with authors: [{name: "Given Family"}] at least'
         raise make_error(config_file.name, "it does not say how the report is cited", step, Stage.SETTINGS)
-    return make_cited_report(citation, config, find_provenance(config_file.resolve().parent))
+    return cited
 
 
 def archive_report(
@@ -189,19 +189,19 @@ def archive_report(
         raise ReportError(*problems)
     for problem in problems:
         warn(str(problem))
-    outputs = [*archiving.list_outputs()]
-    described = _describe(archiving, members, outputs)
-    members += [*outputs, *archiving.list_texts(), Member(PROVENANCE, described.encode())]
-    # Of two with one path, such as a licence in the content, the first is taken.
-    members = list({member.path: member for member in reversed(members)}.values())
-    files = hash_members(members)
+    outputs = [*archiving.list_outputs(warn)]
+    inputs, made = hash_members(members), hash_members(outputs)
+    described = _describe(archiving, inputs, made)
+    texts = [*archiving.list_texts(), Member(PROVENANCE, described.encode())]
+    files = dict(sorted((inputs | made | hash_members(texts)).items()))
     figures = json.loads(described)["figures"]
     title = archiving.cited.title if archiving.cited else archiving.config.site_name
     abstract, date = archiving.config.site_description or "", archiving.provenance.date
     crate = describe_crate(files, figures, title=title, abstract=abstract, date=date, cited=archiving.cited)
-    members.append(Member(CRATE, crate.encode()))
-    files = dict(sorted((files | hash_members(members[-1:])).items()))
-    return write_archive(target, members, files, date, progress=progress)
+    last = Member(CRATE, crate.encode())
+    # Of two with one path, such as data that are content, too, the later one.
+    packed = {one.path: one for one in (*members, *outputs, *texts, last)}
+    return write_archive(target, packed.values(), files | hash_members([last]), date, progress=progress)
 
 
 def write_report_file(
@@ -213,8 +213,10 @@ def write_report_file(
     warn: Callable[[str], None],
 ) -> int:
     """Build the site if it is not up to date, and write it as one HTML file; returns its size in bytes."""
-    site = _build(config_file, options, progress, warn)
-    content = write_one_file(site, live=options.is_live, links="embedded").encode()
+    _build(config_file, options, progress, warn)
+    with collect_warnings() as words:
+        site = Path(load_configuration(config_file, strict=False, words=words)[0].site_dir)
+    content = write_one_file(site, live=options.is_live, links="embedded", warn=warn).encode()
     replace_file(str(target), content)
     if len(content) > _LARGE and options.is_live:
         warn(f"{target.name} has {len(content) / 1e6:.0f} MB; --no-live leaves out what makes figures live")
@@ -223,11 +225,9 @@ def write_report_file(
 
 def _build(
     config_file: Path, options: Options, progress: Callable[[int, int], None], warn: Callable[[str], None]
-) -> Path:
+) -> None:
     if not check_unchanged(config_file, strict=options.is_strict):
         publish(config_file, strict=options.is_strict, progress=progress, warn=warn)
-    with collect_warnings() as words:
-        return Path(load_configuration(config_file, strict=False, words=words)[0].site_dir)
 
 
 def _open(config_file: Path, options: Options) -> _Archiving:
@@ -236,16 +236,23 @@ def _open(config_file: Path, options: Options) -> _Archiving:
     report, _ = draft_report(config_file, progress=lambda _done, _all: None)
     root = config_file.resolve().parent
     provenance = find_provenance(root)
-    citation, cited = plugin.make_project(config).settings.citation, None
-    if citation:
-        citation = citation.model_copy(update={"version": options.version or citation.version})
-        cited = make_cited_report(citation, config, provenance)
+    cited = find_cited_report(plugin.settings, config, root)
+    if cited and options.version:
+        cited = replace(cited, citation=cited.citation.model_copy(update={"version": options.version}))
     repository = find_repository(root)
     head = repository.find_head() if repository else None
     scratch = make_temporary_folder(cache_folder(root))
     is_modified = bool(repository and head and repository.is_modified(head.hash, scratch))
     return _Archiving(
-        config, root, report, provenance, plugin.data_folder, cited, options, scratch, is_modified=is_modified
+        config,
+        root,
+        report,
+        provenance,
+        plugin.settings.data_dir,
+        cited,
+        options,
+        scratch,
+        is_modified=is_modified,
     )
 
 
@@ -253,28 +260,30 @@ def _check_commit(archiving: _Archiving) -> Iterator[Diagnostic]:
     """Find what an archive cannot say for certain of where it comes from."""
     if archiving.is_modified:
         message = "files differ from the last commit, so the commit that the archive names does not have them"
-        yield _warn(message, "Commit them first")
+        yield _make_warning(message, "Commit them first")
     elif not archiving.provenance.commit:
-        yield _warn("the report is in no git repository, so the archive names no commit", "")
+        yield _make_warning("the report is in no git repository, so the archive names no commit", "")
     if not archiving.provenance.date:
-        yield _warn("the report has no date", "Commit it, or set SOURCE_DATE_EPOCH")
+        yield _make_warning("the report has no date", "Commit it, or set SOURCE_DATE_EPOCH")
     if archiving.cited is None:
         step = "Add citation: to the reportgen plugin"
-        yield _warn("the report does not say how it is cited, or under which licence", step)
+        yield _make_warning("the report does not say how it is cited, or under which licence", step)
     elif archiving.cited.citation.license is None:
-        yield _warn("the report's citation names no licence", "Add license: to it, such as CC-BY-4.0")
+        yield _make_warning("the report's citation names no licence", "Add license: to it, such as CC-BY-4.0")
 
 
-def _warn(message: str, step: str) -> Diagnostic:
+def _make_warning(message: str, step: str) -> Diagnostic:
     return Diagnostic(SourceLocation("mkdocs.yml"), message, step, Stage.SITE, Severity.WARNING)
 
 
-def _describe(archiving: _Archiving, members: list[Member], outputs: list[Member]) -> str:
+def _describe(
+    archiving: _Archiving, members: Mapping[str, PackedFile], outputs: Mapping[str, PackedFile]
+) -> str:
     """Write ``provenance.json``."""
     report = archiving.report
-    inputs = {path: file.sha256 for path, file in hash_members(members).items()}
+    inputs = {path: file.sha256 for path, file in members.items()}
     # Whatever of them the archive has, figures were drawn from these.
     inputs |= {file.path: file.sha256 for source in report.sources.values() for file in source.files}
-    hashes = {path: file.sha256 for path, file in hash_members(outputs).items()}
+    hashes = {path: file.sha256 for path, file in outputs.items()}
     commit, data, modified = archiving.provenance, archiving.options.data, archiving.is_modified
     return describe_provenance(report, commit, InputFiles(inputs), hashes, data=data, modified=modified)

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.archive import crate, intact, provenance
+from reportgen.archive.one_file import ONE_FILE
 from reportgen.core.errors import make_error
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from reportgen.archive.unpacking import OpenedArchive
 
-_HTML: Final = "report.html"
 _JSON: Final = "report.json"
 # Readings of a curve in report.json, each at a step.
 _READINGS: Final = ("first", "last", "best", "highest", "lowest")
@@ -32,7 +32,7 @@ def find_inconsistencies(
     hashes = _read_hashes(archive)
     figures = sources["figures"]
     page = _ReadPage()
-    page.feed(archive.read(_HTML).decode("utf-8", "replace"))
+    page.feed(archive.read(ONE_FILE).decode("utf-8", "replace"))
     page.close()
     return [
         *_compare_hashes(sources, hashes),
@@ -82,7 +82,7 @@ def _compare_tables(
     known = {figure["id"]: figure["table"] for figure in figures}
     for figure, sha256 in known.items():
         if sha256 not in shown:
-            yield f"{_HTML}: the table of {figure} is not the one that was drawn"
+            yield f"{ONE_FILE}: the table of {figure} is not the one that was drawn"
     for one in report["pages"]:
         for table in one["tables"]:
             name, rows = (
@@ -98,7 +98,8 @@ def _compare_statements(report: Mapping[str, Any], page: _ReadPage) -> Iterator[
     for one in report["pages"]:
         for statement in one["statements"]:
             if "".join(statement["words"].split()) not in shown:
-                yield f'{_HTML}: "{statement["words"]}", of {one["path"]}:{statement["line"]}, is not there'
+                place = f"{one['path']}:{statement['line']}"
+                yield f'{ONE_FILE}: "{statement["words"]}", of {place}, is not there'
 
 
 def _compare_numbers(archive: OpenedArchive, report: Mapping[str, Any]) -> Iterator[str]:

@@ -66,6 +66,10 @@ _TYPES: Final = {
 }
 
 
+ONE_FILE: Final = "report.html"
+"""Its name in an archive."""
+
+
 def write_one_file(
     site: Path,
     *,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.archive import intact
 from reportgen.archive.crate import PackedFile
-from reportgen.core.errors import make_error
+from reportgen.core.errors import ReportError, make_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -21,25 +21,10 @@ if TYPE_CHECKING:
     from reportgen.archive.contents import Member
 
 # What is packed already; deflating it again gains nothing.
-_PACKED: Final = frozenset(
-    (
-        "gz",
-        "bz2",
-        "xz",
-        "zst",
-        "zip",
-        "png",
-        "jpg",
-        "jpeg",
-        "gif",
-        "webp",
-        "woff",
-        "woff2",
-        "parquet",
-        "npz",
-        "mp4",
-    )
-)
+_PACKED: Final = {
+    *("gz", "bz2", "xz", "zst", "zip", "png", "jpg", "jpeg", "gif", "webp", "mp4"),
+    *("woff", "woff2", "parquet", "npz"),
+}
 _CHUNK: Final = 1 << 20
 _FIRST_DATE: Final = "1980-01-01"
 """Zip files know no earlier one."""
@@ -56,7 +41,7 @@ class Packed:
 
 
 def hash_members(members: Iterable[Member]) -> dict[str, PackedFile]:
-    """Return size and SHA-256 of members, by path in order.
+    """Return size and SHA-256 of members, by path.
 
     Raises a ReportError if a file is not as it was when the report was drafted.
     """
@@ -70,13 +55,12 @@ def hash_members(members: Iterable[Member]) -> dict[str, PackedFile]:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
         if member.sha256 not in {"", digest}:
-            raise make_changed_error(member.path)
+            raise _make_changed_error(member.path)
         found[member.path] = PackedFile(size, digest)
-    return dict(sorted(found.items()))
+    return found
 
 
-def make_changed_error(path: str) -> Exception:
-    """Make the error of a file that is written to while it is read."""
+def _make_changed_error(path: str) -> ReportError:
     step = "Wait until it is complete, and run the command again"
     return make_error(path, "the file changed while it was archived", step)
 
@@ -94,7 +78,7 @@ def write_archive(
     All times in it are midnight of ``date`` (``2026-11-20``, or empty). ``progress`` is called with the
     number of bytes packed and of all. Raises a ReportError if a file changes meanwhile.
     """
-    manifest = "".join(f"{one.sha256}  {path}\n" for path, one in files.items()).encode()
+    manifest = "".join(f"{one.sha256}  {path}\n" for path, one in sorted(files.items())).encode()
     moment = max(date or _FIRST_DATE, _FIRST_DATE)
     whole, done = sum(one.size for one in files.values()), 0
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +110,7 @@ def _write_member(packed: zipfile.ZipFile, member: Member, known: PackedFile, mo
             digest.update(chunk)
             entry.write(chunk)
     if digest.hexdigest() != known.sha256:
-        raise make_changed_error(member.path)
+        raise _make_changed_error(member.path)
 
 
 def _make_info(path: str, moment: str) -> zipfile.ZipInfo:

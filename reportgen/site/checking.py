@@ -15,9 +15,8 @@ from reportgen.core.cache import OTHER_STATES, Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage
 from reportgen.core.statements import Truth
 from reportgen.core.words import format_count
-from reportgen.site.citation import compare_files, make_cited_report
+from reportgen.site.citation import compare_files, find_cited_report
 from reportgen.site.files import iterate_languages
-from reportgen.site.manifest import find_provenance
 from reportgen.site.outputs import count_statements, describe_diagnostic, describe_statement
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
 from reportgen.site.terminal import clean_json, format_annotation, read_source_line
@@ -56,8 +55,7 @@ def open_report(config_file: Path, folder: Path | None = None) -> OpenedReport:
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
         project, *translations = (plugin.make_project(config) for _ in iterate_languages(config))
-    citation = project.settings.citation
-    cited = make_cited_report(citation, config, find_provenance(project.root)) if citation else None
+    cited = find_cited_report(project.settings, config, project.root)
     hashes = FileHashes(folder / OTHER_STATES if folder else cache_folder(project.root))
     warnings = tuple(make_mkdocs_problem(word, Severity.WARNING) for word in words)
     cache = Cache(folder or cache_folder(project.root))

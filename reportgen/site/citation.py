@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.core.errors import Diagnostic, Stage
 from reportgen.settings.text import normalise_text, read_text
 from reportgen.settings.yaml_tree import Origin, parse, write_yaml
+from reportgen.site.manifest import find_provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.settings.citation import Author, Citation
-    from reportgen.site.manifest import Provenance
+    from reportgen.settings.report import ProjectSettings
 
 _LATEX: Final = str.maketrans(
     {
@@ -57,8 +58,11 @@ class CitedReport:
         return f"{_DOI_ADDRESS}{self.citation.doi}" if self.citation.doi else self.url
 
 
-def make_cited_report(citation: Citation, config: MkDocsConfig, provenance: Provenance) -> CitedReport:
-    """Add to a citation what else the report says of itself."""
+def find_cited_report(settings: ProjectSettings, config: MkDocsConfig, root: Path) -> CitedReport | None:
+    """Find how the report in ``root`` is cited, with what else it says of itself; None if it says nothing."""
+    citation, provenance = settings.citation, find_provenance(root)
+    if citation is None:
+        return None
     title, abstract = citation.title or config.site_name, citation.abstract or config.site_description
     url = config.site_url or ""
     return CitedReport(title, abstract or "", citation, provenance.date, provenance.commit, url)

@@ -21,7 +21,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
 from reportgen.site.assembly import Additions, Assembly
-from reportgen.site.citation import CitedReport, make_cited_report
+from reportgen.site.citation import find_cited_report
 from reportgen.site.files import (
     BoundedSnippets,
     find_language_folder,
@@ -32,7 +32,7 @@ from reportgen.site.files import (
     warn_of_omitted_pages,
 )
 from reportgen.site.fragments import make_custom_fences
-from reportgen.site.manifest import check_build_date, find_provenance, fix_build_date, restore_build_date
+from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.security import POLICY, guard_requests, read_inline_scripts
 from reportgen.site.terminal import clean_text
 from reportgen.site.worker import BackgroundJobs
@@ -90,7 +90,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self.warned: list[Diagnostic] = []
         self._serving = False
         self._dated = False
-        self._settings: ProjectSettings
+        self.settings: ProjectSettings
         self._root: Path
         # The last one is of the current language; most sites have one language.
         self._assemblies: list[Assembly] = []
@@ -111,15 +111,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._root = path.resolve().parent
         try:
             check_build_date()
-            self._settings = load_project(options, SourceLocation(path.name), text)
+            self.settings = load_project(options, SourceLocation(path.name), text)
         except ReportError as error:
             return [("reportgen", ValueError(clean_text(str(problem)))) for problem in error.problems], []
         return [], []
-
-    @property
-    def data_folder(self) -> str:
-        """The folder with the data, relative to ``mkdocs.yml``."""
-        return self._settings.data_dir
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002 - MkDocs names it
         """Store whether pages are served with live reload."""
@@ -146,7 +141,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         if "pymdownx.snippets" in config.markdown_extensions:
             within = BoundedSnippets(config, self._root, lambda: self._reading)
             config.markdown_extensions.append(within)  # type: ignore[arg-type]  # as above
-        if self._settings.untrusted:
+        if self.settings.untrusted:
             from reportgen.narrative.markdown_extensions import NoRawHtml  # noqa: PLC0415 - few reports need it
 
             config.markdown_extensions.append(NoRawHtml())  # type: ignore[arg-type]  # as above
@@ -173,7 +168,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self.report = report
         self._content, self._unsafe = project.content_dir, []
         scripts = None
-        if self._settings.untrusted:
+        if self.settings.untrusted:
             scripts = read_inline_scripts(ASSETS, searching="search" in config.plugins)
         self._assemblies.append(
             Assembly(
@@ -187,13 +182,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 serving=self._serving,
                 scripts=scripts,
                 additions=additions,
-                cited=self._cite(config),
+                cited=find_cited_report(self.settings, config, self._root),
             )
         )
-
-    def _cite(self, config: MkDocsConfig) -> CitedReport | None:
-        citation = self._settings.citation
-        return make_cited_report(citation, config, find_provenance(self._root)) if citation else None
 
     def _draft(
         self, project: Project, config: MkDocsConfig
@@ -272,7 +263,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_page_content(self, html: str, *, page: Page, files: Files, **_: object) -> str:
         """Insert what we say under a page's title and at its end, and let links find its figures."""
-        if self._settings.untrusted:
+        if self.settings.untrusted:
             from reportgen.site.security import check_html  # noqa: PLC0415 - few reports need it
 
             mark = self._assembly.fences.get_salt(page.file.src_uri)
@@ -333,7 +324,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         """Rebuild when data change, not only pages, and answer only to this machine's names."""
         policy = POLICY if config.theme.name == "reportgen" else ""
         server.set_app(guard_requests(server.serve_request, config.dev_addr.host, policy))
-        server.watch(str(self._root / self._settings.data_dir))
+        server.watch(str(self._root / self.settings.data_dir))
         return server
 
     def _warn(self, problem: Diagnostic) -> None:
@@ -342,4 +333,4 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def make_project(self, config: MkDocsConfig) -> Project:
         """Return the report that these settings describe."""
-        return make_project(config, self._root, self._settings)
+        return make_project(config, self._root, self.settings)

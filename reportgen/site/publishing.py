@@ -170,7 +170,7 @@ def publish(
     figures = sum(len(list_figures(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
     if _has_known_inputs(config):
-        inputs = _list_inputs(root, config, plugin.data_folder, report)
+        inputs = _list_inputs(root, config, plugin.settings.data_dir, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
         made = manifest.Build(config_file, site, summary, started, is_plain=compare is None)
         manifest.write(made, inputs, hashes, last_build.keys)
