@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -26,7 +27,7 @@ from reportgen.review.git import Commit, Repository, find_repository, unpack_rep
 from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from reportgen.draft.report import Report
     from reportgen.review.model import Kind, Origin
@@ -71,36 +72,36 @@ def open_states(
     is the working tree of ``config_file``. A base that has no report, or one that cannot be drafted, is empty
     and says why. Raises a ReportError if a name stands for nothing, or the head cannot be drafted.
     """
-    config_file = config_file.resolve()
-    cache = cache_folder(config_file.parent)
-    with WorkerProcess(Cache(cache)) as worker:
-        finder = _Finder(config_file, find_repository(config_file.parent), cache, worker)
+    with _open_finder(config_file) as finder:
         before = finder.find_start() if base is None else finder.find(base)
         after = finder.find_working_tree() if head is None else finder.find(head)
-        opener = _Opener(config_file, cache, progress)
+        opener = _Opener(finder.config_file, finder.cache, progress)
         opened = opener.open(after, is_base=False)
         return States(opener.open(before, is_base=True), opened)
 
 
 def open_base(name: str, config_file: Path, *, progress: Callable[[int, int], None]) -> Snapshot:
     """Open the state that a report as it is built is to be compared with; raises as ``open_states``."""
-    config_file = config_file.resolve()
-    cache = cache_folder(config_file.parent)
-    with WorkerProcess(Cache(cache)) as worker:
-        finder = _Finder(config_file, find_repository(config_file.parent), cache, worker)
-        return _Opener(config_file, cache, progress).open(finder.find(name), is_base=True)
+    with _open_finder(config_file) as finder:
+        return _Opener(finder.config_file, finder.cache, progress).open(finder.find(name), is_base=True)
 
 
 def open_working_tree(
     config_file: Path, report: Report | None, *, progress: Callable[[int, int], None]
 ) -> Snapshot:
     """Open the report as it stands, and as it was drafted if ``report`` is given."""
+    with _open_finder(config_file) as finder:
+        opener = _Opener(finder.config_file, finder.cache, progress)
+        return opener.open(finder.find_working_tree(), is_base=False, report=report)
+
+
+@contextmanager
+def _open_finder(config_file: Path) -> Iterator[_Finder]:
+    """What finds states of the report of a ``mkdocs.yml``, with a worker process until it is done."""
     config_file = config_file.resolve()
     cache = cache_folder(config_file.parent)
     with WorkerProcess(Cache(cache)) as worker:
-        finder = _Finder(config_file, find_repository(config_file.parent), cache, worker)
-        state = finder.find_working_tree()
-    return _Opener(config_file, cache, progress).open(state, is_base=False, report=report)
+        yield _Finder(config_file, find_repository(config_file.parent), cache, worker)
 
 
 @dataclass(frozen=True)
