@@ -160,7 +160,7 @@ def test_the_verdict_is_a_sentence(counts: Counts, verdict: str) -> None:
 def test_the_rest_of_the_counts_is_a_second_sentence() -> None:
     """What needs no look is not in the first."""
     assert describe_rest(make_everything()) == (
-        "Of the other numbers 1 has too few runs to tell, 1 was estimated anew from other runs, "
+        "Of the other numbers 1 cannot be judged, 1 was estimated anew from other runs, "
         "1 was measured differently, 1 cannot be compared, 1 is new and 14 are the same."
     )
 

@@ -257,7 +257,7 @@ def describe_rest(review: Review) -> str:
     """What else became of numbers, in one sentence; empty if nothing did."""
     counts = review.counts
     found = [
-        (_count_few(review), "has too few runs to tell", "have too few runs to tell"),
+        (_count_few(review), "cannot be judged", "cannot be judged"),
         (counts.re_estimated, "was estimated anew from other runs", "were estimated anew from other runs"),
         (counts.measured_differently, "was measured differently", "were measured differently"),
         (counts.not_comparable, "cannot be compared", "cannot be compared"),
