@@ -13,7 +13,6 @@ from reportgen.review.comparison.reported import compare_reported
 from reportgen.review.comparison.verdicts import list_differences
 from reportgen.review.limits import thin_review
 from reportgen.review.model import (
-    LONGEST_NAME,
     MOST_ENTRIES,
     Counts,
     Family,
@@ -25,7 +24,6 @@ from reportgen.review.model import (
     SourceChange,
     StatementChange,
     StatementSide,
-    clip,
 )
 from reportgen.review.snapshot import define_source
 
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.review.comparison.identity import Matched
-    from reportgen.review.model import Cause, SourceOutcome, StatementOutcome
     from reportgen.review.snapshot import Snapshot
     from reportgen.settings.inputs import Source
 
@@ -42,7 +39,11 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
     """What changed from ``base`` to ``head``; the files of drafted states are read where they differ."""
     pages = match_pages(base, head)
     renamed = {was["path"]: now["path"] for was, now in pages.pairs if was["path"] != now["path"]}
-    shared = _list_shared_sources(base, head)
+    # Settings of sources are known where both states are drafted.
+    shared: dict[str, tuple[Source, Source]] = {}
+    if base.drafted and head.drafted:
+        before, after = base.drafted.sources, head.drafted.sources
+        shared = {name: (before[name], after[name]) for name in sorted(before.keys() & after.keys())}
     sources = tuple(_compare_sources(base.files, head.files, shared))
     around = ChangeContext(
         renamed=renamed,
@@ -74,10 +75,8 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
         sources=sources,
         problems=_compare_problems(base, head),
     )
-    update: dict[str, Any] = {"counts": count_changes(review, same)}
-    if without_points:
-        update["truncated"] = (f"the series of {without_points:,} of {len(figures):,} figures",)
-    return thin_review(review.model_copy(update=update))
+    left_out = (f"the series of {without_points:,} of {len(figures):,} figures",) if without_points else ()
+    return thin_review(review.replace(counts=count_changes(review, same), truncated=left_out))
 
 
 def count_changes(review: Review, same: int = 0) -> Counts:
@@ -104,88 +103,47 @@ def count_changes(review: Review, same: int = 0) -> Counts:
 
 
 def _compare_statements(pages: Matched[dict[str, Any]], around: ChangeContext) -> Iterator[StatementChange]:
-    for before, after in pages.pairs:
-        matched = match_statements(before["statements"], after["statements"])
-        partners = {id(now): was for was, now in matched.pairs}
-        for now in after["statements"]:
-            if change := _compare_statement(after["path"], partners.get(id(now)), now, around):
-                yield change
-        for was in matched.gone:
-            yield _describe_statement(after["path"], "gone", was, None)
-    for page in pages.new:
-        yield from (_describe_statement(page["path"], "new", None, one) for one in page["statements"])
-    for page in pages.gone:
-        yield from (_describe_statement(page["path"], "gone", one, None) for one in page["statements"])
-
-
-def _compare_statement(
-    page: str, was: Mapping[str, Any] | None, now: Mapping[str, Any], around: ChangeContext
-) -> StatementChange | None:
-    if was is None:
-        return _describe_statement(page, "new", None, now)
-    text = any(was[name] != now[name] for name in ("words", "expression", "of", "expected_to_fail"))
-    if not text and was["truth"] == now["truth"]:
-        return None
-    change: StatementOutcome = "changed"
-    if was["as_expected"] != now["as_expected"]:
-        change = "mended" if now["as_expected"] else "broken"
-    facts = was["facts"] != now["facts"]
-    found = around.find_causes(None, numbers=facts, words=text, defined=False)
-    # What the page says is its text's doing only where that changed.
-    causes = found or (("text",) if text else ("definition",))
-    return _describe_statement(page, change, was, now, causes)
-
-
-def _describe_statement(
-    page: str,
-    change: StatementOutcome,
-    before: Mapping[str, Any] | None,
-    after: Mapping[str, Any] | None,
-    causes: tuple[Cause, ...] = ("text",),
-) -> StatementChange:
-    def describe(one: Mapping[str, Any]) -> StatementSide:
-        return StatementSide(
-            line=one["line"],
-            words=clip(one["words"]),
-            expression=clip(one["expression"]),
-            truth=one["truth"],
-            expected=one["as_expected"],
-            found=clip(one["found"]),
-            evidence=tuple(map(clip, one["evidence"][:20])),
-        )
-
-    known = after or before or {}
-    return StatementChange(
-        page=clip(page, LONGEST_NAME),
-        kind=known["kind"],
-        change=change,
-        before=describe(before) if before else None,
-        after=describe(after) if after else None,
-        causes=causes,
-    )
+    for *both, page in pages.sides:
+        before, after = (one["statements"] if one else () for one in both)
+        for was, now, statement in match_statements(before, after).sides:
+            change, causes = "new" if now else "gone", ("text",)
+            if was and now:
+                text = any(
+                    was[name] != now[name] for name in ("words", "expression", "of", "expected_to_fail")
+                )
+                if not text and was["truth"] == now["truth"]:
+                    continue
+                change = "mended" if now["as_expected"] else "broken"
+                change = "changed" if was["as_expected"] == now["as_expected"] else change
+                facts = was["facts"] != now["facts"]
+                found = around.find_causes(None, numbers=facts, words=text, defined=False)
+                # What the page says is its text's doing only where that changed.
+                causes = found or (("text",) if text else ("definition",))
+            sides = [one and StatementSide.fit(one, expected=one["as_expected"]) for one in (was, now)]
+            yield StatementChange.fit(
+                statement, page=page["path"], change=change, before=sides[0], after=sides[1], causes=causes
+            )
 
 
 def _compare_pages(pages: Matched[dict[str, Any]], base: Snapshot, head: Snapshot) -> Iterator[PageChange]:
     # Of a report.json no page's text is known.
     both = base.drafted and head.drafted
     texts = [one.drafted.texts if one.drafted and both else {} for one in (base, head)]
-    for was, now in pages.pairs:
+    for was, now, page in pages.sides:
+        if was is None or now is None:
+            yield PageChange.fit(page, change="new" if now else "gone")
+            continue
         before, after = texts[0].get(was["path"], ""), texts[1].get(now["path"], "")
         renamed = was["path"] != now["path"]
         if renamed or before != after or was["title"] != now["title"]:
             lines = Counter(before.splitlines()), Counter(after.splitlines())
-            yield PageChange(
-                path=clip(now["path"], LONGEST_NAME),
-                was_path=clip(was["path"], LONGEST_NAME) if renamed else "",
-                title=clip(now["title"]),
+            yield PageChange.fit(
+                now,
+                was_path=was["path"] if renamed else "",
                 change="renamed" if renamed else "text",
                 lines_added=(lines[1] - lines[0]).total(),
                 lines_removed=(lines[0] - lines[1]).total(),
             )
-    for page in pages.new:
-        yield PageChange(path=clip(page["path"], LONGEST_NAME), title=clip(page["title"]), change="new")
-    for page in pages.gone:
-        yield PageChange(path=clip(page["path"], LONGEST_NAME), title=clip(page["title"]), change="gone")
 
 
 def _compare_sources(
@@ -195,42 +153,19 @@ def _compare_sources(
 ) -> Iterator[SourceChange]:
     """Sources by the SHA-256 of their files, and by their settings where these are known."""
     for name in sorted({*before, *after}):
-        short = clip(name, LONGEST_NAME)
-        if name not in before or name not in after:
-            files = _clip_names(sorted(before.get(name) or after[name]))
-            added, removed = (files, ()) if name in after else ((), files)
-            change: SourceOutcome = "new" if name in after else "gone"
-            yield SourceChange(name=short, change=change, files_added=added, files_removed=removed)
-            continue
-        was, now = before[name], after[name]
-        changed = [path for path in sorted(was.keys() & now.keys()) if was[path] != now[path]]
-        settings = _list_settings(*shared[name]) if name in shared else []
-        if was != now or settings:
-            yield SourceChange(
-                name=short,
-                files_added=_clip_names(sorted(now.keys() - was.keys())),
-                files_removed=_clip_names(sorted(was.keys() - now.keys())),
-                files_changed=_clip_names(changed),
-                settings_changed=_clip_names(settings),
+        was, now = before.get(name, {}), after.get(name, {})
+        change = "new" if name not in before else "gone" if name not in after else "changed"
+        stated = [one.settings.model_dump(mode="json") for one in shared.get(name, ())]
+        settings = sorted(key for key in stated[1] if stated[0][key] != stated[1][key]) if stated else []
+        if change != "changed" or was != now or settings:
+            yield SourceChange.fit(
+                name=name,
+                change=change,
+                files_added=sorted(now.keys() - was.keys()),
+                files_removed=sorted(was.keys() - now.keys()),
+                files_changed=sorted(path for path in was.keys() & now.keys() if was[path] != now[path]),
+                settings_changed=settings,
             )
-
-
-def _clip_names(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(clip(name, LONGEST_NAME) for name in names[:MOST_ENTRIES])
-
-
-def _list_shared_sources(base: Snapshot, head: Snapshot) -> dict[str, tuple[Source, Source]]:
-    """Sources before and after, by name; none where one state is not drafted."""
-    if not base.drafted or not head.drafted:
-        return {}
-    before, after = base.drafted.sources, head.drafted.sources
-    return {name: (before[name], after[name]) for name in sorted(before.keys() & after.keys())}
-
-
-def _list_settings(was: Source, now: Source) -> list[str]:
-    """The keys of a ``source.yml`` that differ."""
-    before, after = (one.settings.model_dump(mode="json") for one in (was, now))
-    return sorted(key for key in after if before[key] != after[key])
 
 
 def _list_renames(was: Source, now: Source) -> dict[str, str]:
@@ -243,21 +178,11 @@ def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
     """Problems by file and message, wherever they stand; those of statements are listed as these."""
 
     def describe(problems: Sequence[Mapping[str, Any]]) -> tuple[ReviewProblem, ...]:
-        return tuple(
-            ReviewProblem(
-                file=clip(one["file"], LONGEST_NAME),
-                line=one["line"],
-                severity=one["severity"],
-                message=clip(one["message"]),
-            )
-            for one in problems[:MOST_ENTRIES]
-        )
+        return tuple(map(ReviewProblem.fit, problems[:MOST_ENTRIES]))
 
     sides = []
     for one in (base, head):
         stated = tuple(f'"{each["words"]}"' for page in one.report["pages"] for each in page["statements"])
         sides.append([each for each in one.report["problems"] if not each["message"].startswith(stated)])
-    matched = match(
-        sides[0], sides[1], lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"])
-    )
+    matched = match(*sides, lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"]))
     return ProblemChanges(new=describe(matched.new), gone=describe(matched.gone))

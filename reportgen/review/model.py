@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo
 
 FORMAT: Final = 1
 MOST_BYTES: Final = 5_000_000
@@ -25,8 +25,18 @@ MOST_ENTRIES: Final = 20_000
 MOST_SERIES: Final = 200
 """In one figure or table."""
 
-Name: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
-Text: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
+
+def _clip_to(most: int) -> BeforeValidator:
+    """Cuts texts of our own, see ``Value.fit``; those of a file are refused if they are too long."""
+
+    def cut(text: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - validated afterwards
+        return clip(text, most) if info.context and isinstance(text, str) else text
+
+    return BeforeValidator(cut)
+
+
+Name: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_NAME), _clip_to(LONGEST_NAME)]
+Text: TypeAlias = Annotated[str, StringConstraints(max_length=LONGEST_TEXT), _clip_to(LONGEST_TEXT)]
 Hash: TypeAlias = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=2**53 - 1)]
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
@@ -61,6 +71,27 @@ class Value(BaseModel):
     """Frozen and strict about keys and types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def fit(cls, source: object = None, /, **more: Any) -> Self:  # noqa: ANN401 - validated
+        """Make one of ``more`` and of what ``source``, a value or a dict, has of its fields.
+
+        Texts and lists are cut to what a review may hold.
+        """
+        given = dict(more)
+        for name, field in cls.model_fields.items():
+            if name not in more and isinstance(source, dict) and name in source:
+                given[name] = source[name]
+            elif name not in more and hasattr(source, name):
+                given[name] = getattr(source, name)
+            if isinstance(value := given.get(name), list | tuple):
+                limits = (getattr(one, "max_length", None) for one in field.metadata)
+                given[name] = tuple(value[: next(filter(None, limits), None)])
+        return cls.model_validate(given, context=True)
+
+    def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - of any field
+        """A copy with other values of some fields, which are not validated."""
+        return self.model_copy(update=changes)
 
 
 class Generator(Value):

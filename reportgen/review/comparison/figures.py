@@ -1,37 +1,47 @@
-"""Figures and tables that changed: by their numbers and definitions, never by their pixels."""
+"""Figures and tables that changed: by their numbers and definitions, never by their pixels.
+
+What a figure draws are lines: its series, the runs of a series, or the differences of pairs.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from reportgen.core.cache import get_digest
+from reportgen.figures.style import pick_slots
 from reportgen.review.comparison.identity import match, match_shown
-from reportgen.review.comparison.lines import compare_lines
 from reportgen.review.comparison.verdicts import list_differences
 from reportgen.review.model import (
-    LONGEST_NAME,
     MOST_POINTS,
     MOST_SERIES,
     Axis,
     FigureChange,
+    Place,
     RowChange,
+    SeriesChange,
     TableChange,
-    clip,
+    bound,
 )
 from reportgen.review.snapshot import define_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reportgen.review.model import Cause, FigureOutcome, SeriesChange, TableOutcome
-    from reportgen.review.snapshot import FigureState, Snapshot, TableState
+    from reportgen.review.model import Cause, Point, SeriesOutcome
+    from reportgen.review.snapshot import FigureState, Snapshot
 
 # Of all figures of a review: they are some 3 MB as JSON.
 _MOST_POINTS_TOGETHER: Final = 50_000
-Row: TypeAlias = tuple[str, ...]
 # Settings of a block that are words for readers.
 _WORDS: Final = {"title", "caption", "summary", "x_title", "y_title", "annotations", "reference"}
+# What a column of a figure's CSV is called that holds its values.
+_VALUES: Final = ("value", "score", "difference")
 
 
 @dataclass(frozen=True)
@@ -44,10 +54,6 @@ class ChangeContext:
     definitions: Mapping[str, tuple[str, ...]]  # what of a source's settings, which define numbers, changed
     other_tool: bool
 
-    def list_renamed_series(self, sources: Sequence[str] | None) -> dict[str, str]:
-        """New names of series by their old ones, of these sources together."""
-        return {old: new for name in sources or () for old, new in self.renamed_series.get(name, {}).items()}
-
     def find_causes(
         self, sources: Sequence[str] | None, *, numbers: bool, words: bool, defined: bool
     ) -> tuple[Cause, ...]:
@@ -55,18 +61,15 @@ class ChangeContext:
 
         ``sources`` are those it shows, None where they are not known.
         """
-        data = numbers and bool(
-            self.changed_files if sources is None else self.changed_files.intersection(sources)
-        )
-        tool = numbers and self.other_tool
-        defined = defined or (numbers and not data and not tool)
-        found: tuple[tuple[Cause, bool], ...] = (
-            ("data", data),
-            ("text", words),
-            ("definition", defined),
-            ("tool", tool),
-        )
-        return tuple(cause for cause, holds in found if holds)
+        files = self.changed_files if sources is None else self.changed_files.intersection(sources)
+        data, tool = numbers and bool(files), numbers and self.other_tool
+        found: dict[Cause, bool] = {
+            "data": data,
+            "text": words,
+            "definition": defined or (numbers and not data and not tool),
+            "tool": tool,
+        }
+        return tuple(cause for cause, holds in found.items() if holds)
 
 
 class ComparedFigures(NamedTuple):
@@ -78,12 +81,15 @@ class ComparedFigures(NamedTuple):
 
 def compare_figures(base: Snapshot, head: Snapshot, around: ChangeContext) -> ComparedFigures:
     """Figures that changed, in the order of the report; those that are gone last."""
-    matched = match_shown(base.figures, head.figures, around.renamed)
-    partners = {id(after): before for before, after in matched.pairs}
-    sides = [(partners.get(id(after)), after) for after in head.figures]
     room, without, found = _MOST_POINTS_TOGETHER, 0, []
-    for before, after in (*sides, *((before, None) for before in matched.gone)):
-        if change := _compare_figure(before, after, around, most=MOST_POINTS if room > 0 else 0):
+    for before, after, figure in match_shown(base.figures, head.figures, around.renamed).sides:
+        most = MOST_POINTS if room > 0 else 0
+        if before and after:
+            change = _compare_figure(before, after, around, most)
+        else:
+            series = compare_lines(before, after, {}, most)
+            change = _describe(figure, series, change="new" if after else "gone")
+        if change:
             without += room <= 0
             room -= sum(len(one.before) + len(one.after) for one in change.series)
             found.append(change)
@@ -91,19 +97,16 @@ def compare_figures(base: Snapshot, head: Snapshot, around: ChangeContext) -> Co
 
 
 def _compare_figure(
-    before: FigureState | None, after: FigureState | None, around: ChangeContext, *, most: int
+    before: FigureState, after: FigureState, around: ChangeContext, most: int
 ) -> FigureChange | None:
     """What changed of a figure, with so many points of each series at ``most``; None if nothing did."""
-    if before is None or after is None:
-        series = compare_lines(before, after, {}, most)
-        alone = after or before
-        return None if alone is None else _describe(alone, "new" if after else "gone", series)
     drafted = bool(before.settings and after.settings)
     if drafted and before.key and before.key == after.key:
         return None
     sides = [one.definition if drafted else define_numbers(one.numbers) for one in (before, after)]
+    sources = after.sources or ()
     definitions = list_differences(*sides)
-    definitions += tuple(text for name in after.sources or () for text in around.definitions.get(name, ()))
+    definitions += tuple(text for name in sources for text in around.definitions.get(name, ()))
     texts = [None if one.csv is None else get_digest(one.csv) for one in (before, after)]
     numbers = before.numbers != after.numbers or (None not in texts and texts[0] != texts[1])
     names = {*before.settings, *after.settings} - {"id"} if drafted else set()
@@ -114,104 +117,175 @@ def _compare_figure(
     styled = bool(other - _WORDS - {*before.definition, *after.definition})
     if not (definitions or numbers or words or styled):
         return None
-    renames, defined = around.list_renamed_series(after.sources), bool(definitions)
+    renames = {old: new for name in sources for old, new in around.renamed_series.get(name, {}).items()}
+    defined = bool(definitions)
     series = compare_lines(before, after, renames, most, changed="definition" if defined else "data")
     changes = {one.change for one in series}
     renamed = "renamed" in changes and changes <= {"same", "renamed"}
     return _describe(
         after,
-        "definition" if definitions else "data" if numbers and not renamed else "looks",
         series,
-        around.find_causes(after.sources, numbers=numbers, words=words, defined=defined or styled),
-        was_page=clip(before.page, LONGEST_NAME) if before.page != after.page else "",
-        was_id=clip(before.id, LONGEST_NAME) if before.id != after.id else "",
-        definitions=tuple(map(clip, definitions)),
+        change="definition" if defined else "data" if numbers and not renamed else "looks",
+        causes=around.find_causes(after.sources, numbers=numbers, words=words, defined=defined or styled),
+        was_page=before.page if before.page != after.page else "",
+        was_id=before.id if before.id != after.id else "",
+        definitions=definitions,
     )
 
 
-def _describe(
-    figure: FigureState,
-    change: FigureOutcome,
-    series: tuple[SeriesChange, ...],
-    causes: tuple[Cause, ...] = (),
-    *,
-    was_page: str = "",
-    was_id: str = "",
-    definitions: tuple[str, ...] = (),
-) -> FigureChange:
-    settings, metric = figure.settings, str(figure.numbers.get("metric", ""))
+def _describe(figure: FigureState, series: tuple[SeriesChange, ...], **found: Any) -> FigureChange:  # noqa: ANN401 - of any field
+    """A figure with what became of it and its axes."""
+    settings, difference = figure.settings, figure.kind == "comparison"
     x = Axis(scale="series")
     if any(point[0] is not None for one in series for point in (*one.before, *one.after)):
-        scale: Literal["linear", "log", "time"] = (
-            "time" if figure.spec is not None and '"temporal"' in str(figure.spec) else "linear"
-        )
         title = settings.get("x_title") or settings.get("x") or ("k" if figure.kind == "passk" else "step")
-        scale = "log" if settings.get("x_scale") == "log" else scale
-        x = Axis(title=clip(title, LONGEST_NAME), scale=scale)
-    difference = figure.kind == "comparison"
-    y_title = clip(settings.get("y_title") or ("difference" if difference else metric), LONGEST_NAME)
-    return FigureChange(
-        page=clip(figure.page, LONGEST_NAME),
-        id=clip(figure.id, LONGEST_NAME),
-        was_page=was_page,
-        was_id=was_id,
-        kind=figure.kind,
-        title=clip(figure.title),
-        change=change,
-        causes=causes,
-        definitions=definitions,
-        x=x,
-        y=Axis(
-            title=y_title,
-            scale="log" if settings.get("y_scale") == "log" else "linear",
-            percent=figure.percent,
-            difference=difference,
-        ),
-        series=series,
+        scale = "time" if figure.spec is not None and '"temporal"' in str(figure.spec) else "linear"
+        x = Axis.fit(title=title, scale="log" if settings.get("x_scale") == "log" else scale)
+    metric = "difference" if difference else str(figure.numbers.get("metric", ""))
+    y = Axis.fit(
+        title=settings.get("y_title") or metric,
+        scale="log" if settings.get("y_scale") == "log" else "linear",
+        percent=figure.percent,
+        difference=difference,
     )
+    return FigureChange.fit(figure, series=series, x=x, y=y, **found)
 
 
 def compare_tables(base: Snapshot, head: Snapshot, around: ChangeContext) -> Iterator[TableChange]:
     """Every table that changed, with the rows that did, by the name in their first cell."""
-    matched = match_shown(base.tables, head.tables, around.renamed)
-    partners = {id(after): before for before, after in matched.pairs}
-    for after in head.tables:
-        if (before := partners.get(id(after))) is None:
-            yield _describe_table(after, "new", [(None, row) for row in after.rows])
-            continue
-        definitions = list_differences(before.definition, after.definition)
-        rows = match(before.rows, after.rows, lambda row: row, lambda row: row[:1])
-        changed: list[tuple[Row | None, Row | None]] = []
-        changed += [(was, now) for was, now in rows.pairs if was != now or before.header != after.header]
-        changed += [(was, None) for was in rows.gone]
-        changed += [(None, now) for now in rows.new]
-        if changed:
+    for before, after, table in match_shown(base.tables, head.tables, around.renamed).sides:
+        change, causes, definitions = "new" if after else "gone", (), ()
+        rows = match(
+            before.rows if before else (), after.rows if after else (), lambda row: row, lambda row: row[:1]
+        ).sides
+        if before and after:
+            rows = tuple(side for side in rows if side[0] != side[1] or before.header != after.header)
+            if not rows:
+                continue
+            definitions = list_differences(before.definition, after.definition)
             causes = around.find_causes(after.sources, numbers=True, words=False, defined=bool(definitions))
-            change: TableOutcome = "definition" if definitions else "data"
-            yield _describe_table(after, change, changed, causes, tuple(map(clip, definitions)))
-    for before in matched.gone:
-        yield _describe_table(before, "gone", [(row, None) for row in before.rows])
+            change = "definition" if definitions else "data"
+        changed = sorted(rows, key=lambda side: (side[0] is None, side[1] is None))[:MOST_SERIES]
+        shown = tuple(RowChange.fit(before=was, after=now) for was, now, _ in changed)
+        yield TableChange.fit(table, change=change, causes=causes, definitions=definitions, rows=shown)
 
 
-def _describe_table(
-    table: TableState,
-    change: TableOutcome,
-    rows: Sequence[tuple[Row | None, Row | None]],
-    causes: tuple[Cause, ...] = (),
-    definitions: tuple[str, ...] = (),
-) -> TableChange:
-    def clip_cells(cells: Row | None) -> Row | None:
-        return None if cells is None else tuple(map(clip, cells[:MOST_SERIES]))
+class _Line(NamedTuple):
+    """A series of a figure, one of its runs, or the difference of a pair of series."""
 
-    return TableChange(
-        page=clip(table.page, LONGEST_NAME),
-        id=clip(table.id, LONGEST_NAME),
-        title=clip(table.title),
-        change=change,
-        causes=causes,
-        definitions=definitions,
-        header=tuple(map(clip, table.header[:MOST_SERIES])),
-        rows=tuple(
-            RowChange(before=clip_cells(was), after=clip_cells(now)) for was, now in rows[:MOST_SERIES]
-        ),
+    name: str
+    series: tuple[str, ...]  # as it is called after
+    run: str
+    slot: int | None
+    points: list[Point]
+
+    @property
+    def identity(self) -> tuple[tuple[str, ...], str]:
+        return self.series, self.run
+
+
+def compare_lines(
+    before: FigureState | None,
+    after: FigureState | None,
+    renamed: Mapping[str, str],
+    most: int,
+    *,
+    changed: SeriesOutcome = "data",
+) -> tuple[SeriesChange, ...]:
+    """Every line of a figure, with its points before where they are others, and after.
+
+    ``renamed`` has the new names of series by their old ones; of each line there are so many points at most.
+    ``changed`` is what other points mean: of another definition they are only shown.
+    """
+    if not most:
+        return ()
+    new, found = _read_lines(after, {}), []
+    taken = {line.slot for line in new}
+    # A run may have got another name; a pair may be the same series against another baseline, or reversed.
+    matched = match(
+        _read_lines(before, renamed),
+        new,
+        lambda line: line.identity,
+        lambda line: (line.series, tuple(line.points)) if line.run else None,
+        lambda line: frozenset(line.series) if len(line.series) > 1 else None,
+        lambda line: line.series[0] if len(line.series) > 1 else None,
     )
+    for was, now, shown in matched.sides[:MOST_SERIES]:
+        change = changed
+        if was is None or now is None:
+            change = "new" if now else "gone"
+        elif was.identity != now.identity and not now.run:
+            change = "definition"
+        elif was.points == now.points:
+            change = "same" if was.name == now.name else "renamed"
+        old = was.points if was and change not in {"same", "renamed"} else []
+        found.append(
+            SeriesChange.fit(
+                name=shown.name,
+                was_name=was.name if was and was.name != shown.name else "",
+                change=change,
+                slot=None if now is None and shown.slot in taken else shown.slot,
+                at=_find_widest_gap(old, shown.points) if change == "data" else None,
+                before=_thin(old, most),
+                after=_thin(now.points if now else [], most),
+            )
+        )
+    return tuple(found)
+
+
+def _read_lines(figure: FigureState | None, renamed: Mapping[str, str]) -> list[_Line]:
+    """The lines of a figure from its CSV, in the colours of the report's page."""
+    if figure is None:
+        return []
+    reader = csv.reader(io.StringIO(str(figure.csv or "")))
+    columns = {name: place for place, name in enumerate(next(reader, []))}
+    value = next((columns[name] for name in _VALUES if name in columns), None)
+    named = [columns[name] for name in ("series", "a", "b") if name in columns]
+    if value is None or not named or {"problem", "column"} & {*columns}:
+        return []
+    step, low, high, run = (columns.get(name) for name in ("step", "low", "high", "run"))
+    points: dict[tuple[tuple[str, ...], str], list[Point]] = {}
+    for row in reader:
+        if (number := _to_number(row, value)) is not None:
+            key = tuple(row[place] for place in named), "" if run is None else row[run]
+            point = _to_number(row, step), number, _to_number(row, low), _to_number(row, high)
+            points.setdefault(key, []).append(point)
+    names = tuple(dict.fromkeys(series[0] for series, _ in points))
+    slots = pick_slots(names, figure.slots, tuple(figure.settings.get("highlight", ())))
+    return [
+        _Line(
+            " − ".join(series) + (f", run {run}" if run else ""),
+            tuple(renamed.get(name, name) for name in series),
+            run,
+            slots[series[0]],
+            own,
+        )
+        for (series, run), own in points.items()
+    ]
+
+
+def _to_number(row: Sequence[str], column: int | None) -> float | None:
+    try:
+        number = float(row[column]) if column is not None else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _thin(points: Sequence[Point], most: int) -> tuple[Point, ...]:
+    """At most so many points, the first and the last among them."""
+    if len(points) <= most:
+        return tuple(points)
+    places = np.unique(np.linspace(0, len(points) - 1, most).round().astype(np.int64))
+    return tuple(points[place] for place in places.tolist())
+
+
+def _find_widest_gap(before: Sequence[Point], after: Sequence[Point]) -> Place | None:
+    """The common step at which two lines differ most, and whether the new one leaves the old band there."""
+    known = {point[0]: point for point in before}
+    gaps = [(abs(now[1] - was[1]), was, now) for now in after if (was := known.get(now[0])) is not None]
+    if not gaps:
+        return None
+    _, (_, value, low, high), now = max(gaps, key=lambda gap: gap[0])
+    beyond = low is not None and high is not None and not low <= now[1] <= high
+    return Place(step=now[0], delta=bound(now[1] - value), beyond_band=beyond)

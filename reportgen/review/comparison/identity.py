@@ -20,11 +20,24 @@ _Shown = TypeVar("_Shown", "FigureState", "TableState")
 
 
 class Matched(NamedTuple, Generic[_Thing]):
-    """Pairs of before and after, and what only one state has; each in the order of its state."""
+    """Each thing before, after, and the later of the two: in the order of after, and then what is gone."""
 
-    pairs: tuple[tuple[_Thing, _Thing], ...]
-    gone: tuple[_Thing, ...]
-    new: tuple[_Thing, ...]
+    sides: tuple[tuple[_Thing | None, _Thing | None, _Thing], ...]
+
+    @property
+    def pairs(self) -> list[tuple[_Thing, _Thing]]:
+        """What both states have."""
+        return [(was, now) for was, now, _ in self.sides if was is not None and now is not None]
+
+    @property
+    def gone(self) -> list[_Thing]:
+        """What only the state before has."""
+        return [one for _, now, one in self.sides if now is None]
+
+    @property
+    def new(self) -> list[_Thing]:
+        """What only the state after has."""
+        return [one for was, _, one in self.sides if was is None]
 
 
 def match(
@@ -32,8 +45,7 @@ def match(
 ) -> Matched[_Thing]:
     """Pair things that have an equal key, by the first key, then what is left by the next, and so on.
 
-    Of several with one key the first is paired with the first. None is no key. Pairs are in the order of
-    ``after``.
+    Of several with one key the first is paired with the first. None is no key.
     """
     partners: dict[int, int] = {}
     left = list(range(len(before)))
@@ -47,15 +59,15 @@ def match(
                 partners[index] = waiting[value].popleft()
         taken = set(partners.values())
         left = [index for index in left if index not in taken]
-    return Matched(
-        tuple((before[partners[index]], after[index]) for index in range(len(after)) if index in partners),
-        tuple(before[index] for index in left),
-        tuple(thing for index, thing in enumerate(after) if index not in partners),
-    )
+    sides = [(before[partners[i]] if i in partners else None, now, now) for i, now in enumerate(after)]
+    return Matched((*sides, *((before[index], None, before[index]) for index in left)))
 
 
 def match_pages(base: Snapshot, head: Snapshot) -> Matched[dict[str, Any]]:
-    """Pages by path; a renamed one by its text, then by the ids that it shows, then by its title."""
+    """Pages by path; a renamed one by its text, then by the ids that it shows, then by its title.
+
+    First come pages of both states, then new ones.
+    """
     texts = {
         id(page): one.drafted.texts.get(page["path"])
         for one in (base, head)
@@ -66,7 +78,7 @@ def match_pages(base: Snapshot, head: Snapshot) -> Matched[dict[str, Any]]:
     def list_ids(page: dict[str, Any]) -> Hashable | None:
         return tuple(one["id"] for kind in ("figures", "tables") for one in page[kind]) or None
 
-    return match(
+    found = match(
         base.report["pages"],
         head.report["pages"],
         lambda page: page["path"],
@@ -74,6 +86,7 @@ def match_pages(base: Snapshot, head: Snapshot) -> Matched[dict[str, Any]]:
         list_ids,
         lambda page: page["title"],
     )
+    return Matched(tuple(sorted(found.sides, key=lambda side: (side[1] is None, side[0] is None))))
 
 
 def match_shown(
@@ -147,15 +160,12 @@ def match_series(
     before: Sequence[str], after: Sequence[str], names: tuple[Mapping[str, str], Mapping[str, str]]
 ) -> Matched[str]:
     """Series by name, a renamed one by its name in the data; ``names`` are ``rename`` of both sources."""
-    same = set(before) & set(after)
-    sides = []
-    for renames, side in zip(names, (before, after), strict=True):
-        in_data = {new: old for old, new in renames.items()}
-        sides.append([(in_data.get(one, one), one) for one in side if one not in same])
-    left = match(sides[0], sides[1], lambda one: one[0])
-    pairs = {new: old for (_, old), (_, new) in left.pairs} | {one: one for one in same}
-    gone, new = (tuple(one for _, one in side) for side in (left.gone, left.new))
-    return Matched(tuple((pairs[one], one) for one in after if one in pairs), gone, new)
+    in_data = [{new: old for old, new in renames.items()} for renames in names]
+    sides = [
+        [(one, own.get(one, one)) for one in side] for own, side in zip(in_data, (before, after), strict=True)
+    ]
+    found = match(*sides, lambda one: one[0], lambda one: one[1])
+    return Matched(tuple((was and was[0], now and now[0], one[0]) for was, now, one in found.sides))
 
 
 class RunRows(NamedTuple):
