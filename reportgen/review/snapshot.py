@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostics
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from reportgen.draft.report import Report
     from reportgen.review.model import Origin
     from reportgen.settings.inputs import Block, Page, Source
+
+# What only a draft knows of a figure or table, by its page and id.
+Known: TypeAlias = "tuple[tuple[str, str], dict[str, Any]]"
 
 # Settings of a source that decide which numbers its rows give; how it is described, and measured, is apart.
 _DEFINING_SOURCE: Final = (
@@ -56,9 +59,9 @@ class FigureState:
     title: str
     words: str  # its caption and summary
     numbers: Mapping[str, Any]
-    settings: Mapping[str, Any]  # of its block; empty where they are not known
     definition: Mapping[str, str]
-    sources: tuple[str, ...] | None  # None where it is not known which they are
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of its block; empty where they are not known
+    sources: tuple[str, ...] | None = None  # None where it is not known which they are
     slots: Mapping[str, int] = field(default_factory=dict)  # of the palette, by series
     key: str = ""  # equal keys: nothing changed
     percent: bool = False  # whether its values are shares, shown times 100
@@ -75,8 +78,8 @@ class TableState:
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    definition: Mapping[str, str]
-    sources: tuple[str, ...] | None
+    definition: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,82 +130,62 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
     # Of a site in several languages, only the pages of the first have what they show.
     whole = (page for page in report.pages if all((page.path, one.id) in report.shown for one in page.blocks))
     report = replace(report, pages=tuple(whole))
-    text = format_report_json(report, Provenance(origin.commit, ""))
+    # Of a large report, the numbers in memory twice would be too much: a snapshot has those of report.json.
+    read = read_snapshot(origin, format_report_json(report, Provenance(origin.commit, "")))
     drafted = _collect_numbers(report, root, cache)
     # With the page's metric, which a block need not name.
     metrics: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for one in drafted.numbers:
         metrics[one.page, one.block][one.request.metric] = None
     blocks = [
-        (page, block, ", ".join(metrics[page.path, block.id]))
+        (page, block, ", ".join(metrics[page.path, block.id]), report)
         for page in report.pages
         for block in page.blocks
     ]
-    parsed = json.loads(text)
-    # Of a large report, the numbers in memory twice would be too much.
-    numbers = {
-        (page["path"], one["id"]): one["numbers"] for page in parsed["pages"] for one in page["figures"]
-    }
-    return Snapshot(
-        origin.model_copy(update={"report_sha256": hashlib.sha256(text.encode()).hexdigest()}),
-        parsed,
-        tuple(
-            replace(one, numbers=numbers[one.page, one.id])
-            for part in blocks
-            for one in _list_figures(*part, report)
-        ),
-        tuple(table for one in blocks for table in _list_tables(*one, report)),
-        drafted,
+    figures = {(one.page, one.id): one for one in read.figures}
+    tables = {(one.page, one.id): one for one in read.tables}
+    return replace(
+        read,
+        origin=origin.replace(report_sha256=read.origin.report_sha256),
+        figures=tuple(replace(figures[key], **known) for one in blocks for key, known in _know_figures(*one)),
+        tables=tuple(replace(tables[key], **known) for one in blocks for key, known in _know_tables(*one)),
+        drafted=drafted,
     )
 
 
-def _list_figures(page: Page, block: Block, metric: str, report: Report) -> Iterator[FigureState]:
+def _know_figures(page: Page, block: Block, metric: str, report: Report) -> Iterator[Known]:
     settings, sources = block.settings.model_dump(mode="json", exclude_none=True), _list_sources(block, page)
     for figure in list_figures(report.shown[page.path, block.id]):
-        yield FigureState(
-            page=page.path,
-            id=figure.id,
-            kind=figure.kind,
-            title=figure.title,
-            words=f"{figure.caption}\n{figure.summary}",
-            numbers=figure.numbers,
-            settings=settings,
-            definition=_define_block(settings, metric) | define_numbers(figure.numbers),
-            sources=sources,
-            slots=report.slots,
-            key=report.keys.get((page.path, block.id), ""),
-            # pass@k is drawn in percent already
-            percent=figure.kind != "passk" and _is_share(block, [report.sources[one] for one in sources]),
-            csv=figure.csv,
-            spec=figure.spec,
+        yield (
+            (page.path, figure.id),
+            {
+                "settings": settings,
+                "definition": _define_block(settings, metric) | define_numbers(figure.numbers),
+                "sources": sources,
+                "slots": report.slots,
+                "key": report.keys.get((page.path, block.id), ""),
+                # pass@k is drawn in percent already
+                "percent": figure.kind != "passk"
+                and _is_share(block, [report.sources[one] for one in sources]),
+                "csv": figure.csv,
+                "spec": figure.spec,
+            },
         )
 
 
-def _list_tables(page: Page, block: Block, metric: str, report: Report) -> Iterator[TableState]:
+def _know_tables(page: Page, block: Block, metric: str, report: Report) -> Iterator[Known]:
     shown, sources = report.shown[page.path, block.id], _list_sources(block, page)
     definition = _define_block(block.settings.model_dump(mode="json"), metric)
     for numbers in (getattr(shown, "numbers", {}), *(one.numbers for one in list_figures(shown))):
         definition |= define_numbers(numbers)
     for table in list_tables(shown):
-        rows = tuple(tuple(cell.text for cell in row) for row in table.rows)
-        yield TableState(page.path, table.id, table.title, table.header, rows, definition, sources)
+        yield (page.path, table.id), {"definition": definition, "sources": sources}
     if isinstance(shown, Observations):
-        yield _list_observations(page.path, asdict(shown), definition, _find_observed(block, page))
-
-
-def _list_observations(
-    page: str, shown: Mapping[str, Any], definition: Mapping[str, str], sources: tuple[str, ...] | None
-) -> TableState:
-    """What rules found, as a table: its sentences are numbers in words."""
-    rows = tuple((one["rule"], one["text"]) for one in shown["items"])
-    return TableState(page, shown["id"], shown["title"], ("rule", "found"), rows, definition, sources)
-
-
-def _find_observed(block: Block, page: Page) -> tuple[str, ...]:
-    """The sources of what an ``observations`` block is about: a source, or a figure of the page."""
-    name = getattr(block.settings, "of", None)
-    about = next((one for one in page.blocks if name in one.settings.list_figures(one.id)), None)
-    return (name,) if name and not about else _list_sources(about or block, page)
+        # They are about a source, or about a figure of the page.
+        name = getattr(block.settings, "of", None)
+        about = next((one for one in page.blocks if name in one.settings.list_figures(one.id)), None)
+        observed = (name,) if name and not about else _list_sources(about or block, page)
+        yield (page.path, shown.id), {"definition": definition, "sources": observed}
 
 
 def read_snapshot(
@@ -227,24 +210,30 @@ def read_snapshot(
                     title=one["title"],
                     words=f"{one['caption']}\n{one['summary']}",
                     numbers=one["numbers"],
-                    settings={},
                     definition=define_numbers(one["numbers"]),
-                    sources=None,
                     csv=read_file(files.get("csv", "")),
                     spec=read_file(files.get("json", "")),
                 )
             )
-        for one in page["tables"]:
-            rows = tuple(tuple(cell["text"] for cell in row) for row in one["rows"])
-            header = tuple(one["header"])
-            tables.append(TableState(page["path"], one["id"], one["title"], header, rows, {}, None))
-        tables += [_list_observations(page["path"], one, {}, None) for one in page["observations"]]
-    update = {
-        "report_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "tool": str(report["generator"]["version"]),
-        "commit": report.get("commit") or "",
-    }
-    return Snapshot(origin.model_copy(update=update), report, tuple(figures), tuple(tables))
+        shown = [
+            (one, one["header"], [[cell["text"] for cell in row] for row in one["rows"]])
+            for one in page["tables"]
+        ]
+        # What rules found is a table, too: its sentences are numbers in words.
+        shown += [
+            (one, ("rule", "found"), [(found["rule"], found["text"]) for found in one["items"]])
+            for one in page["observations"]
+        ]
+        tables += [
+            TableState(page["path"], one["id"], one["title"], tuple(header), tuple(map(tuple, rows)))
+            for one, header, rows in shown
+        ]
+    origin = origin.replace(
+        report_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        tool=str(report["generator"]["version"]),
+        commit=report.get("commit") or "",
+    )
+    return Snapshot(origin, report, tuple(figures), tuple(tables))
 
 
 def define_numbers(numbers: Mapping[str, Any]) -> dict[str, str]:
