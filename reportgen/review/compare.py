@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.review.comparison.identity import Matched
+    from reportgen.review.model import Cause
     from reportgen.review.snapshot import Snapshot
     from reportgen.settings.inputs import Source
 
@@ -106,7 +107,8 @@ def _compare_statements(pages: Matched[dict[str, Any]], around: ChangeContext) -
     for *both, page in pages.sides:
         before, after = (one["statements"] if one else () for one in both)
         for was, now, statement in match_statements(before, after).sides:
-            change, causes = "new" if now else "gone", ("text",)
+            change = "new" if now else "gone"
+            causes: tuple[Cause, ...] = ("text",)
             if was and now:
                 text = any(
                     was[name] != now[name] for name in ("words", "expression", "of", "expected_to_fail")
@@ -184,5 +186,7 @@ def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
     for one in (base, head):
         stated = tuple(f'"{each["words"]}"' for page in one.report["pages"] for each in page["statements"])
         sides.append([each for each in one.report["problems"] if not each["message"].startswith(stated)])
-    matched = match(*sides, lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"]))
+    matched = match(
+        sides[0], sides[1], lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"])
+    )
     return ProblemChanges(new=describe(matched.new), gone=describe(matched.gone))

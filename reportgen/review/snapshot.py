@@ -215,19 +215,16 @@ def read_snapshot(
                     spec=read_file(files.get("json", "")),
                 )
             )
-        shown = [
-            (one, one["header"], [[cell["text"] for cell in row] for row in one["rows"]])
-            for one in page["tables"]
-        ]
         # What rules found is a table, too: its sentences are numbers in words.
-        shown += [
-            (one, ("rule", "found"), [(found["rule"], found["text"]) for found in one["items"]])
+        observed = [
+            one
+            | {"header": ("rule", "found"), "rows": [(each["rule"], each["text"]) for each in one["items"]]}
             for one in page["observations"]
         ]
-        tables += [
-            TableState(page["path"], one["id"], one["title"], tuple(header), tuple(map(tuple, rows)))
-            for one, header, rows in shown
-        ]
+        for one in page["tables"] + observed:
+            rows = ((cell if isinstance(cell, str) else cell["text"] for cell in row) for row in one["rows"])
+            header = tuple(one["header"])
+            tables.append(TableState(page["path"], one["id"], one["title"], header, tuple(map(tuple, rows))))
     origin = origin.replace(
         report_sha256=hashlib.sha256(text.encode()).hexdigest(),
         tool=str(report["generator"]["version"]),

@@ -77,6 +77,11 @@ class RunGroups(NamedTuple):
         return -r / (c + r), c / (c + a) - c / (c + r), a / (c + a)
 
     @property
+    def differ(self) -> bool:
+        """Whether a run is not shared."""
+        return bool(len(self.removed) or len(self.added))
+
+    @property
     def are_paired_by_item(self) -> bool:
         """Whether scores by item say more than those of whole runs: no run is shared, and no side lacks some.
 

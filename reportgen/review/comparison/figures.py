@@ -154,7 +154,7 @@ def _describe(figure: FigureState, series: tuple[SeriesChange, ...], **found: An
 def compare_tables(base: Snapshot, head: Snapshot, around: ChangeContext) -> Iterator[TableChange]:
     """Every table that changed, with the rows that did, by the name in their first cell."""
     for before, after, table in match_shown(base.tables, head.tables, around.renamed).sides:
-        change, causes, definitions = "new" if after else "gone", (), ()
+        found: dict[str, Any] = {"change": "new" if after else "gone"}
         rows = match(
             before.rows if before else (), after.rows if after else (), lambda row: row, lambda row: row[:1]
         ).sides
@@ -163,11 +163,15 @@ def compare_tables(base: Snapshot, head: Snapshot, around: ChangeContext) -> Ite
             if not rows:
                 continue
             definitions = list_differences(before.definition, after.definition)
-            causes = around.find_causes(after.sources, numbers=True, words=False, defined=bool(definitions))
-            change = "definition" if definitions else "data"
+            defined = bool(definitions)
+            found = {
+                "change": "definition" if defined else "data",
+                "causes": around.find_causes(after.sources, numbers=True, words=False, defined=defined),
+                "definitions": definitions,
+            }
         changed = sorted(rows, key=lambda side: (side[0] is None, side[1] is None))[:MOST_SERIES]
         shown = tuple(RowChange.fit(before=was, after=now) for was, now, _ in changed)
-        yield TableChange.fit(table, change=change, causes=causes, definitions=definitions, rows=shown)
+        yield TableChange.fit(table, **found, rows=shown)
 
 
 class _Line(NamedTuple):

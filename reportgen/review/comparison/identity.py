@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
-
-import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from reportgen.core.comparisons import ProblemScores
-    from reportgen.core.model import IntArray, Run
     from reportgen.review.snapshot import FigureState, RequestedNumbers, Snapshot, TableState
 
 _Thing = TypeVar("_Thing")
@@ -164,38 +159,5 @@ def match_series(
     sides = [
         [(one, own.get(one, one)) for one in side] for own, side in zip(in_data, (before, after), strict=True)
     ]
-    found = match(*sides, lambda one: one[0], lambda one: one[1])
+    found = match(sides[0], sides[1], lambda one: one[0], lambda one: one[1])
     return Matched(tuple((was and was[0], now and now[0], one[0]) for was, now, one in found.sides))
-
-
-class RunRows(NamedTuple):
-    """A run and the SHA-256 of its rows."""
-
-    name: str
-    digest: str
-    place: int  # among the runs of its state
-
-
-def match_runs(before: Sequence[RunRows], after: Sequence[RunRows]) -> Matched[RunRows]:
-    """Runs by name and rows, then by rows: a run is another one if any of its rows is."""
-    return match(before, after, lambda run: (run.name, run.digest), lambda run: run.digest)
-
-
-def identify_curve_runs(runs: Sequence[Run], last: float) -> list[RunRows]:
-    """Runs of a curve by their rows up to a step, so that one that goes on is still the same."""
-    rows = []
-    for index, run in enumerate(runs):
-        end = int(np.searchsorted(run.steps, last, side="right"))
-        content = run.steps[:end].tobytes() + run.values[:end].tobytes()
-        rows.append(RunRows(run.run, hashlib.sha256(content).hexdigest(), index))
-    return rows
-
-
-def identify_score_runs(scores: ProblemScores, rows: Sequence[int], columns: IntArray) -> list[RunRows]:
-    """Runs of a series by their scores on some items, whatever the order of their rows."""
-    found = []
-    for index, row in enumerate(rows):
-        cells = (one[row, columns].tobytes() for one in (scores.samples, scores.correct, scores.mean))
-        digest = hashlib.sha256(b"".join(cells)).hexdigest()
-        found.append(RunRows(scores.runs[row].run, digest, index))
-    return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reportgen.core.model import CurveRequest
 from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
 from reportgen.review.comparison.identity import match_requests
-from reportgen.review.comparison.readings import PairOfReadings, describe_number, read_estimates
+from reportgen.review.comparison.readings import PairOfReadings, Reading
 from reportgen.review.comparison.verdicts import judge
 from reportgen.review.model import Family
 from reportgen.statistics.permutation_tests import count_draws
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reportgen.review.comparison.effects import ItemSides
     from reportgen.review.comparison.verdicts import Moved
     from reportgen.review.model import Correction, NumberChange
-    from reportgen.review.snapshot import Drafted, RequestedNumbers
+    from reportgen.review.snapshot import Drafted
     from reportgen.statistics.permutation_tests import Hypothesis
 
 _CORRECTIONS: Final[Mapping[tuple[bool, bool], Correction]] = {
@@ -47,7 +47,7 @@ def compare_numbers(base: Drafted, head: Drafted, renamed: Mapping[str, str]) ->
     uses = Counter((side, one.request.source) for pair in matched.pairs for side, one in enumerate(pair))
     for pair in matched.pairs:
         fresh = tuple(name for name in pair[1].series if changes.take(pair[1].request, name))
-        changes.add_pair(PairOfReadings((base, head), pair, fresh))
+        changes.add_pair(PairOfReadings(Reading(base, pair[0]), Reading(head, pair[1]), fresh))
         for side, one in enumerate(pair):
             uses[side, one.request.source] -= 1
             if not uses[side, one.request.source]:  # all curves of a large change would fill the memory
@@ -59,7 +59,7 @@ def compare_numbers(base: Drafted, head: Drafted, renamed: Mapping[str, str]) ->
     ):
         elsewhere = {_identify(one.request, name) for one in others for name in one.series}
         names = [name for name in requested.series if _identify(requested.request, name) not in elsewhere]
-        changes.add_alone(requested, own, names, is_new=is_new)
+        changes.add_alone(Reading(own, requested), names, is_new=is_new)
     return changes.test()
 
 
@@ -108,21 +108,18 @@ class _Changes:
             self._moved.append(moved)
         if items.sides:
             self._items.append(items)
-        (base, head), (before, after) = pair.drafts, pair.requested
-        self.add_alone(before, base, pair.series.gone, is_new=False)
+        self.add_alone(pair.before, pair.series.gone, is_new=False)
         fresh = [name for name in pair.series.new if name in pair.names]
-        self.add_alone(after, head, fresh, is_new=True)
+        self.add_alone(pair.after, fresh, is_new=True)
 
-    def add_alone(
-        self, requested: RequestedNumbers, draft: Drafted, names: Iterable[str], *, is_new: bool
-    ) -> None:
+    def add_alone(self, reading: Reading, names: Iterable[str], *, is_new: bool) -> None:
         """Series that one state alone has."""
-        estimates = read_estimates(draft, requested.request) if names else {}
         for name in names:
-            if name in estimates and (is_new or self.take(requested.request, f"gone\0{name}")):
-                moved = replace(describe_number(requested, name), causes=("data",))
-                own = estimates[name]
-                self._moved.append(replace(moved, after=own) if is_new else replace(moved, before=own))
+            own = reading.estimates.get(name)
+            if own and (is_new or self.take(reading.requested.request, f"gone\0{name}")):
+                sides = (None, own) if is_new else (own, None)
+                moved = replace(reading.describe(name), causes=("data",), before=sides[0], after=sides[1])
+                self._moved.append(moved)
 
     def test(self) -> ComparedNumbers:
         """Estimate and test everything that moved, and judge it."""
@@ -132,7 +129,7 @@ class _Changes:
         for items in self._items:
             changes = ItemChanges(*items.pair.describe_items(), items.sides, draws)
             for index, place in enumerate(items.places):
-                effect = changes.estimate(index, items.pair.requested[1].request.level)
+                effect = changes.estimate(index, items.pair.after.requested.request.level)
                 moved[place] = replace(moved[place], effect=effect)
                 hypotheses[place] = changes.make_hypothesis(index) if effect.p is not None else None
         effects = [one.effect if one.effect and one.is_testable else Effect("none", None) for one in moved]

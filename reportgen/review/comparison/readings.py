@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from reportgen.core.model import CurveRequest, ScoreRequest
+from reportgen.core.model import CurveRequest
 from reportgen.core.words import format_count
 from reportgen.draft.blocks.results import use_every_step
 from reportgen.review.comparison.effects import (
@@ -20,12 +21,7 @@ from reportgen.review.comparison.effects import (
     estimate_over_runs,
     find_scale,
 )
-from reportgen.review.comparison.identity import (
-    identify_curve_runs,
-    identify_score_runs,
-    match_runs,
-    match_series,
-)
+from reportgen.review.comparison.identity import match, match_series
 from reportgen.review.comparison.verdicts import Moved, list_differences
 from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
@@ -39,31 +35,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reportgen.core.comparisons import ProblemScores
-    from reportgen.core.model import Curve, FloatArray, Request
-    from reportgen.review.comparison.identity import Matched, RunRows
+    from reportgen.core.model import Curve, FloatArray, IntArray, ScoreRequest
+    from reportgen.review.comparison.identity import Matched
     from reportgen.review.model import Cause
     from reportgen.review.snapshot import Drafted, RequestedNumbers
+    from reportgen.settings.inputs import Source
 
 
-class RunValues(NamedTuple):
-    """Runs of a curve that reach a step, by their places among all, and their values there."""
-
-    places: tuple[int, ...]
-    values: FloatArray
-
-
-def read_runs_at(curve: Curve, step: float) -> RunValues:
-    """The values of a curve's runs at a step, interpolated inside each run's own range."""
-    reach = [
-        i for i, run in enumerate(curve.runs) if run.steps.size and run.steps[0] <= step <= run.steps[-1]
+def read_runs_at(curve: Curve, step: float) -> FloatArray:
+    """The value of each run of a curve at a step, interpolated inside its own range; NaN outside of it."""
+    ranged = [
+        np.interp(step, run.steps, run.values)
+        if run.steps.size and run.steps[0] <= step <= run.steps[-1]
+        else np.nan
+        for run in curve.runs
     ]
-    values = [float(np.interp(step, curve.runs[i].steps, curve.runs[i].values)) for i in reach]
-    return RunValues(tuple(reach), np.array(values))
+    return np.array(ranged, dtype=np.float64)
 
 
 def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | None:
     """The mean over runs at a step with its t interval, or the interval that the input gives with one run."""
-    values = read_runs_at(curve, step).values
+    values = read_runs_at(curve, step)
+    values = values[~np.isnan(values)]
     if not values.size:
         return None
     size, low, high = find_scale(values), None, None
@@ -76,180 +69,159 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
     return Estimate(value=centre, low=low, high=high, n=values.size)
 
 
-def read_curves(draft: Drafted, request: CurveRequest) -> dict[str, Curve]:
-    """The unsmoothed curves of a request, by series."""
-    curves = draft.results.get_curves(use_every_step(request)).curve_set.curves
-    return {curve.series: curve for curve in curves}
+@dataclass(frozen=True)
+class Reading:
+    """What a block asks for, and how one draft answers it."""
 
+    draft: Drafted
+    requested: RequestedNumbers
 
-def read_estimates(draft: Drafted, request: Request) -> dict[str, Estimate]:
-    """The score of each series, or the last value of its curve."""
-    if isinstance(request, CurveRequest):
-        curves = read_curves(draft, request)
-        ends = {
-            name: estimate_curve_at(one, float(one.steps[-1]), request.level) for name, one in curves.items()
+    @property
+    def source(self) -> Source:
+        """Where the data come from."""
+        return self.draft.sources[self.requested.request.source]
+
+    @cached_property
+    def curves(self) -> dict[str, Curve]:
+        """The unsmoothed curves by series; empty if scores are asked for."""
+        request = self.requested.request
+        if not isinstance(request, CurveRequest):
+            return {}
+        curves = self.draft.results.get_curves(use_every_step(request)).curve_set.curves
+        return {curve.series: curve for curve in curves}
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate]:
+        """The score of each series, or the last value of its curve."""
+        request = self.requested.request
+        if isinstance(request, CurveRequest):
+            ends = {
+                name: estimate_curve_at(one, float(one.steps[-1]), request.level)
+                for name, one in self.curves.items()
+            }
+            return {name: one for name, one in ends.items() if one is not None}
+        return {
+            one.series: Estimate(
+                value=one.estimate, low=one.low, high=one.high, n=one.runs if one.runs > 1 else one.problems
+            )
+            for one in self.draft.results.get_scores(request)
+            if one.estimate is not None
         }
-        return {name: one for name, one in ends.items() if one is not None}
-    scores = draft.results.get_scores(request)
-    return {
-        one.series: Estimate(
-            value=one.estimate, low=one.low, high=one.high, n=one.runs if one.runs > 1 else one.problems
+
+    def describe(self, series: str) -> Moved:
+        """A number without its values."""
+        requested, request = self.requested, self.requested.request
+        return Moved(
+            page=requested.page,
+            block=requested.block,
+            title=requested.title,
+            source=request.source,
+            benchmark=getattr(request, "benchmark", None) or "",
+            series=series,
+            metric=request.metric,
+            percent=requested.percent,
+            higher_is_better=requested.higher_is_better,
         )
-        for one in scores
-        if one.estimate is not None
-    }
 
 
 @dataclass(frozen=True)
 class PairOfReadings:
     """One request as both drafts answer it; ``names`` are the series to compare, as they are called after."""
 
-    drafts: tuple[Drafted, Drafted]
-    requested: tuple[RequestedNumbers, RequestedNumbers]
+    before: Reading
+    after: Reading
     names: tuple[str, ...]
 
     @cached_property
     def series(self) -> Matched[str]:
         """Which series of both are the same."""
-        renames = [one.sources[requested.request.source].settings.rename for one, requested in self._sides]
-        before, after = self.requested
-        return match_series(before.series, after.series, (renames[0], renames[1]))
-
-    @property
-    def _sides(self) -> Iterator[tuple[Drafted, RequestedNumbers]]:
-        return zip(self.drafts, self.requested, strict=True)
+        renames = self.before.source.settings.rename, self.after.source.settings.rename
+        return match_series(self.before.requested.series, self.after.requested.series, renames)
 
     @cached_property
     def definitions(self) -> tuple[str, ...]:
         """What of its definition differs."""
-        before, after = self.requested
-        kinds = [one.sources[requested.request.source].kind for one, requested in self._sides]
-        other = () if kinds[0] == kinds[1] else (f"{kinds[0]} → {kinds[1]}",)
-        return (*list_differences(before.definition, after.definition), *other)
+        was, now = self.before.source.kind, self.after.source.kind
+        other = () if was == now else (f"{was} → {now}",)
+        return (*list_differences(self.before.requested.definition, self.after.requested.definition), *other)
 
     @property
     def is_same(self) -> bool:
         """Whether nothing that decides it differs."""
-        before, after = (one.sources[requested.request.source].digest for one, requested in self._sides)
-        return self.requested[0].request == self.requested[1].request and before == after
-
-    def describe(self, was: str, name: str) -> Moved:
-        """A series of both, with what differs apart from its data."""
-        protocols = [
-            define_protocol(one.sources[requested.request.source], series)
-            for (one, requested), series in zip(self._sides, (was, name), strict=True)
-        ]
-        protocol = list_differences(*protocols)
-        causes: tuple[Cause, ...] = ("definition",) if self.definitions or protocol else ()
-        moved = describe_number(self.requested[1], name)
-        return replace(
-            moved,
-            was_series=was if was != name else "",
-            definitions=self.definitions,
-            protocol=protocol,
-            causes=causes,
-        )
+        same = self.before.requested.request == self.after.requested.request
+        return same and self.before.source.digest == self.after.source.digest
 
     def compare(self) -> Iterator[tuple[Moved, ItemSides | None]]:
         """Every series of both; with its scores by item where it is to be tested over items."""
-        before, after = (read_estimates(one, requested.request) for one, requested in self._sides)
+        old, new = self.before, self.after
+        level = new.requested.request.level
         for was, name in self.series.pairs:
-            if name in self.names and was in before and name in after:
-                moved = replace(self.describe(was, name), before=before[was], after=after[name])
-                yield (moved, None) if self.definitions else self._compare(moved, was)
-
-    def _compare(self, moved: Moved, was: str) -> tuple[Moved, ItemSides | None]:
-        requests = [requested.request for requested in self.requested]
-        level = requests[1].level
-        if isinstance(requests[0], CurveRequest) and isinstance(requests[1], CurveRequest):
-            old, new = self._curves
-            return _compare_curve(moved, old[was], new[moved.series], level), None
-        if self.drafts[1].sources[requests[1].source].kind != "totals":
-            return _compare_items(moved, self.item_tables, was, level)
-        ends = [(one.value, one.low, one.high) for one in (moved.before, moved.after) if one]
-        if ends[0] != ends[-1]:
-            moved = replace(moved, effect=_compare_given(moved, level), causes=("data", *moved.causes))
-        return moved, None
-
-    @cached_property
-    def _curves(self) -> tuple[dict[str, Curve], dict[str, Curve]]:
-        before, after = (
-            read_curves(one, requested.request)
-            for one, requested in self._sides
-            if isinstance(requested.request, CurveRequest)
-        )
-        return before, after
+            if name not in self.names or was not in old.estimates or name not in new.estimates:
+                continue
+            protocol = list_differences(define_protocol(old.source, was), define_protocol(new.source, name))
+            causes: tuple[Cause, ...] = ("definition",) if self.definitions or protocol else ()
+            moved = replace(
+                new.describe(name),
+                was_series=was if was != name else "",
+                before=old.estimates[was],
+                after=new.estimates[name],
+                definitions=self.definitions,
+                protocol=protocol,
+                causes=causes,
+            )
+            if self.definitions:
+                yield moved, None
+            elif new.curves:
+                yield _compare_curve(moved, old.curves[was], new.curves[name], level), None
+            elif new.source.kind == "totals":
+                yield _compare_totals(moved, level), None
+            else:
+                yield _compare_items(moved, self.item_tables, was, level)
 
     @cached_property
     def item_tables(self) -> tuple[ItemTable, ItemTable]:
         """The scores by item of both sides, on the union of their items."""
-        read = []
-        for one, requested in self._sides:
-            request = requested.request
-            if not isinstance(request, ScoreRequest):
-                raise TypeError(request)
-            read.append((one.results.get_problem_scores(request), request.metric))
-        names = tuple(sorted({name for scores, _ in read for name in scores.problems}))
-        before, after = (ItemTable(scores, metric, names) for scores, metric in read)
-        return before, after
+        requests = [cast("ScoreRequest", one.requested.request) for one in (self.before, self.after)]
+        before = self.before.draft.results.get_problem_scores(requests[0])
+        after = self.after.draft.results.get_problem_scores(requests[1])
+        names = sorted({*before.problems, *after.problems})
+        return ItemTable(before, requests[0].metric, names), ItemTable(after, requests[1].metric, names)
 
     def describe_items(self) -> tuple[str, list[str], tuple[float, float]]:
         """The benchmark, what of its items is taken as drawn at random, and the range of scores."""
         before, after = self.item_tables
-        request = self.requested[1].request
+        request = self.after.requested.request
         name = f"{request.source}\0{getattr(request, 'benchmark', None) or ''}"
         names = sorted({*before.units, *after.units})
         units = [after.units.get(one) or before.units[one] for one in names]
         return name, units, (after.scores.lowest, after.scores.highest)
 
 
-def describe_number(requested: RequestedNumbers, series: str) -> Moved:
-    """A number without its values."""
-    return Moved(
-        page=requested.page,
-        block=requested.block,
-        title=requested.title,
-        source=requested.request.source,
-        benchmark=getattr(requested.request, "benchmark", None) or "",
-        series=series,
-        metric=requested.request.metric,
-        percent=requested.percent,
-        higher_is_better=requested.higher_is_better,
-        before=None,
-        after=None,
-    )
-
-
 def _compare_curve(moved: Moved, old: Curve, new: Curve, level: float) -> Moved:
     step = find_last_common_step(old, new)
-    if step is None:
-        ends = [estimate_curve_at(one, float(one.steps[-1]), level) for one in (old, new)]
-        reason = "their steps do not meet"
-        return replace(moved, before=ends[0], after=ends[1], effect=Effect("none", None, reason=reason))
-    moved = replace(
-        moved,
-        step=step,
-        before=estimate_curve_at(old, step, level),
-        after=estimate_curve_at(new, step, level),
-    )
-    sides = [read_runs_at(one, step) for one in (old, new)]
-    rows = [
-        [row for row in identify_curve_runs(one.runs, step) if row.place in side.places]
-        for one, side in zip((old, new), sides, strict=True)
+    ends = [
+        estimate_curve_at(one, float(one.steps[-1]) if step is None else step, level) for one in (old, new)
     ]
-    matched = match_runs(*rows)
-    if moved.before == moved.after or not (matched.gone or matched.new):
-        return moved
-    values = [dict(zip(side.places, side.values.tolist(), strict=True)) for side in sides]
-    groups = RunGroups(
-        np.array([values[0][row.place] for row in matched.gone]),
-        np.array([values[1][row.place] for _, row in matched.pairs]),
-        np.array([values[1][row.place] for row in matched.new]),
+    moved = replace(moved, step=step, before=ends[0], after=ends[1])
+    if step is None:
+        return replace(moved, effect=Effect("none", None, reason="their steps do not meet"))
+    values = [read_runs_at(one, step) for one in (old, new)]
+    groups, runs = _group_runs(
+        [_identify_curve_runs(one, step, own) for one, own in zip((old, new), values, strict=True)], values
     )
+    if moved.before == moved.after or not groups.differ:
+        return moved
     effect = estimate_over_runs(groups, level)
     if effect.low is None and old.given and new.given:
         effect = _compare_given(moved, level)
-    return replace(moved, effect=effect, runs=_count_runs(matched), causes=("data", *moved.causes))
+    return replace(moved, effect=effect, runs=runs, causes=("data", *moved.causes))
+
+
+def _compare_totals(moved: Moved, level: float) -> Moved:
+    ends = [(one.value, one.low, one.high) for one in (moved.before, moved.after) if one]
+    if ends[0] == ends[-1]:
+        return moved
+    return replace(moved, effect=_compare_given(moved, level), causes=("data", *moved.causes))
 
 
 def _compare_given(moved: Moved, level: float) -> Effect:
@@ -263,15 +235,42 @@ def _compare_given(moved: Moved, level: float) -> Effect:
     return estimate_given(known[0], known[1], level)
 
 
-def _count_runs(matched: Matched[RunRows]) -> RunCounts:
-    gone, new = (Counter(run.name for run in side) for side in (matched.gone, matched.new))
-    replaced = (gone & new).total()
-    return RunCounts(
-        shared=len(matched.pairs),
-        replaced=replaced,
-        added=len(matched.new) - replaced,
-        removed=len(matched.gone) - replaced,
+class RunRows(NamedTuple):
+    """A run and the SHA-256 of its rows."""
+
+    name: str
+    digest: str
+    place: int  # among the values of its state
+
+
+def _group_runs(
+    rows: Sequence[Sequence[RunRows]], values: Sequence[FloatArray]
+) -> tuple[RunGroups, RunCounts]:
+    """The values of runs that only one state or both have, and how many there are.
+
+    Runs are equal by name and rows, then by rows: a run is another one if any of its rows is.
+    """
+    matched = match(rows[0], rows[1], lambda run: (run.name, run.digest), lambda run: run.digest)
+    pairs, gone, new = matched.pairs, matched.gone, matched.new
+    groups = RunGroups(
+        values[0][[run.place for run in gone]],
+        values[1][[run.place for _, run in pairs]],
+        values[1][[run.place for run in new]],
     )
+    replaced = (Counter(run.name for run in gone) & Counter(run.name for run in new)).total()
+    added, removed = len(new) - replaced, len(gone) - replaced
+    return groups, RunCounts(shared=len(pairs), replaced=replaced, added=added, removed=removed)
+
+
+def _identify_curve_runs(curve: Curve, last: float, values: FloatArray) -> list[RunRows]:
+    """The runs that reach a step by their rows up to it, so that one that goes on is still the same."""
+    rows = []
+    for place in np.flatnonzero(~np.isnan(values)).tolist():
+        run = curve.runs[place]
+        end = int(np.searchsorted(run.steps, last, side="right"))
+        content = run.steps[:end].tobytes() + run.values[:end].tobytes()
+        rows.append(RunRows(run.run, hashlib.sha256(content).hexdigest(), place))
+    return rows
 
 
 class ItemTable:
@@ -299,6 +298,15 @@ class ItemTable:
         rows = find_rows(self.scores, self.scores.series.index(name))
         return rows, self._values[1][rows]
 
+    def identify_runs(self, rows: Sequence[int], items: IntArray) -> list[RunRows]:
+        """Runs by their scores on some items, whatever the order of their rows."""
+        scores, columns, found = self.scores, self.columns[items], []
+        for index, row in enumerate(rows):
+            cells = (one[row, columns].tobytes() for one in (scores.samples, scores.correct, scores.mean))
+            digest = hashlib.sha256(b"".join(cells)).hexdigest()
+            found.append(RunRows(scores.runs[row].run, digest, index))
+        return found
+
 
 def _compare_items(
     moved: Moved, tables: tuple[ItemTable, ItemTable], was: str, level: float
@@ -313,25 +321,18 @@ def _compare_items(
         only_head=int(np.count_nonzero(known[1] & ~known[0])),
     )
     sides = [(one, *one.get_runs(series)) for one, series in ((old, was), (new, name))]
-    rows = [identify_score_runs(one.scores, own, one.columns[shared]) for one, own, _ in sides]
-    matched = match_runs(*rows)
+    rows = [one.identify_runs(own, shared) for one, own, _ in sides]
+    groups, runs = _group_runs(rows, [values[:, shared] for _, _, values in sides])
     protocol = moved.protocol
     if regraded := sum(old.gold[one] != gold for one, gold in new.gold.items() if one in old.gold):
         protocol += (f"other right answers to {format_count(regraded, 'problem')}",)
-    moved = replace(moved, problems=items, runs=_count_runs(matched), protocol=protocol)
-    if np.array_equal(before[shared], after[shared]) or not (matched.gone or matched.new):
+    moved = replace(moved, problems=items, runs=runs, protocol=protocol)
+    if np.array_equal(before[shared], after[shared]) or not groups.differ:
         if items.only_base or items.only_head:
             effect = Effect("none", 0.0)
             protocol = (*protocol, "other problems; nothing changed on the shared ones")
             moved = replace(moved, protocol=protocol, effect=effect, causes=("data", *moved.causes))
         return moved, None
-    values = [scores for _, _, scores in sides]
-    groups = RunGroups(
-        values[0][[row.place for row in matched.gone]],
-        values[1][[row.place for _, row in matched.pairs]],
-        values[1][[row.place for row in matched.new]],
-    )
-    groups = RunGroups(*(group[:, shared] for group in groups))
     moved = replace(moved, causes=("data", *moved.causes))
     if groups.are_paired_by_item:
         return moved, ItemSides(name, before, after, groups)

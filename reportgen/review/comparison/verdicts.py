@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from reportgen.review.comparison.effects import ALPHA, Effect
-from reportgen.review.model import LONGEST_NAME, Delta, NumberChange, bound, clip
+from reportgen.review.model import Delta, NumberChange, bound, clip
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +32,8 @@ class Moved:
     metric: str
     percent: bool = False
     step: float | None = None
-    before: Estimate | None
-    after: Estimate | None
+    before: Estimate | None = None
+    after: Estimate | None = None
     runs: RunCounts | None = None
     problems: ItemCounts | None = None
     higher_is_better: bool | None = None
@@ -53,9 +53,6 @@ class Moved:
         """Whether a test of the difference would say something."""
         both = self.before is not None and self.after is not None
         return both and not self.definitions and not self.protocol
-
-
-_FIELDS = tuple(one.name for one in fields(Moved) if one.name in NumberChange.model_fields)
 
 
 def list_differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
@@ -83,15 +80,13 @@ def judge(moved: Moved, p_adjusted: float | None) -> NumberChange | None:
     good = None
     if verdict in {"higher", "lower"} and moved.higher_is_better is not None:
         good = (verdict == "higher") is moved.higher_is_better
-    given: dict[str, Any] = {name: getattr(moved, name) for name in _FIELDS}
-    given |= {name: clip(text, LONGEST_NAME) for name, text in given.items() if isinstance(text, str)}
-    return NumberChange(
-        **given,
+    return NumberChange.fit(
+        moved,
         delta=delta,
         method=effect.method if delta else "none",
         verdict=verdict,
         good=good,
-        why=clip("; ".join(filter(None, why))),
+        why="; ".join(filter(None, why)),
     )
 
 
