@@ -14,21 +14,34 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import join_names
 from reportgen.review import words
-from reportgen.review.markdown.details import describe_figure, introduce_statement, write_details
-from reportgen.review.markdown.quoting import (
+from reportgen.review.quoting import (
     LONGEST_NAME,
     clean_words,
     escape_words,
     quote,
     quote_in_table,
+    quote_place,
 )
-from reportgen.review.markdown.strips import draw_strips
+from reportgen.review.strips import draw_strips
 from reportgen.site.terminal import format_annotation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeVar
 
-    from reportgen.review.model import FigureChange, NumberChange, Origin, Review, StatementChange
+    from reportgen.review.model import (
+        FigureChange,
+        NumberChange,
+        Origin,
+        PageChange,
+        Review,
+        ReviewProblem,
+        SourceChange,
+        StatementChange,
+        TableChange,
+    )
+
+    _Change = TypeVar("_Change")
 
 MOST_CHARACTERS: Final = 60_000
 """Of a comment: GitHub takes 65,536, and GitLab more."""
@@ -40,6 +53,8 @@ PICTURE_WIDTH: Final = 440
 """Pixels of a page that a picture is drawn for; its file has twice as many."""
 
 _MOST_STRIPS = 8
+# Names in one line of the details.
+_MOST_NAMES = 3
 _LONGEST_FILE_NAME = 80
 # Annotations of one severity that GitHub shows of a step.
 _MOST_ANNOTATIONS = 10
@@ -93,22 +108,23 @@ def write_annotations(review: Review, *, pages: str = "content/") -> str:
     written as GitHub shows.
     """
     found: dict[str, list[str]] = {"error": [], "warning": [], "notice": []}
+
+    def add(severity: str, said: str, **place: str | int | None) -> None:
+        found[severity].append(format_annotation(severity, place, said))
+
     for change in review.statements:
         if change.is_broken:
             side, title = change.latest, f"{change.kind} {words.name_outcome(change)}".capitalize()
-            place = {"file": f"{pages}{change.page}", "line": side.line, "title": title}
             said = f'"{clean_words(side.words)}": {clean_words(side.found)}'
-            found["error"].append(format_annotation("error", place, said))
+            add("error", said, file=f"{pages}{change.page}", line=side.line, title=title)
     for number in words.rank_numbers(review.numbers):
         if number.good is False and number.verdict in {"higher", "lower"}:
             name = f"{clean_words(number.metric)} of {clean_words(number.series)}"
             said = f"{name}: {words.format_change(number)}, Δ {words.format_delta(number)}"
-            place = {"file": f"{pages}{number.page}", "title": "Number became worse"}
-            found["warning"].append(format_annotation("warning", place, said))
+            add("warning", said, file=f"{pages}{number.page}", title="Number became worse")
     for problem in review.problems.new:
-        severity = problem.severity.replace("note", "notice")
-        place = {"file": problem.file, "line": problem.line, "title": "New problem"}
-        found[severity].append(format_annotation(severity, place, clean_words(problem.message)))
+        severity, said = problem.severity.replace("note", "notice"), clean_words(problem.message)
+        add(severity, said, file=problem.file, line=problem.line, title="New problem")
     lines = [line for of_one in found.values() for line in of_one[:_MOST_ANNOTATIONS]]
     return "".join(f"{line}\n" for line in lines)
 
@@ -148,13 +164,18 @@ def name_pictures(review: Review, most: int = MOST_PICTURES) -> dict[str, Figure
 
 def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -> str:
     ranked = words.rank_numbers(review.numbers)[:rows]
+    broken = [one for one in review.statements if one.is_broken]
+    kinds = {"claim": "Claims that became false", "value": "Values that no longer match"} if rows else {}
     parts = [
         _write_alert(review),
-        *(_write_statements(review, rows) if rows else ()),
+        *(
+            _write_list(f"### {title}", [one for one in broken if one.kind == kind], _describe_broken, rows)
+            for kind, title in kinds.items()
+        ),
         _write_table(review, ranked),
         draw_strips(ranked[:_MOST_STRIPS]),
         *(_show_pictures(review, around.picture_base) if rows and around.picture_base else ()),
-        write_details(review, lines) if lines else "",
+        _write_details(review, lines) if lines else "",
         _write_last_line(review, around),
         make_marker(around.config_path),
     ]
@@ -168,36 +189,38 @@ def _write_alert(review: Review) -> str:
     errors = any(problem.severity == "error" for problem in review.problems.new)
     severe = counts.flipped or not review.head.built
     kind = "CAUTION" if severe else "WARNING" if counts.stale_values or counts.worse or errors else "NOTE"
-    first, *others = [
-        *_explain(review.head, "The report could not be built"),
-        *words.list_findings(review),
-        *_explain(review.base, "There is nothing to compare with"),
-    ]
+    why = {
+        origin: [] if origin.built else [f"{sentence}: {quote(origin.why, 2 * LONGEST_NAME)}"]
+        for origin, sentence in (
+            (review.head, "The report could not be built"),
+            (review.base, "There is nothing to compare with"),
+        )
+    }
+    first, *others = [*why[review.head], *words.list_findings(review), *why[review.base]]
     lines = [f"**{first}.**", *(f"{one}." for one in others), words.describe_rest(review)]
     return "\n".join((f"> [!{kind}]", *(f"> {line}" for line in lines if line)))
 
 
-def _explain(origin: Origin, sentence: str) -> list[str]:
-    return [] if origin.built else [f"{sentence}: {quote(origin.why, 2 * LONGEST_NAME)}"]
+def _write_list(
+    heading: str, changes: Sequence[_Change], describe: Callable[[_Change], str], most: int
+) -> str:
+    """A list of at most so many changes; empty if there is none."""
+    lines = [f"- {describe(change)}" for change in changes[:most]]
+    lines += [f"- and {len(changes) - most:,} more"] if len(changes) > most else []
+    return "\n".join((heading, "", *lines)) if lines else ""
 
 
-def _write_statements(review: Review, most: int) -> Iterator[str]:
-    broken = [one for one in review.statements if one.is_broken]
-    for kind, title in (("claim", "Claims that became false"), ("value", "Values that no longer match")):
-        members = [one for one in broken if one.kind == kind]
-        if members:
-            entries = [_describe_statement(one) for one in members[:most]]
-            rest = len(members) - most
-            entries += [f"- and {rest:,} more"] if rest > 0 else []
-            yield "\n".join((f"### {title}", "", *entries))
+def _introduce(change: StatementChange) -> str:
+    """Where a statement stands, what became of it, and why."""
+    return f"{quote_place(change.page, change.latest.line)}: {words.describe_statement(change)}"
 
 
-def _describe_statement(change: StatementChange) -> str:
-    sides = [(word, one) for word, one in (("before", change.before), ("now", change.after)) if one]
-    lines = [f"- {introduce_statement(change)}", f"  - says: {quote(change.latest.words)}"]
-    for word, one in sides:
-        found = words.shorten_found(one) or one.found
-        lines.append(f"  - {word} ({words.name_truth(change, one)}): {quote(found)}")
+def _describe_broken(change: StatementChange) -> str:
+    lines = [_introduce(change), f"  - says: {quote(change.latest.words)}"]
+    for word, one in (("before", change.before), ("now", change.after)):
+        if one:
+            found = words.shorten_found(one) or one.found
+            lines.append(f"  - {word} ({words.name_truth(change, one)}): {quote(found)}")
     return "\n".join(lines)
 
 
@@ -250,7 +273,7 @@ def _show_pictures(review: Review, base: str) -> Iterator[str]:
         shown = "as it is now" if figure.change == "new" else "before and after"
         alternative = f"{escape_words(figure.title or figure.id)} {shown}"
         yield (
-            f"Figure {describe_figure(figure)}\n\n"
+            f"Figure {_describe_shown(figure)}\n\n"
             f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
             f'<img width="{PICTURE_WIDTH}" alt="{alternative}" src="{light}"></picture>'
         )
@@ -270,3 +293,55 @@ def _write_last_line(review: Review, around: CommentContext) -> str:
 def _name_state(origin: Origin) -> str:
     found = words.describe_origin(origin)
     return " ".join([quote(found.commit or found.name, LONGEST_NAME), *found.notes])
+
+
+def _write_details(review: Review, most: int) -> str:
+    """Everything else, folded: lists, each of at most so many lines; empty if there is nothing to list."""
+    others = [one for one in review.statements if not one.is_broken]
+    sections = [
+        _write_list("**Other statements**", others, _describe_statement, most),
+        _write_list("**Figures**", review.figures, _describe_shown, most),
+        _write_list("**Tables**", review.tables, _describe_shown, most),
+        _write_list("**Pages**", review.pages, _describe_page, most),
+        _write_list("**Data**", review.sources, _describe_source, most),
+        _write_list("**New problems**", review.problems.new, _describe_problem, most),
+        _write_list("**Problems that are gone**", review.problems.gone, _describe_problem, most),
+        _write_list("**Left out**", review.truncated, quote, most),
+        words.describe_tests(review),
+    ]
+    text = "\n\n".join(filter(None, sections))
+    return f"<details>\n<summary>Everything else</summary>\n\n{text}\n\n</details>" if text else ""
+
+
+def _describe_statement(change: StatementChange) -> str:
+    return f"{_introduce(change)}: {quote(change.latest.words, 2 * LONGEST_NAME)}"
+
+
+def _describe_shown(shown: FigureChange | TableChange) -> str:
+    """A figure or table that changed: what, why, and where most."""
+    title = f"{quote(shown.title or shown.id, LONGEST_NAME)} on {quote(shown.page, LONGEST_NAME)}"
+    parts = [words.describe_shown(shown)]
+    parts += [quote(one, LONGEST_NAME) for one in shown.definitions[:_MOST_NAMES]]
+    for one, move in words.list_moves(shown)[:_MOST_NAMES]:
+        was = f" (was {quote(one.was_name, LONGEST_NAME)})" if one.was_name else ""
+        parts.append(f"{quote(one.name, LONGEST_NAME)}{was} {move}")
+    return f"{title}: {'; '.join(parts)}"
+
+
+def _describe_page(page: PageChange) -> str:
+    change = f"renamed from {quote(page.was_path, LONGEST_NAME)}" if page.was_path else page.change
+    lines = words.describe_page(page)
+    said = lines if page.change == "text" and lines else ", ".join(filter(None, [change, lines]))
+    return f"{quote(page.path, LONGEST_NAME)}: {said}"
+
+
+def _describe_source(source: SourceChange) -> str:
+    parts: list[str] = [source.change] if source.change != "changed" else []
+    for said, names in words.list_source_changes(source):
+        shown = [quote(name, LONGEST_NAME) for name in names]
+        parts.append(f"{said} ({join_names(shown, most=_MOST_NAMES)})")
+    return f"{quote(source.name, LONGEST_NAME)}: {'; '.join(parts) or source.change}"
+
+
+def _describe_problem(problem: ReviewProblem) -> str:
+    return f"{problem.severity} in {quote_place(problem.file, problem.line)}: {quote(problem.message)}"

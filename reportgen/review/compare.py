@@ -1,21 +1,23 @@
-"""Two states of a report to what changed between them: a pure function of both."""
+"""Two states of a report to what changed between them: a pure function of both.
+
+A review has at most 5 MB as JSON, and so many entries in each list. What matters least is left out: first the
+points of figures, then entries of the longest lists.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.core import __version__
 from reportgen.review.comparison.figures import ChangeContext, compare_figures, compare_tables
 from reportgen.review.comparison.identity import match, match_pages, match_statements
-from reportgen.review.comparison.numbers import compare_numbers
-from reportgen.review.comparison.reported import compare_reported
+from reportgen.review.comparison.numbers import compare_numbers, compare_reported
 from reportgen.review.comparison.verdicts import list_differences
-from reportgen.review.limits import thin_review
 from reportgen.review.model import (
+    MOST_BYTES,
     MOST_ENTRIES,
     Counts,
-    Family,
     Generator,
     PageChange,
     ProblemChanges,
@@ -24,6 +26,8 @@ from reportgen.review.model import (
     SourceChange,
     StatementChange,
     StatementSide,
+    encode_json,
+    write_review,
 )
 from reportgen.review.snapshot import define_source
 
@@ -31,9 +35,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.review.comparison.identity import Matched
-    from reportgen.review.model import Cause
+    from reportgen.review.model import Cause, FigureChange, Value
     from reportgen.review.snapshot import Snapshot
     from reportgen.settings.inputs import Source
+
+# Without the words on what was left out.
+_ROOM: Final = MOST_BYTES - 5_000
+_LISTS: Final = ("statements", "numbers", "figures", "tables", "pages", "sources")
 
 
 def compare_reports(base: Snapshot, head: Snapshot) -> Review:
@@ -61,7 +69,7 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
     if base.drafted and head.drafted:
         numbers, family, same = compare_numbers(base.drafted, head.drafted, renamed)
     else:
-        (numbers, same), family = compare_reported(base, head, around), Family()
+        numbers, family, same = compare_reported(base, head, around)
     figures, without_points = compare_figures(base, head, around)
     review = Review(
         generator=Generator(name="reportgen", version=__version__),
@@ -190,3 +198,71 @@ def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
         sides[0], sides[1], lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"])
     )
     return ProblemChanges(new=describe(matched.new), gone=describe(matched.gone))
+
+
+def thin_review(review: Review) -> Review:
+    """The review within its limits; what is left out, points of figures first, is named in ``truncated``.
+
+    Then lists are cut to as many bytes each as all have room for; what broke or clearly moved stays longest.
+    """
+    lists: dict[str, tuple[Value, ...]] = {name: getattr(review, name) for name in _LISTS}
+    # Our JSON has spaces, which pydantic's has not; it is never twice as long.
+    few = all(len(entries) <= MOST_ENTRIES for entries in lists.values())
+    if few and 2 * len(review.model_dump_json().encode()) < _ROOM:
+        return review
+    words = [*review.truncated]
+    sizes = {name: list(map(_measure, entries)) for name, entries in lists.items()}
+    room = _ROOM - len(write_review(review.replace(**dict.fromkeys(_LISTS, ()))).encode())
+    spare = room - sum(map(sum, sizes.values()))
+    if spare < 0:
+        lists["figures"] = _leave_out_points(review.figures, sizes["figures"], spare, words)
+    shortest_first = sorted(lists, key=lambda name: (name != "statements", sum(sizes[name])))
+    for place, name in enumerate(shortest_first):
+        # Statements have all the room that they need; of the others, short ones leave theirs to long ones.
+        share = room if name == "statements" else room // (len(lists) - place)
+        entries = lists[name]
+        lists[name] = fitting = _shorten(entries, sizes[name], share)
+        room -= sum(sizes[name]) if len(fitting) == len(entries) else share
+        if len(fitting) < len(entries):
+            words.append(f"{len(entries) - len(fitting):,} of {len(entries):,} {name}")
+    return review.replace(**lists, truncated=tuple(words[-50:]))
+
+
+def _measure(entry: Value) -> int:
+    """The bytes of an entry of a list, with the separator after it."""
+    return len(encode_json(entry.model_dump(mode="json")).encode()) + 2
+
+
+def _leave_out_points(
+    figures: tuple[FigureChange, ...], sizes: list[int], spare: int, words: list[str]
+) -> tuple[FigureChange, ...]:
+    """The figures without points, from the last, as far as there is no room; updates ``sizes``."""
+    light = list(figures)
+    for place in range(len(figures) - 1, -1, -1):
+        if spare >= 0:
+            break
+        one = figures[place]
+        if one.series:
+            light[place] = one.replace(series=tuple(each.replace(before=(), after=()) for each in one.series))
+            spare += sizes[place]
+            sizes[place] = _measure(light[place])
+            spare -= sizes[place]
+    changed = sum(was is not now for was, now in zip(figures, light, strict=True))
+    if changed:
+        words.append(f"the points of {changed:,} of {len(figures):,} figures")
+    return tuple(light)
+
+
+def _shorten(entries: tuple[Value, ...], sizes: list[int], most: int) -> tuple[Value, ...]:
+    """The entries that fit into so many bytes, in their order; those that matter most go first."""
+    minor = [
+        not (getattr(one, "is_broken", False) or getattr(one, "verdict", "") in {"higher", "lower"})
+        for one in entries
+    ]
+    fitting = []
+    for place in sorted(range(len(entries)), key=minor.__getitem__)[:MOST_ENTRIES]:
+        most -= sizes[place]
+        if most < 0:
+            break
+        fitting.append(place)
+    return tuple(entries[place] for place in sorted(fitting))

@@ -81,7 +81,7 @@ def _choose_series(figure: FigureChange) -> FigureChange:
         return figure
     chosen = {id(one) for one in sorted(changed or drawn, key=rank, reverse=True)[:SLOTS]}
     series = tuple(one for one in drawn if id(one) in chosen)
-    return figure.model_copy(update={"series": series})
+    return figure.replace(series=series)
 
 
 def _draw(figure: FigureChange, slots: Slots, states: str, ground: str) -> str:

@@ -199,7 +199,7 @@ class _Opener:
             errors = [str(problem) for problem in error.problems if problem.severity == "error"]
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             why = clip(f"{errors[0] if errors else error}{more}")
-            return Snapshot(origin.model_copy(update={"built": False, "why": why}))
+            return Snapshot(origin.replace(built=False, why=why))
         return take_snapshot(origin, report, config_file.parent, Cache(self.cache))
 
 

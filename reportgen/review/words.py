@@ -411,3 +411,10 @@ def describe_move(one: SeriesChange, figure: FigureChange, x: str = "step") -> s
     elif one.change == "data":
         words.append("changed")
     return "; ".join(words)
+
+
+def list_moves(shown: FigureChange | TableChange, x: str = "step") -> list[tuple[SeriesChange, str]]:
+    """The series of a figure of which there is something to say, with it; none of a table."""
+    if not isinstance(shown, FigureChange):
+        return []
+    return [(one, move) for one in shown.series if (move := describe_move(one, shown, x))]

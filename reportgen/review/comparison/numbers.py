@@ -1,35 +1,30 @@
-"""All numbers of two drafts that are not the same, and the tests of their differences as one family."""
+"""All numbers of two states that are not the same, and the tests of their differences as one family."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reportgen.core.model import CurveRequest
 from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
-from reportgen.review.comparison.identity import match_requests
+from reportgen.review.comparison.identity import match, match_requests
 from reportgen.review.comparison.readings import PairOfReadings, Reading
-from reportgen.review.comparison.verdicts import judge
-from reportgen.review.model import Family
+from reportgen.review.comparison.verdicts import Moved, judge, list_differences
+from reportgen.review.model import Estimate, Family
+from reportgen.review.snapshot import NO_METHOD, define_numbers
 from reportgen.statistics.permutation_tests import count_draws
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from reportgen.core.model import Request
     from reportgen.review.comparison.effects import ItemSides
-    from reportgen.review.comparison.verdicts import Moved
-    from reportgen.review.model import Correction, NumberChange
-    from reportgen.review.snapshot import Drafted
+    from reportgen.review.comparison.figures import ChangeContext
+    from reportgen.review.model import NumberChange
+    from reportgen.review.snapshot import Drafted, Snapshot
     from reportgen.statistics.permutation_tests import Hypothesis
 
-_CORRECTIONS: Final[Mapping[tuple[bool, bool], Correction]] = {
-    (False, False): "none",
-    (True, False): "step-down",
-    (False, True): "holm",
-    (True, True): "step-down and holm",
-}
+_UNPAIRED: Final = "cannot be paired from report.json"
 
 
 class ComparedNumbers(NamedTuple):
@@ -65,9 +60,8 @@ def compare_numbers(base: Drafted, head: Drafted, renamed: Mapping[str, str]) ->
 
 def _identify(request: Request, series: str) -> Hashable:
     """What a number is, whatever block shows it."""
-    if isinstance(request, CurveRequest):
-        return request.source, request.metric, request.x, request.where, series
-    return request.source, request.benchmark, request.metric, request.where, series
+    which = (request.source, request.metric, request.where, series)
+    return type(request), getattr(request, "x", None), getattr(request, "benchmark", None), *which
 
 
 @dataclass
@@ -136,11 +130,104 @@ class _Changes:
         family = adjust_family(effects, hypotheses, draws)
         judged = [judge(one, p) for one, p in zip(moved, family.adjusted, strict=True)]
         numbers = tuple(one for one in judged if one is not None)
-        return ComparedNumbers(
-            numbers,
-            Family(
-                tests=family.stepped + family.others,
-                correction=_CORRECTIONS[family.stepped > 0, family.others > 0],
-            ),
-            self._same + len(judged) - len(numbers),
-        )
+        counts = {"step-down": family.stepped, "holm": family.others}
+        correction = " and ".join(name for name, count in counts.items() if count) or "none"
+        tested = Family.fit(tests=sum(counts.values()), correction=correction)
+        return ComparedNumbers(numbers, tested, self._same + len(judged) - len(numbers))
+
+
+class _Reported(NamedTuple):
+    """A number of a page as if it were new, and how it is defined and was measured."""
+
+    number: Moved
+    definition: Mapping[str, str]
+    protocol: Mapping[str, str]
+
+    @property
+    def name(self) -> tuple[str, str, str, str]:
+        """What it is, whatever block shows it."""
+        return self.number.page, self.number.benchmark, self.number.series, self.number.metric
+
+
+def compare_reported(base: Snapshot, head: Snapshot, around: ChangeContext) -> ComparedNumbers:
+    """Compare numbers as two ``report.json`` hold them, where the data behind one of them are not there.
+
+    Runs and items are not known, so nothing is paired and no difference is tested.
+    """
+    matched = match(
+        list(_list_numbers(base.report, around.renamed)),
+        list(_list_numbers(head.report, {})),
+        lambda one: (one.name, one.number.block),
+        lambda one: one.name,
+        lambda one: (one.number.page, one.number.block, one.number.series),
+    )
+    moved = [_compare_reported(before, after, around) for before, after in matched.pairs]
+    moved += [replace(one.number, before=one.number.after, after=None) for one in matched.gone]
+    judged = [judge(one, None) for one in (*moved, *(one.number for one in matched.new))]
+    numbers = tuple(one for one in judged if one is not None)
+    return ComparedNumbers(numbers, Family(), len(judged) - len(numbers))
+
+
+def _compare_reported(before: _Reported, after: _Reported, around: ChangeContext) -> Moved:
+    was, now = before.number.after, after.number.after
+    definitions = list_differences(before.definition, after.definition)
+    protocol = list_differences(before.protocol, after.protocol)
+    defined = bool(definitions or protocol)
+    causes = around.find_causes(None, numbers=was != now, words=False, defined=defined)
+    effect = None
+    if was and now and was != now:
+        if causes == ("tool",):
+            protocol = ("the same data, computed by another version of reportgen",)
+        effect = Effect("none", now.value - was.value, reason=_UNPAIRED)
+    return replace(
+        after.number, before=was, definitions=definitions, protocol=protocol, causes=causes, effect=effect
+    )
+
+
+def _list_numbers(report: Mapping[str, Any], renamed: Mapping[str, str]) -> Iterator[_Reported]:
+    """Every number once: the ends of curves, and scores of blocks about scores."""
+    seen = set()
+    for page in report["pages"]:
+        path = renamed.get(page["path"], page["path"])
+        for shown in (*page["stacks"], *page["figures"]):
+            numbers = shown["numbers"]
+            for name, benchmark, value, protocol in _list_values(numbers):
+                metric = value.get("metric") or numbers.get("metric") or "score"
+                key = path, benchmark, name, metric
+                if value["value"] is None or key in seen:
+                    continue
+                seen.add(key)
+                n = value.get("n") or value.get("problems")
+                estimate = Estimate(value=value["value"], low=value.get("low"), high=value.get("high"), n=n)
+                number = Moved(
+                    page=path,
+                    block=shown["id"],
+                    title=shown["title"],
+                    benchmark=benchmark,
+                    series=name,
+                    metric=metric,
+                    step=value.get("step"),
+                    higher_is_better=numbers.get("higher_is_better"),
+                    after=estimate,
+                )
+                method = {name: text for name, text in protocol.items() if name not in NO_METHOD}
+                yield _Reported(number, define_numbers(numbers) | {"metric": metric}, method)
+
+
+def _list_values(
+    numbers: Mapping[str, Any],
+) -> Iterator[tuple[str, str, Mapping[str, Any], Mapping[str, str]]]:
+    """Series, benchmark, value with its interval, and protocol, of one block or figure."""
+    series, protocols = numbers.get("series"), numbers.get("protocol", {})
+    for one in numbers.get("scores", ()):
+        yield one["series"], "", {**one, "value": one["estimate"]}, protocols.get(one["series"], {})
+    if isinstance(series, list):
+        for one in series:
+            if isinstance(one, dict) and "last" in one:
+                yield one["name"], "", one["last"], {}
+    if isinstance(series, dict):
+        for name, cells in series.items():
+            for benchmark, cell in cells.items():
+                score = cell["score"]
+                protocol = numbers["benchmarks"][benchmark]["protocol"].get(name, {})
+                yield name, benchmark, {**score, "value": score["estimate"]}, protocol

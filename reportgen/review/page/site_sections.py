@@ -54,7 +54,7 @@ def make_additions(review: Review, head: Snapshot) -> Additions:
         ],
         "gone": cut(gone, describe_page) if base.built else cut(()),
     }
-    name = words.format_origin(base.model_copy(update={"built": True}))
+    name = words.format_origin(base.replace(built=True))
     return Additions(name, sections, front, write_review(review), partial(write_page, review))
 
 
@@ -74,8 +74,8 @@ def _split_by_page(review: Review, head: Snapshot) -> dict[str, Review]:
     for path in (page["path"] for page in head.report["pages"]):
         if own := parts.get(clip(path, LONGEST_NAME)):
             update = {name: tuple(own[name]) for name in _PARTS}
-            part = review.model_copy(update={**update, "problems": ProblemChanges()})
-            found[path] = make_visible(part.model_copy(update={"counts": count_changes(part)}))
+            part = review.replace(**update, problems=ProblemChanges())
+            found[path] = make_visible(part.replace(counts=count_changes(part)))
     return found
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from reportgen.core.words import format_number
-from reportgen.review.markdown.quoting import fence_lines, fit_name, measure_width
+from reportgen.review.quoting import fence_lines, fit_name, measure_width
 from reportgen.review.words import choose_number_digits, format_delta, format_side, format_verdict
 
 if TYPE_CHECKING:
