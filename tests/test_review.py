@@ -19,8 +19,7 @@ from pydantic import ValidationError
 
 from reportgen.core.cache import Cache
 from reportgen.core.model import Figure
-from reportgen.review.compare import compare_reports
-from reportgen.review.limits import thin_review
+from reportgen.review.compare import compare_reports, thin_review
 from reportgen.review.model import Origin, is_met, make_review_schema, read_review, write_review
 from reportgen.review.snapshot import Snapshot, read_snapshot, take_snapshot
 from reportgen.review.text import list_lines
@@ -351,7 +350,7 @@ def test_a_review_that_is_too_large_loses_points_first(take: Take, monkeypatch: 
     size = len(write_review(whole).encode())
     left = []
     for most in (size, size - 100, size * 3 // 4, 1200):
-        monkeypatch.setattr("reportgen.review.limits._ROOM", most)
+        monkeypatch.setattr("reportgen.review.compare._ROOM", most)
         thinned = thin_review(whole)
         left.append((len(thinned.figures), len(thinned.statements), thinned.truncated))
         assert read_review(write_review(thinned)) == thinned
@@ -370,7 +369,7 @@ def test_many_unclear_numbers_leave_room_for_all_else(take: Take, monkeypatch: p
     (lower,) = whole.numbers
     numbers = [lower.model_copy(update={"verdict": "unclear", "series": f"{place}"}) for place in range(300)]
     large = whole.model_copy(update={"numbers": (*numbers, lower)})
-    monkeypatch.setattr("reportgen.review.limits._ROOM", len(write_review(large).encode()) // 2)
+    monkeypatch.setattr("reportgen.review.compare._ROOM", len(write_review(large).encode()) // 2)
     thinned = thin_review(large)
     kept = len(thinned.numbers)
     assert 100 < kept < 200

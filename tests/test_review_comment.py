@@ -32,7 +32,6 @@ from reportgen.review.comment import (
     write_annotations,
     write_comment,
 )
-from reportgen.review.markdown.quoting import fit_name, quote
 from reportgen.review.model import (
     Counts,
     Delta,
@@ -44,6 +43,7 @@ from reportgen.review.model import (
     read_review,
     write_review,
 )
+from reportgen.review.quoting import fit_name, quote
 from reportgen.review.words import rank_numbers
 
 CASES = Path(__file__).parent / "review_comments"

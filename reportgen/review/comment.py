@@ -189,14 +189,14 @@ def _write_alert(review: Review) -> str:
     errors = any(problem.severity == "error" for problem in review.problems.new)
     severe = counts.flipped or not review.head.built
     kind = "CAUTION" if severe else "WARNING" if counts.stale_values or counts.worse or errors else "NOTE"
-    why = {
-        origin: [] if origin.built else [f"{sentence}: {quote(origin.why, 2 * LONGEST_NAME)}"]
+    head, base = (
+        [] if origin.built else [f"{sentence}: {quote(origin.why, 2 * LONGEST_NAME)}"]
         for origin, sentence in (
             (review.head, "The report could not be built"),
             (review.base, "There is nothing to compare with"),
         )
-    }
-    first, *others = [*why[review.head], *words.list_findings(review), *why[review.base]]
+    )
+    first, *others = [*head, *words.list_findings(review), *base]
     lines = [f"**{first}.**", *(f"{one}." for one in others), words.describe_rest(review)]
     return "\n".join((f"> [!{kind}]", *(f"> {line}" for line in lines if line)))
 
@@ -322,7 +322,7 @@ def _describe_shown(shown: FigureChange | TableChange) -> str:
     title = f"{quote(shown.title or shown.id, LONGEST_NAME)} on {quote(shown.page, LONGEST_NAME)}"
     parts = [words.describe_shown(shown)]
     parts += [quote(one, LONGEST_NAME) for one in shown.definitions[:_MOST_NAMES]]
-    for one, move in words.list_moves(shown)[:_MOST_NAMES]:
+    for one, move in words.list_moves(shown, "step")[:_MOST_NAMES]:
         was = f" (was {quote(one.was_name, LONGEST_NAME)})" if one.was_name else ""
         parts.append(f"{quote(one.name, LONGEST_NAME)}{was} {move}")
     return f"{title}: {'; '.join(parts)}"

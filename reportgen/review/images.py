@@ -26,11 +26,12 @@ from reportgen.review.page.pictures import (
     MOST_ROWS,
     Chart,
     assign_review_slots,
+    describe_both,
     is_unchanged,
     list_states,
     pick_review_slots,
 )
-from reportgen.review.page.wording import describe_both, make_visible
+from reportgen.review.quoting import make_visible
 from reportgen.review.words import describe_origin
 
 if TYPE_CHECKING:

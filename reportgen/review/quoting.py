@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.figures.text import clean_text as clean_xml
+from reportgen.review.model import Value
 from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from reportgen.review.model import Review
 
 LONGEST_QUOTED = 300
 """Characters of a foreign sentence in a comment."""
@@ -28,6 +32,11 @@ _BACKTICKS = re.compile(r"`+")
 _NEEDS_ROOM = ("`", "$")
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 _LEFT_TO_RIGHT_MARK = "\N{LEFT-TO-RIGHT MARK}"
+# Characters that turn the words around them, or that nobody sees.
+_TURNING: Final = dict.fromkeys(
+    (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x2060, 0xFEFF, *range(0x7F, 0xA0)),
+    "\N{REPLACEMENT CHARACTER}",
+)
 
 
 def clean_words(text: str, most: int = LONGEST_QUOTED) -> str:
@@ -95,3 +104,19 @@ def measure_width(text: str) -> int:
         0 if unicodedata.category(one) in marks else 2 if unicodedata.east_asian_width(one) in wide else 1
         for one in text
     )
+
+
+def make_visible(review: Review) -> Review:
+    """The review with U+FFFD for characters that turn words, that nobody sees, or that XML forbids."""
+
+    def clean(value: Any) -> Any:  # noqa: ANN401 - any part of a review
+        if isinstance(value, str):
+            return clean_xml(value).translate(_TURNING)
+        if isinstance(value, Value):
+            return value.replace(**{name: clean(part) for name, part in value})
+        # Points are many, and numbers.
+        is_text = isinstance(value, tuple) and not (value and isinstance(value[0], tuple))
+        return tuple(map(clean, value)) if is_text else value
+
+    visible: Review = clean(review)
+    return visible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reportgen.core.words import format_equation, lower_axis_title
+from reportgen.core.words import format_equation
 from reportgen.review import words
 from reportgen.review.model import FigureChange
 
@@ -77,11 +77,8 @@ def _name(series: str, was: str) -> str:
 
 
 def _list_shown(shown: FigureChange | TableChange) -> list[str]:
-    kind, moves = "table", []
-    if isinstance(shown, FigureChange):
-        kind, x = "figure", lower_axis_title(shown.x.title) or "step"
-        found = ((one, words.describe_move(one, shown, x)) for one in shown.series)
-        moves = [f"{_name(one.name, one.was_name)}: {move}" for one, move in found if move]
+    kind = "figure" if isinstance(shown, FigureChange) else "table"
+    moves = (f"{_name(one.name, one.was_name)}: {move}" for one, move in words.list_moves(shown))
     first = f"{shown.page}: {kind} {shown.title or shown.id}: {words.describe_shown(shown)}"
     return [first, *shown.definitions, *moves]
 

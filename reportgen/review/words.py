@@ -18,6 +18,7 @@ from reportgen.core.words import (
     format_number,
     format_p,
     join_names,
+    lower_axis_title,
 )
 from reportgen.review.model import FigureChange
 
@@ -182,6 +183,11 @@ def format_verdict(number: NumberChange) -> str:
 def describe_step(step: float, x: str = "step") -> str:
     """A step of any size: ``step 1,200``."""
     return f"{x} {format_number(step, significant=6)}"
+
+
+def format_place(file: str, line: int | None) -> str:
+    """A file with a line in it: ``math500.md:14``."""
+    return file if line is None else f"{file}:{line}"
 
 
 def describe_units(number: NumberChange) -> str:
@@ -387,7 +393,7 @@ def describe_shown(shown: FigureChange | TableChange) -> str:
     return f"{words}, because {causes}" if causes else words
 
 
-def describe_move(one: SeriesChange, figure: FigureChange, x: str = "step") -> str:
+def describe_move(one: SeriesChange, figure: FigureChange, x: str) -> str:
     """Where a series of a figure moved most, or what else became of it; empty where nothing did."""
     if one.change in {"new", "gone"}:
         return one.change if figure.change != one.change else ""
@@ -413,8 +419,12 @@ def describe_move(one: SeriesChange, figure: FigureChange, x: str = "step") -> s
     return "; ".join(words)
 
 
-def list_moves(shown: FigureChange | TableChange, x: str = "step") -> list[tuple[SeriesChange, str]]:
-    """The series of a figure of which there is something to say, with it; none of a table."""
+def list_moves(shown: FigureChange | TableChange, x: str = "") -> list[tuple[SeriesChange, str]]:
+    """The series of a figure of which there is something to say, with it; none of a table.
+
+    ``x`` is what its steps are called, if not as its axis.
+    """
     if not isinstance(shown, FigureChange):
         return []
-    return [(one, move) for one in shown.series if (move := describe_move(one, shown, x))]
+    name = x or lower_axis_title(shown.x.title) or "step"
+    return [(one, move) for one in shown.series if (move := describe_move(one, shown, name))]

@@ -6,33 +6,35 @@ it into an element of its own direction; characters that would turn or hide word
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from reportgen.core.words import format_count, lower_axis_title
+from reportgen.core.words import format_count, join_names
 from reportgen.review import words
-from reportgen.review.page.judged import list_numbers, list_statements
-from reportgen.review.page.pictures import assign_review_slots, draw_view, list_states
-from reportgen.review.page.wording import cut, describe_both, describe_unchanged, make_visible
+from reportgen.review.page.judged import cut, list_numbers, list_statements
+from reportgen.review.page.pictures import assign_review_slots, describe_both, draw_view, list_states
+from reportgen.review.quoting import make_visible
 from reportgen.site.fragments import render_template
 from reportgen.site.security import POLICY, write_single_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.review.model import (
         FigureChange,
         Origin,
-        PageChange,
         Review,
         ReviewProblem,
         SourceChange,
         TableChange,
     )
+    from reportgen.review.page.judged import Listed
     from reportgen.review.page.pictures import State
 
 MOST_FIGURES: Final = 60
 
+_MOST_NAMES: Final = 4
 _SHEETS: Final = ("tokens.css", "figure.css", "review.css")
 _STATES: Final[dict[State, str]] = {"before": "Before", "after": "After"}
 _VIEWS: Final = (("both", "Overlay"), ("side", "Side by side"), ("after", "After alone"))
@@ -45,25 +47,20 @@ def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str 
     It is complete in itself, or a page of a site, which has what it ``links`` and, at ``home``, a front page.
     """
     review = make_visible(review)
+    slots = assign_review_slots(review)
     given = {
+        "review": review,
         "statements": list_statements(review),
         "numbers": list_numbers(review),
-        "figures": _list_figures(review),
+        "figures": cut(order_figures(review), partial(_describe_figure, slots), MOST_FIGURES),
         "tables": cut(review.tables, _describe_table, MOST_FIGURES),
-        "pages": cut(review.pages, describe_page),
+        "pages": cut(review.pages, lambda page: (page, words.describe_page(page))),
         "sources": cut(review.sources, describe_source),
         "problems": _list_problems(review),
         "title": f"Review of {review.head.name} against {review.base.name}",
         "verdict": words.describe_findings(review),
         "rest": words.describe_rest(review),
-        "sides": [
-            {"label": label, "why": "" if origin.built else origin.why or "There is no report."}
-            | _describe_origin(origin)
-            for label, origin in (("Before", review.base), ("After", review.head))
-        ],
-        "truncated": review.truncated,
-        "empty": review.is_empty,
-        "generator": review.generator,
+        "sides": [_describe_side(*side) for side in (("Before", review.base), ("After", review.head))],
         "level": f"{review.family.level * 100:.10g} %",
         "links": links,
         "home": home,
@@ -73,36 +70,26 @@ def write_page(review: Review, links: Sequence[tuple[str, str]] = (), home: str 
     return write_single_file("review/page.html", _SHEETS, **given)
 
 
-def _describe_origin(origin: Origin) -> dict[str, str]:
+def _describe_side(label: str, origin: Origin) -> dict[str, Any]:
     found = words.describe_origin(origin)
     tool = f"reportgen {origin.tool}" if origin.tool else ""
+    why = "" if origin.built else origin.why or "There is no report."
     extra = " · ".join(filter(None, (*found.notes, tool)))
-    return {"name": found.name, "commit": found.commit, "full": origin.commit, "extra": extra}
+    return {"label": label, "found": found, "full": origin.commit, "extra": extra, "why": why}
 
 
 # ---- figures and tables
 
 
-def order_figures(review: Review) -> list[FigureChange]:
-    """The changed figures as the page shows them: the first is ``#figure-1``."""
-    return sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
+def order_figures(review: Review) -> list[tuple[str, FigureChange]]:
+    """The changed figures as the page shows them, with their anchors: ``figure-1``."""
+    ordered = sorted(review.figures, key=lambda figure: _FIRST.index(figure.change))
+    return [(f"figure-{number}", figure) for number, figure in enumerate(ordered, start=1)]
 
 
-def _list_figures(review: Review) -> dict[str, Any]:
-    slots = assign_review_slots(review)
-    listed = cut(order_figures(review), most=MOST_FIGURES)
-    return {
-        "count": listed.count,
-        "rest": listed.rest,
-        "shown": [
-            _describe_figure(figure, f"figure-{number}", slots)
-            for number, figure in enumerate(listed.shown, start=1)
-        ],
-    }
-
-
-def _describe_figure(figure: FigureChange, name: str, slots: Mapping[str, int]) -> dict[str, Any]:
-    states, x = list_states(figure), lower_axis_title(figure.x.title) or "step"
+def _describe_figure(slots: Mapping[str, int], named: tuple[str, FigureChange]) -> dict[str, Any]:
+    name, figure = named
+    states = list_states(figure)
     pictures = [
         {
             "state": state,
@@ -114,22 +101,17 @@ def _describe_figure(figure: FigureChange, name: str, slots: Mapping[str, int]) 
         for state in states
     ]
     moved_from = (figure.was_page not in {"", figure.page}) or (figure.was_id not in {"", figure.id})
+    unchanged = [one.name for one in figure.series if one.change == "same"]
     return {
         "name": name,
-        "title": figure.title,
+        "figure": figure,
         "place": f"{figure.page} · {figure.id}",
         "was": f"{figure.was_page or figure.page} · {figure.was_id or figure.id}" if moved_from else "",
         "change": words.describe_shown(figure),
-        "rows": figure.x.scale == "series",
-        "definitions": figure.definitions,
         "views": _VIEWS if len(states) > 1 else (),
         "pictures": pictures,
-        "series": [
-            {"name": one.name, "was": one.was_name, "words": move}
-            for one in figure.series
-            if (move := words.describe_move(one, figure, x))
-        ],
-        "unchanged": describe_unchanged(figure),
+        "moves": words.list_moves(figure),
+        "unchanged": f"No change in {join_names(unchanged, most=_MOST_NAMES)}." if unchanged else "",
     }
 
 
@@ -138,47 +120,17 @@ def _describe_table(table: TableChange) -> dict[str, Any]:
     for row in table.rows:
         before, after = row.before or (), row.after or ()
         kind = "changed" if before and after else "new" if after else "gone"
-        rows.append({"kind": kind, "cells": list(_compare_cells(before, after))})
-    return {
-        "title": table.title or table.id,
-        "place": f"{table.page} · {table.id}",
-        "change": words.describe_shown(table),
-        "definitions": table.definitions,
-        "header": table.header,
-        "rows": rows,
-    }
+        rows.append((kind, list(zip_longest(before, after, fillvalue=""))))
+    place, change = f"{table.page} · {table.id}", words.describe_shown(table)
+    return {"table": table, "place": place, "change": change, "rows": rows}
 
 
-def _compare_cells(before: Sequence[str], after: Sequence[str]) -> Iterator[dict[str, str]]:
-    """What each cell was and is; ``same`` where that is one thing."""
-    for was, now in zip_longest(before, after, fillvalue=""):
-        if was == now:
-            yield {"same": now, "was": "", "now": ""}
-        else:
-            yield {"same": "", "was": was, "now": now}
+# ---- sources and problems
 
 
-# ---- pages, sources and problems
-
-
-def describe_page(page: PageChange) -> dict[str, str]:
-    """What became of a page, in words for a template."""
-    return {
-        "title": page.title or page.path,
-        "path": page.path,
-        "was_path": page.was_path,
-        "change": page.change,
-        "lines": words.describe_page(page),
-    }
-
-
-def describe_source(source: SourceChange) -> dict[str, Any]:
-    """What became of a source, in words for a template."""
-    return {
-        "name": source.name,
-        "change": source.change,
-        "lists": [{"words": said, "names": cut(names)} for said, names in words.list_source_changes(source)],
-    }
+def describe_source(source: SourceChange) -> tuple[SourceChange, list[tuple[str, Listed]]]:
+    """A source with what changed of it, in words, and the names of that."""
+    return source, [(said, cut(names)) for said, names in words.list_source_changes(source)]
 
 
 def _list_problems(review: Review) -> dict[str, Any]:
@@ -200,13 +152,11 @@ def _list_problems(review: Review) -> dict[str, Any]:
         if repeated
         else "",
         "groups": [
-            {"title": title, "listed": cut(problems, _describe_problem)}
+            {
+                "title": title,
+                "listed": cut(problems, lambda one: (words.format_place(one.file, one.line), one)),
+            }
             for title, problems in (("New", new), ("Gone", gone))
             if problems
         ],
     }
-
-
-def _describe_problem(problem: ReviewProblem) -> dict[str, str]:
-    place = problem.file if problem.line is None else f"{problem.file}:{problem.line}"
-    return {"place": place, "severity": problem.severity, "message": problem.message}

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from reportgen.core.words import format_equation, format_p
 from reportgen.review import words
 from reportgen.review.page.pictures import draw_strip
-from reportgen.review.page.wording import MEANINGS, METHODS, cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from reportgen.review.model import (
         Estimate,
+        Method,
         NumberChange,
         Review,
         StatementChange,
-        StatementSide,
         Verdict,
     )
     from reportgen.review.words import Digits
@@ -26,6 +26,40 @@ if TYPE_CHECKING:
 
 MOST_ROWS: Final = 100
 """Numbers of one kind in the table; the rest are in ``review.json``."""
+MOST_LISTED: Final = 200
+"""Statements, tables, pages, sources or problems of one kind."""
+
+MEANINGS: Final[dict[Verdict, str]] = {
+    "higher": "The interval of the difference lies above 0, and p stays below 5 % after adjusting.",
+    "lower": "The interval of the difference lies below 0, and p stays below 5 % after adjusting.",
+    "unclear": "A difference of this size is not unusual where nothing changed.",
+    "re-estimated": "The same thing measured with more or fewer runs.",
+    "same": "Nothing that decides this number changed.",
+    "measured differently": "The protocol changed, so the difference is not judged.",
+    "not comparable": "Before and after are not the same quantity.",
+    "too few": "One run says nothing about how much runs differ.",
+    "new": "There was no such number before.",
+    "gone": "There is no such number any more.",
+}
+METHODS: Final[dict[Method, tuple[str, str]]] = {
+    "paired": (
+        "paired",
+        "Before and after answered the same problems, so the difference is taken problem by problem.",
+    ),
+    "welch": (
+        "Welch's t",
+        "Before and after have different runs. Student's t for unequal variances; a shared run counts once.",
+    ),
+    "nested runs": (
+        "nested runs",
+        "Runs were only added, or only removed: the interval is about these, as shared runs cannot move.",
+    ),
+    "given": (
+        "given errors",
+        "From the standard errors that the input gives, as if before and after shared nothing.",
+    ),
+    "none": ("no test", "There is nothing that an interval could be built from."),
+}
 
 _GROUPS: Final[Kinds] = (
     ("More than noise", frozenset({"higher", "lower"})),
@@ -46,6 +80,26 @@ _STATEMENTS: Final = (
     ("mended", "Put right"),
     ("others", "Written, reworded or removed"),
 )
+
+_Thing = TypeVar("_Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The first of several things, and a sentence about the rest."""
+
+    shown: tuple[Any, ...]
+    count: int
+    rest: str = ""
+
+
+def cut(
+    things: Sequence[_Thing], describe: Callable[[_Thing], Any] | None = None, most: int = MOST_LISTED
+) -> Listed:
+    """The first ``most`` of several things, or what ``describe`` makes of them."""
+    rest = len(things) - most
+    shown = tuple(map(describe, things[:most]) if describe else things[:most])
+    return Listed(shown, len(things), f"{rest:,} more are in review.json." if rest > 0 else "")
 
 
 # ---- statements
@@ -70,24 +124,32 @@ def list_statements(review: Review) -> dict[str, Any]:
 
 def _describe_statement(change: StatementChange) -> dict[str, Any]:
     sides = [
-        _describe_side(side, change, label)
+        {
+            "label": label,
+            "side": side,
+            "truth": words.name_truth(change, side),
+            # The expression stands below the reasons.
+            "found": words.shorten_found(side),
+            # A value is found as its expression, an equals sign and the value.
+            "value": side.found.removeprefix(f"{side.expression} = "),
+        }
         for label, side in (("Before", change.before), ("After", change.after))
         if side
     ]
-    line = change.latest.line
+    said = dict.fromkeys(one.words for one in (change.before, change.after) if one)
     return {
         "badge": words.name_outcome(change),
-        "place": change.page if line is None else f"{change.page}:{line}",
+        "place": words.format_place(change.page, change.latest.line),
         "causes": words.describe_causes(change.causes),
         "other_causes": words.describe_causes(change.causes, ("data",)),
-        "words": sides[0]["words"] if len({side["words"] for side in sides}) == 1 else "",
+        "words": change.latest.words if len(said) == 1 else "",
         "facts": list(_list_moved_facts(change)),
-        "expressions": list(dict.fromkeys(side["expression"] for side in sides)),
+        "expressions": list(dict.fromkeys(one.expression for one in (change.before, change.after) if one)),
         "sides": sides,
     }
 
 
-def _list_moved_facts(change: StatementChange) -> Iterator[dict[str, str]]:
+def _list_moved_facts(change: StatementChange) -> Iterator[tuple[str, str, str]]:
     """What a statement is decided by, where it is another value than before."""
     if change.before is None or change.after is None:
         return
@@ -97,22 +159,7 @@ def _list_moved_facts(change: StatementChange) -> Iterator[dict[str, str]]:
     ]
     for name, now in facts[1].items():
         if (was := facts[0].get(name, now)) != now:
-            yield {"name": name, "was": was, "now": now}
-
-
-def _describe_side(side: StatementSide, change: StatementChange, label: str) -> dict[str, Any]:
-    return {
-        "label": label,
-        "words": side.words,
-        "expression": side.expression,
-        "truth": words.name_truth(change, side),
-        "expected": side.expected,
-        # The expression stands below the reasons.
-        "found": words.shorten_found(side),
-        # A value is found as its expression, an equals sign and the value.
-        "value": side.found.removeprefix(f"{side.expression} = "),
-        "evidence": side.evidence,
-    }
+            yield name, was, now
 
 
 # ---- numbers
@@ -157,12 +204,9 @@ def _describe_number(number: NumberChange) -> dict[str, Any]:
     adjusted = "" if delta is None or delta.p_adjusted is None else " adjusted"
     judged = words.format_verdict(number).partition(", ")
     return {
-        "series": number.series,
-        "was_series": number.was_series,
+        "number": number,
         "what": [word for word in (number.metric, number.benchmark) if word],
         "at": "" if number.step is None else words.describe_step(number.step),
-        "page": number.page,
-        "title": number.title or number.block,
         "before": _describe_estimate(number.before, digits),
         "after": _describe_estimate(number.after, digits),
         "strip": draw_strip(delta) if delta else "",
@@ -178,7 +222,6 @@ def _describe_number(number: NumberChange) -> dict[str, Any]:
         "explained": explained,
         "units": words.describe_units(number),
         "causes": words.describe_reason(number),
-        "why": number.why,
     }
 
 

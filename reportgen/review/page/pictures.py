@@ -88,6 +88,18 @@ def is_unchanged(one: SeriesChange) -> bool:
     return not one.before and one.change in {"same", "renamed"}
 
 
+def describe_both(figure: FigureChange) -> str:
+    """How to read the picture of both."""
+    if figure.change in {"new", "gone"}:
+        return "As it is now" if figure.change == "new" else "As it was"
+    faint = any(map(is_unchanged, figure.series))
+    if figure.x.scale == "series":
+        unchanged = ", unchanged series filled and grey" if faint else ""
+        return f"Before hollow and grey, after in colour{unchanged}"
+    unchanged = ", unchanged series faint" if faint else ""
+    return f"Before grey and dashed, after in colour{unchanged}; an arrow where a series moved most"
+
+
 def _sort_series(figure: FigureChange) -> list[SeriesChange]:
     return sorted(figure.series, key=is_unchanged)
 

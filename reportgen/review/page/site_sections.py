@@ -9,22 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.core.words import format_count
 from reportgen.review import words
 from reportgen.review.compare import count_changes
-from reportgen.review.model import LONGEST_NAME, ProblemChanges, clip, write_review
-from reportgen.review.page.document import (
-    MOST_FIGURES,
-    describe_page,
-    describe_source,
-    order_figures,
-    write_page,
-)
-from reportgen.review.page.judged import list_numbers, list_statements
-from reportgen.review.page.wording import cut, make_visible
+from reportgen.review.model import LONGEST_NAME, FigureChange, ProblemChanges, clip, write_review
+from reportgen.review.page.document import MOST_FIGURES, describe_source, order_figures, write_page
+from reportgen.review.page.judged import cut, list_numbers, list_statements
+from reportgen.review.quoting import make_visible
 from reportgen.site.assembly import Additions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reportgen.review.model import FigureChange, PageChange, Review, TableChange
+    from reportgen.review.model import PageChange, Review, TableChange
     from reportgen.review.snapshot import Snapshot
 
 MOST_ROWS: Final = 20
@@ -38,10 +32,7 @@ def make_additions(review: Review, head: Snapshot) -> Additions:
     base = make_visible(review).base
     titles = {page["path"]: page["title"] for page in head.report["pages"]}
     pages = _split_by_page(review, head) if base.built else {}
-    anchors = {
-        (one.page, one.id): f"figure-{number}"
-        for number, one in enumerate(order_figures(review)[:MOST_FIGURES], start=1)
-    }
+    anchors = {(one.page, one.id): anchor for anchor, one in order_figures(review)[:MOST_FIGURES]}
     sections = {path: _describe_changes(page, anchors) for path, page in pages.items()}
     gone = [one for one in make_visible(review).pages if one.change == "gone"]
     front = {
@@ -52,7 +43,7 @@ def make_additions(review: Review, head: Snapshot) -> Additions:
             {"path": path, "title": titles[path], "summary": section["summary"]}
             for path, section in sections.items()
         ],
-        "gone": cut(gone, describe_page) if base.built else cut(()),
+        "gone": cut(gone if base.built else ()),
     }
     name = words.format_origin(base.replace(built=True))
     return Additions(name, sections, front, write_review(review), partial(write_page, review))
@@ -104,8 +95,8 @@ def _describe_changes(review: Review, anchors: Mapping[tuple[str, str], str]) ->
         "more_rows": max(0, numbers["count"] - MOST_ROWS),
         "tests": numbers["tests"] if any(row["p"] for row in rows) else "",
         "shown": [
-            *(_describe_figure(one, anchors) for one in review.figures),
-            *(_describe_table(one) for one in review.tables),
+            *(_describe_shown(one, anchors) for one in review.figures),
+            *(_describe_shown(one, {}) for one in review.tables),
         ],
         "text": _describe_text(page),
         "sources": [describe_source(one) for one in review.sources],
@@ -131,24 +122,18 @@ def _describe_text(page: PageChange | None) -> str:
     if page is None:
         return ""
     renamed = f"renamed from {page.was_path}" if page.was_path else ""
-    return ", ".join(filter(None, [renamed, describe_page(page)["lines"]])) or "another title"
+    return ", ".join(filter(None, [renamed, words.describe_page(page)])) or "another title"
 
 
-def _describe_figure(figure: FigureChange, anchors: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def _describe_shown(
+    shown: FigureChange | TableChange, anchors: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    """A figure or table, and its picture by ``anchors`` of the review's page."""
+    is_figure = isinstance(shown, FigureChange)
     return {
-        "title": figure.title,
-        "anchor": "" if figure.change == "gone" else figure.id,
-        "words": words.describe_shown(figure),
-        "notes": figure.definitions,
-        "review": anchors.get((figure.page, figure.id), ""),
-    }
-
-
-def _describe_table(table: TableChange) -> dict[str, Any]:
-    return {
-        "title": table.title or table.id,
-        "anchor": "" if table.change == "gone" else table.id,
-        "words": words.describe_shown(table),
-        "notes": (),
-        "review": "",
+        "title": shown.title if is_figure else shown.title or shown.id,
+        "anchor": "" if shown.change == "gone" else shown.id,
+        "words": words.describe_shown(shown),
+        "notes": shown.definitions if is_figure else (),
+        "review": anchors.get((shown.page, shown.id), ""),
     }
