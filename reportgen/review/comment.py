@@ -14,6 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core.words import join_names
 from reportgen.review import words
+from reportgen.review.model import (
+    FigureChange,
+    PageChange,
+    ReviewProblem,
+    SourceChange,
+    StatementChange,
+    TableChange,
+)
 from reportgen.review.quoting import (
     LONGEST_NAME,
     clean_words,
@@ -29,17 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import TypeVar
 
-    from reportgen.review.model import (
-        FigureChange,
-        NumberChange,
-        Origin,
-        PageChange,
-        Review,
-        ReviewProblem,
-        SourceChange,
-        StatementChange,
-        TableChange,
-    )
+    from reportgen.review.model import NumberChange, Origin, Review, Value
 
     _Change = TypeVar("_Change")
 
@@ -169,7 +167,7 @@ def _join_parts(review: Review, around: CommentContext, rows: int, lines: int) -
     parts = [
         _write_alert(review),
         *(
-            _write_list(f"### {title}", [one for one in broken if one.kind == kind], _describe_broken, rows)
+            _write_list(f"### {title}", [one for one in broken if one.kind == kind], rows, _describe_broken)
             for kind, title in kinds.items()
         ),
         _write_table(review, ranked),
@@ -202,7 +200,7 @@ def _write_alert(review: Review) -> str:
 
 
 def _write_list(
-    heading: str, changes: Sequence[_Change], describe: Callable[[_Change], str], most: int
+    heading: str, changes: Sequence[_Change], most: int, describe: Callable[[_Change], str]
 ) -> str:
     """A list of at most so many changes; empty if there is none."""
     lines = [f"- {describe(change)}" for change in changes[:most]]
@@ -210,13 +208,9 @@ def _write_list(
     return "\n".join((heading, "", *lines)) if lines else ""
 
 
-def _introduce(change: StatementChange) -> str:
-    """Where a statement stands, what became of it, and why."""
-    return f"{quote_place(change.page, change.latest.line)}: {words.describe_statement(change)}"
-
-
 def _describe_broken(change: StatementChange) -> str:
-    lines = [_introduce(change), f"  - says: {quote(change.latest.words)}"]
+    place = quote_place(change.page, change.latest.line)
+    lines = [f"{place}: {words.describe_statement(change)}", f"  - says: {quote(change.latest.words)}"]
     for word, one in (("before", change.before), ("now", change.after)):
         if one:
             found = words.shorten_found(one) or one.found
@@ -273,14 +267,14 @@ def _show_pictures(review: Review, base: str) -> Iterator[str]:
         shown = "as it is now" if figure.change == "new" else "before and after"
         alternative = f"{escape_words(figure.title or figure.id)} {shown}"
         yield (
-            f"Figure {_describe_shown(figure)}\n\n"
+            f"Figure {_describe(figure)}\n\n"
             f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
             f'<img width="{PICTURE_WIDTH}" alt="{alternative}" src="{light}"></picture>'
         )
 
 
 def _write_last_line(review: Review, around: CommentContext) -> str:
-    tools = sorted({quote(one, LONGEST_NAME) for one in (review.base.tool, review.head.tool) if one})
+    tools = sorted({_quote_name(one) for one in (review.base.tool, review.head.tool) if one})
     parts = [
         f"{_name_state(review.base)} → {_name_state(review.head)}",
         f"reportgen {join_names(tools)}" if tools else "",
@@ -292,56 +286,52 @@ def _write_last_line(review: Review, around: CommentContext) -> str:
 
 def _name_state(origin: Origin) -> str:
     found = words.describe_origin(origin)
-    return " ".join([quote(found.commit or found.name, LONGEST_NAME), *found.notes])
+    return " ".join([_quote_name(found.commit or found.name), *found.notes])
 
 
 def _write_details(review: Review, most: int) -> str:
     """Everything else, folded: lists, each of at most so many lines; empty if there is nothing to list."""
-    others = [one for one in review.statements if not one.is_broken]
-    sections = [
-        _write_list("**Other statements**", others, _describe_statement, most),
-        _write_list("**Figures**", review.figures, _describe_shown, most),
-        _write_list("**Tables**", review.tables, _describe_shown, most),
-        _write_list("**Pages**", review.pages, _describe_page, most),
-        _write_list("**Data**", review.sources, _describe_source, most),
-        _write_list("**New problems**", review.problems.new, _describe_problem, most),
-        _write_list("**Problems that are gone**", review.problems.gone, _describe_problem, most),
-        _write_list("**Left out**", review.truncated, quote, most),
-        words.describe_tests(review),
-    ]
-    text = "\n\n".join(filter(None, sections))
+    sections: dict[str, Sequence[Value | str]] = {
+        "Other statements": [one for one in review.statements if not one.is_broken],
+        "Figures": review.figures,
+        "Tables": review.tables,
+        "Pages": review.pages,
+        "Data": review.sources,
+        "New problems": review.problems.new,
+        "Problems that are gone": review.problems.gone,
+        "Left out": review.truncated,
+    }
+    lists = [_write_list(f"**{title}**", changes, most, _describe) for title, changes in sections.items()]
+    text = "\n\n".join(filter(None, [*lists, words.describe_tests(review)]))
     return f"<details>\n<summary>Everything else</summary>\n\n{text}\n\n</details>" if text else ""
 
 
-def _describe_statement(change: StatementChange) -> str:
-    return f"{_introduce(change)}: {quote(change.latest.words, 2 * LONGEST_NAME)}"
+def _describe(change: Value | str) -> str:
+    """What changed and what became of it, on one line."""
+    match change:
+        case StatementChange():
+            place, said = quote_place(change.page, change.latest.line), words.describe_statement(change)
+            return f"{place}: {said}: {quote(change.latest.words, 2 * LONGEST_NAME)}"
+        case FigureChange() | TableChange():
+            title = f"{_quote_name(change.title or change.id)} on {_quote_name(change.page)}"
+            parts = [words.describe_shown(change), *map(_quote_name, change.definitions[:_MOST_NAMES])]
+            for one, move in words.list_moves(change, "step")[:_MOST_NAMES]:
+                was = f" (was {_quote_name(one.was_name)})" if one.was_name else ""
+                parts.append(f"{_quote_name(one.name)}{was} {move}")
+            return f"{title}: {'; '.join(parts)}"
+        case PageChange():
+            said = ", ".join(words.list_page_changes(change, _quote_name))
+            return f"{_quote_name(change.path)}: {said or change.change}"
+        case SourceChange():
+            parts = [change.change] if change.change != "changed" else []
+            for said, names in words.list_source_changes(change):
+                parts.append(f"{said} ({join_names([*map(_quote_name, names)], most=_MOST_NAMES)})")
+            return f"{_quote_name(change.name)}: {'; '.join(parts) or change.change}"
+        case ReviewProblem():
+            place = quote_place(change.file, change.line)
+            return f"{change.severity} in {place}: {quote(change.message)}"
+    return quote(str(change))
 
 
-def _describe_shown(shown: FigureChange | TableChange) -> str:
-    """A figure or table that changed: what, why, and where most."""
-    title = f"{quote(shown.title or shown.id, LONGEST_NAME)} on {quote(shown.page, LONGEST_NAME)}"
-    parts = [words.describe_shown(shown)]
-    parts += [quote(one, LONGEST_NAME) for one in shown.definitions[:_MOST_NAMES]]
-    for one, move in words.list_moves(shown, "step")[:_MOST_NAMES]:
-        was = f" (was {quote(one.was_name, LONGEST_NAME)})" if one.was_name else ""
-        parts.append(f"{quote(one.name, LONGEST_NAME)}{was} {move}")
-    return f"{title}: {'; '.join(parts)}"
-
-
-def _describe_page(page: PageChange) -> str:
-    change = f"renamed from {quote(page.was_path, LONGEST_NAME)}" if page.was_path else page.change
-    lines = words.describe_page(page)
-    said = lines if page.change == "text" and lines else ", ".join(filter(None, [change, lines]))
-    return f"{quote(page.path, LONGEST_NAME)}: {said}"
-
-
-def _describe_source(source: SourceChange) -> str:
-    parts: list[str] = [source.change] if source.change != "changed" else []
-    for said, names in words.list_source_changes(source):
-        shown = [quote(name, LONGEST_NAME) for name in names]
-        parts.append(f"{said} ({join_names(shown, most=_MOST_NAMES)})")
-    return f"{quote(source.name, LONGEST_NAME)}: {'; '.join(parts) or source.change}"
-
-
-def _describe_problem(problem: ReviewProblem) -> str:
-    return f"{problem.severity} in {quote_place(problem.file, problem.line)}: {quote(problem.message)}"
+def _quote_name(name: str) -> str:
+    return quote(name, LONGEST_NAME)

@@ -110,23 +110,18 @@ def _find_axis(numbers: Sequence[NumberChange]) -> _Axis:
 def _draw_ticks(axis: _Axis, *, percent: bool) -> str:
     """Labels of round values, each centred on its cell."""
     line = ""
-    for value, text in _list_ticks(axis, percent=percent):
+    least = (axis.high / 2 - axis.low / 2) / _TICKS * 2
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next((power * times for times in (1, 2, 5) if power * times >= least), power * 10)
+    first = math.ceil(axis.low / step)
+    for value in (number * step for number in range(first, first + 2 * _TICKS)):
+        if not axis.low <= value <= axis.high:
+            continue
+        text = f"{format_number(value * 100)} %" if percent else format_number(value)
         start = max(0, axis.locate(value) - len(text) // 2)
         if not line or start >= len(line) + _GAP:
             line = f"{line:<{start}}{text}"
     return line
-
-
-def _list_ticks(axis: _Axis, *, percent: bool) -> Iterator[tuple[float, str]]:
-    span = axis.high / 2 - axis.low / 2
-    least = span / _TICKS * 2
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next((power * times for times in (1, 2, 5) if power * times >= least), power * 10)
-    first = math.ceil(axis.low / step)
-    for number in range(first, first + 2 * _TICKS):
-        value = number * step
-        if axis.low <= value <= axis.high:
-            yield value, f"{format_number(value * 100)} %" if percent else format_number(value)
 
 
 def _draw_strip(axis: _Axis, estimate: Estimate, mark: str) -> str:

@@ -23,7 +23,7 @@ from reportgen.core.words import (
 from reportgen.review.model import FigureChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reportgen.review.model import (
         Causes,
@@ -192,20 +192,9 @@ def format_place(file: str, line: int | None) -> str:
 
 def describe_units(number: NumberChange) -> str:
     """Which runs and problems both sides share: ``3 runs shared, 2 added; 448 problems shared``."""
-    runs, items, parts = number.runs, number.problems, []
-    if runs:
-        parts.append(
-            _join_counts(
-                "run",
-                (runs.shared, "shared"),
-                (runs.replaced, "replaced"),
-                (runs.added, "added"),
-                (runs.removed, "removed"),
-            )
-        )
-    if items:
-        only = (items.only_base, "only before"), (items.only_head, "only after")
-        parts.append(_join_counts("problem", (items.shared, "shared"), *only))
+    others = {"only_base": "only before", "only_head": "only after"}
+    sides = [(noun, one) for noun, one in (("run", number.runs), ("problem", number.problems)) if one]
+    parts = (_join_counts(noun, *((n, others.get(word, word)) for word, n in one)) for noun, one in sides)
     return "; ".join(filter(None, parts))
 
 
@@ -363,6 +352,12 @@ def shorten_found(side: StatementSide) -> str:
 def describe_page(page: PageChange) -> str:
     """How many lines of a page are others: ``2 lines added, 1 removed``."""
     return _join_counts("line", (page.lines_added, "added"), (page.lines_removed, "removed"))
+
+
+def list_page_changes(page: PageChange, quote: Callable[[str], str] = str) -> list[str]:
+    """What became of a page, and how many of its lines are others; nothing if only its title is."""
+    renamed = f"renamed from {quote(page.was_path)}" if page.was_path else page.change
+    return [one for one in (renamed if page.change != "text" else "", describe_page(page)) if one]
 
 
 def list_source_changes(source: SourceChange) -> list[tuple[str, Sequence[str]]]:

@@ -119,10 +119,7 @@ def _summarize(review: Review, page: PageChange | None) -> str:
 
 def _describe_text(page: PageChange | None) -> str:
     """``renamed from old.md, 3 lines added``; empty where the text is as it was."""
-    if page is None:
-        return ""
-    renamed = f"renamed from {page.was_path}" if page.was_path else ""
-    return ", ".join(filter(None, [renamed, words.describe_page(page)])) or "another title"
+    return (", ".join(words.list_page_changes(page)) or "another title") if page else ""
 
 
 def _describe_shown(
