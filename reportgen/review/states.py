@@ -72,46 +72,48 @@ def open_states(
     is the working tree of ``config_file``. A base that has no report, or one that cannot be drafted, is empty
     and says why. Raises a ReportError if a name stands for nothing, or the head cannot be drafted.
     """
-    with _open_finder(config_file) as finder:
+    with _open_finder(config_file, progress) as finder:
         before = finder.find_start() if base is None else finder.find(base)
         after = finder.find_working_tree() if head is None else finder.find(head)
-        opener = _Opener(finder.config_file, finder.cache, progress)
-        opened = opener.open(after, is_base=False)
-        return States(opener.open(before, is_base=True), opened)
+        opened = finder.open(after, is_base=False)
+        return States(finder.open(before, is_base=True), opened)
 
 
 def open_base(name: str, config_file: Path, *, progress: Callable[[int, int], None]) -> Snapshot:
     """Open the state that a report as it is built is to be compared with; raises as ``open_states``."""
-    with _open_finder(config_file) as finder:
-        return _Opener(finder.config_file, finder.cache, progress).open(finder.find(name), is_base=True)
+    with _open_finder(config_file, progress) as finder:
+        return finder.open(finder.find(name), is_base=True)
 
 
 def open_working_tree(
     config_file: Path, report: Report | None, *, progress: Callable[[int, int], None]
 ) -> Snapshot:
     """Open the report as it stands, and as it was drafted if ``report`` is given."""
-    with _open_finder(config_file) as finder:
-        opener = _Opener(finder.config_file, finder.cache, progress)
-        return opener.open(finder.find_working_tree(), is_base=False, report=report)
+    with _open_finder(config_file, progress) as finder:
+        return finder.open(finder.find_working_tree(), is_base=False, report=report)
 
 
 @contextmanager
-def _open_finder(config_file: Path) -> Iterator[_Finder]:
+def _open_finder(config_file: Path, progress: Callable[[int, int], None]) -> Iterator[_Finder]:
     """What finds states of the report of a ``mkdocs.yml``, with a worker process until it is done."""
     config_file = config_file.resolve()
     cache = cache_folder(config_file.parent)
     with WorkerProcess(Cache(cache)) as worker:
-        yield _Finder(config_file, find_repository(config_file.parent), cache, worker)
+        yield _Finder(config_file, find_repository(config_file.parent), cache, worker, progress)
 
 
 @dataclass(frozen=True)
 class _Finder:
-    """Finds what names stand for."""
+    """Finds what names stand for, and drafts or reads it.
+
+    All but the report that is checked out are drafted with its cache.
+    """
 
     config_file: Path
     repository: Repository | None
     cache: Path
     worker: WorkerProcess
+    progress: Callable[[int, int], None]
 
     def find_working_tree(self) -> NamedState:
         """The report as it stands."""
@@ -149,50 +151,27 @@ class _Finder:
         wait = self.worker.call(unpack_report, repository, commit.hash, _make_folder(), root, self.cache)
         return NamedState("revision", commit.name, lambda: Path(wait(), self.config_file.name), commit)
 
-
-@dataclass(frozen=True)
-class _Opener:
-    """Drafts or reads states; all but the report that is checked out are drafted with its cache."""
-
-    config_file: Path
-    cache: Path
-    progress: Callable[[int, int], None]
-
     def open(self, state: NamedState, *, is_base: bool, report: Report | None = None) -> Snapshot:
         """Open a state, of which ``report`` is the draft if there is one.
 
         A base that cannot be drafted is empty, and says why.
         """
-        from reportgen.review.model import LONGEST_NAME, Origin, clip  # noqa: PLC0415 - after unpacking has begun
+        from reportgen.review.model import Origin, clip  # noqa: PLC0415 - after unpacking has begun
+        from reportgen.review.snapshot import Snapshot, take_snapshot  # noqa: PLC0415 - as above
 
-        path, name = state.get_path(), clip(state.name, LONGEST_NAME)
+        path, origin = state.get_path(), Origin.fit(kind=state.kind, name=state.name)
         if state.kind in {"site", _REPORT}:
-            return _read_report(Origin(kind=state.kind, name=name), path)
+            return _read_report(origin, path)
         commit = state.commit or Commit("", "")
-        origin = Origin(
-            kind=state.kind,
-            name=name,
+        origin = origin.replace(
             commit=commit.merged or commit.hash,
             merge=commit.hash if commit.merged else "",
             modified=state.modified,
             tool=__version__,
         )
-        if report is None:
-            return self._draft(origin, path, is_base=is_base)
-        from reportgen.review.snapshot import take_snapshot  # noqa: PLC0415 - as above
-
-        return take_snapshot(origin, report, path.parent, Cache(self.cache))
-
-    def _draft(self, origin: Origin, config_file: Path, *, is_base: bool) -> Snapshot:
-        from reportgen.review.model import clip  # noqa: PLC0415 - as above
-        from reportgen.review.snapshot import Snapshot, take_snapshot  # noqa: PLC0415 - as above
-        from reportgen.site.checking import draft_report  # noqa: PLC0415 - as above
-
-        folder = None if config_file == self.config_file else self.cache
         try:
-            if not config_file.is_file():
-                raise make_error(config_file.name, f"there is no such file in {origin.name}")
-            report, _ = draft_report(config_file, progress=self.progress, folder=folder)
+            if report is None:
+                report = self._draft(path, origin.name)
         except ReportError as error:
             if not is_base:
                 raise
@@ -200,7 +179,15 @@ class _Opener:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             why = clip(f"{errors[0] if errors else error}{more}")
             return Snapshot(origin.replace(built=False, why=why))
-        return take_snapshot(origin, report, config_file.parent, Cache(self.cache))
+        return take_snapshot(origin, report, path.parent, Cache(self.cache))
+
+    def _draft(self, config_file: Path, name: str) -> Report:
+        from reportgen.site.checking import draft_report  # noqa: PLC0415 - as above
+
+        if not config_file.is_file():
+            raise make_error(config_file.name, f"there is no such file in {name}")
+        folder = None if config_file == self.config_file else self.cache
+        return draft_report(config_file, progress=self.progress, folder=folder)[0]
 
 
 def add_to_summary(comment: str) -> None:

@@ -8,6 +8,7 @@ What did not change is faint.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -255,9 +256,10 @@ class Chart:
         if state == "both" and len(series) > MOST_ROWS:
             series = tuple(one for one in series if not is_unchanged(one)) or series
         for one in series:
+            sides = ((point[1:] for point in points) for points in (_get_before(one), one.after))
             pairs = (
                 (before, after)
-                for before, after in _pair(_get_before(one), one.after)
+                for before, after in zip_longest(*sides)
                 if {"both": before or after, "before": before, "after": after}[state]
             )
             for index, (before, after) in enumerate(pairs):
@@ -310,12 +312,6 @@ class Chart:
 def _cut_title(title: str) -> str:
     """The title of an axis, which a narrow page has to hold."""
     return cut_text(title, TICK_SIZE, 400, _WIDEST_TITLE)
-
-
-def _pair(before: Points, after: Points) -> Iterator[tuple[Score | None, Score | None]]:
-    for index in range(max(len(before), len(after))):
-        sides = [points[index][1:] if index < len(points) else None for points in (before, after)]
-        yield sides[0], sides[1]
 
 
 def _draw_end_symbols(plot: Plot) -> Iterator[str]:
