@@ -53,13 +53,17 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
     if base.drafted and head.drafted:
         before, after = base.drafted.sources, head.drafted.sources
         shared = {name: (before[name], after[name]) for name in sorted(before.keys() & after.keys())}
+    renames = {name: (was.settings.rename, now.settings.rename) for name, (was, now) in shared.items()}
     sources = tuple(_compare_sources(base.files, head.files, shared))
     around = ChangeContext(
         renamed=renamed,
         changed_files=frozenset(
             one.name for one in sources if one.files_added or one.files_removed or one.files_changed
         ),
-        renamed_series={name: _list_renames(*pair) for name, pair in shared.items()},
+        renamed_series={
+            name: {was.get(one, one): now.get(one, one) for one in sorted({*was, *now})}
+            for name, (was, now) in renames.items()
+        },
         definitions={
             name: list_differences(define_source(was), define_source(now))
             for name, (was, now) in shared.items()
@@ -176,12 +180,6 @@ def _compare_sources(
                 files_changed=sorted(path for path in was.keys() & now.keys() if was[path] != now[path]),
                 settings_changed=settings,
             )
-
-
-def _list_renames(was: Source, now: Source) -> dict[str, str]:
-    """New names of the series of a source by their old ones."""
-    before, after = was.settings.rename, now.settings.rename
-    return {before.get(one, one): after.get(one, one) for one in sorted({*before, *after})}
 
 
 def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:

@@ -113,16 +113,20 @@ def estimate_over_runs(groups: RunGroups, level: float) -> Effect:
     """
     size = find_scale(np.concatenate(groups))
     terms = [(values / size, w) for values, w in zip(groups, groups.weights, strict=True) if len(values)]
-    effect = Effect(groups.method, math.fsum(w * mean(values) for values, w in terms) * size)
+    difference = math.fsum(w * mean(values) for values, w in terms) * size
     variances = [deviation(values) ** 2 if len(values) > 1 else None for values, _ in terms]
     if variances.count(None) == len(variances):
-        return _leave_open(effect, "one run a side: 2 of one side are needed")
+        return Effect("none", difference, reason="one run a side: 2 of one side are needed")
     own = 0.0 if groups.method == "nested runs" else _OWN_SHARE
     scales = [(w * w / len(values), len(values) - 1) for values, w in terms]
     total, df = _add_variances(variances, scales, own)
     if math.sqrt(total) <= _SAME:
-        return _leave_open(effect, "the runs of each side are equal: nothing to build an interval from")
-    return _add_interval(effect, math.sqrt(total) * size, df, level)
+        reason = "the runs of each side are equal: nothing to build an interval from"
+        return Effect("none", difference, reason=reason)
+    stderr = math.sqrt(total) * size
+    half = t_quantile((1 + level) / 2, df) * stderr
+    p = max(2 * t_tail(abs(difference) / stderr, df), _SMALLEST_P)
+    return Effect(groups.method, difference, difference - half, difference + half, p, stderr, df)
 
 
 def _add_variances(
@@ -156,17 +160,6 @@ def estimate_given(before: tuple[float, float], after: tuple[float, float], leve
     half = normal_quantile(level) * stderr
     difference = after[0] - before[0]
     return Effect("given", difference, difference - half, difference + half, stderr=stderr, reason="unpaired")
-
-
-def _leave_open(effect: Effect, reason: str) -> Effect:
-    return Effect("none", effect.difference, reason=reason)
-
-
-def _add_interval(effect: Effect, stderr: float, df: float, level: float) -> Effect:
-    difference = effect.difference or 0.0
-    half = t_quantile((1 + level) / 2, df) * stderr
-    p = max(2 * t_tail(abs(difference) / stderr, df), _SMALLEST_P)
-    return Effect(effect.method, difference, difference - half, difference + half, p, stderr, df)
 
 
 class ItemSides(NamedTuple):

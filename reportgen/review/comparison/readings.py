@@ -174,7 +174,9 @@ class PairOfReadings:
             elif new.curves:
                 yield _compare_curve(moved, old.curves[was], new.curves[name], level), None
             elif new.source.kind == "totals":
-                yield _compare_totals(moved, level), None
+                ends = [(one.value, one.low, one.high) for one in (old.estimates[was], new.estimates[name])]
+                effect = None if ends[0] == ends[1] else _compare_given(moved, level)
+                yield replace(moved, effect=effect, causes=("data", *causes) if effect else causes), None
             else:
                 yield _compare_items(moved, self.item_tables, was, level)
 
@@ -215,13 +217,6 @@ def _compare_curve(moved: Moved, old: Curve, new: Curve, level: float) -> Moved:
     if effect.low is None and old.given and new.given:
         effect = _compare_given(moved, level)
     return replace(moved, effect=effect, runs=runs, causes=("data", *moved.causes))
-
-
-def _compare_totals(moved: Moved, level: float) -> Moved:
-    ends = [(one.value, one.low, one.high) for one in (moved.before, moved.after) if one]
-    if ends[0] == ends[-1]:
-        return moved
-    return replace(moved, effect=_compare_given(moved, level), causes=("data", *moved.causes))
 
 
 def _compare_given(moved: Moved, level: float) -> Effect:

@@ -167,14 +167,22 @@ def _list_moved_facts(change: StatementChange) -> Iterator[tuple[str, str, str]]
 
 def list_numbers(review: Review) -> dict[str, Any]:
     """The numbers that are others, in groups, and how they were judged."""
-    groups, others = (list(_group_numbers(review, kinds)) for kinds in (_GROUPS, _OTHERS))
+    # Of each kind that there is the clearest difference comes first.
+    ranked = words.rank_numbers(review.numbers)
+    groups: dict[str, list[dict[str, Any]]] = {
+        key: [
+            {"title": title, "listed": cut(rows, _describe_number, MOST_ROWS)}
+            for title, verdicts in kinds
+            if (rows := [one for one in ranked if one.verdict in verdicts])
+        ]
+        for key, kinds in (("groups", _GROUPS), ("others", _OTHERS))
+    }
     methods = {
         one.method for one in review.numbers if any(one.verdict in verdicts for _, verdicts in _GROUPS)
     }
     return {
-        "count": sum(group["listed"].count for group in (*groups, *others)),
-        "groups": groups,
-        "others": others,
+        "count": sum(one["listed"].count for kinds in groups.values() for one in kinds),
+        **groups,
         "tests": words.describe_tests(review),
         "methods": [
             {"key": _name_method(name), "name": short, "words": explained}
@@ -182,14 +190,6 @@ def list_numbers(review: Review) -> dict[str, Any]:
             if name in methods
         ],
     }
-
-
-def _group_numbers(review: Review, kinds: Kinds) -> Iterator[dict[str, Any]]:
-    """The numbers of each kind that there is, the clearest difference first."""
-    ranked = words.rank_numbers(review.numbers)
-    for title, verdicts in kinds:
-        if rows := [one for one in ranked if one.verdict in verdicts]:
-            yield {"title": title, "listed": cut(rows, _describe_number, MOST_ROWS)}
 
 
 def _name_method(name: str) -> str:

@@ -58,7 +58,10 @@ def _split_by_page(review: Review, head: Snapshot) -> dict[str, Review]:
     for page in review.pages:
         parts[page.path]["pages"].append(page)
     sources = {one.name: one for one in review.sources}
-    for path, name in sorted(_list_used_sources(head)):
+    used = {(one.page, name) for one in head.figures for name in one.sources or ()}
+    used |= {(one.page, name) for one in head.tables for name in one.sources or ()}
+    used |= {(one.page, one.request.source) for one in (head.drafted.numbers if head.drafted else ())}
+    for path, name in sorted({(clip(page, LONGEST_NAME), clip(name, LONGEST_NAME)) for page, name in used}):
         if name in sources:
             parts[path]["sources"].append(sources[name])
     found = {}
@@ -68,14 +71,6 @@ def _split_by_page(review: Review, head: Snapshot) -> dict[str, Review]:
             part = review.replace(**update, problems=ProblemChanges())
             found[path] = make_visible(part.replace(counts=count_changes(part)))
     return found
-
-
-def _list_used_sources(head: Snapshot) -> set[tuple[str, str]]:
-    """Pages with each source that they show something of."""
-    used = {(one.page, name) for one in head.figures for name in one.sources or ()}
-    used |= {(one.page, name) for one in head.tables for name in one.sources or ()}
-    used |= {(one.page, one.request.source) for one in (head.drafted.numbers if head.drafted else ())}
-    return {(clip(page, LONGEST_NAME), clip(name, LONGEST_NAME)) for page, name in used}
 
 
 def _describe_changes(review: Review, anchors: Mapping[tuple[str, str], str]) -> dict[str, Any]:
