@@ -406,6 +406,19 @@ def compare_texts(before: Snapshot, after: Snapshot) -> Review:
     return compare_reports(reread(before), reread(after))
 
 
+def test_long_texts_of_a_report_are_cut(take: Take) -> None:
+    """What a file may not hold is cut before it is written: titles, and names of series on one line."""
+    long = json.dumps(f"A\n{'b ' * 3_000}")[1:-1]
+    titled = reread(take("scores-fall"), ('"title": "Scores"', f'"title": "{long}"'))
+    named = reread(titled, ('"tuned"', f'"{long}"'))
+    review = compare_reports(reread(take("base")), named)
+    assert [len(one.title) for one in review.figures] == [2_000]
+    assert [len(one.title) for one in review.tables] == [2_000]
+    (number,) = [one for one in review.numbers if one.verdict == "new"]
+    assert (len(number.series), number.series[:5], number.series[-1]) == (300, "A b b", "…")
+    assert read_review(write_review(review)) == review
+
+
 def test_report_json_gives_numbers_and_statements(take: Take) -> None:
     """Without data nothing is paired, and the review says so."""
     review = compare_texts(take("base"), take("scores-fall"))

@@ -53,23 +53,9 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
     if base.drafted and head.drafted:
         before, after = base.drafted.sources, head.drafted.sources
         shared = {name: (before[name], after[name]) for name in sorted(before.keys() & after.keys())}
-    renames = {name: (was.settings.rename, now.settings.rename) for name, (was, now) in shared.items()}
     sources = tuple(_compare_sources(base.files, head.files, shared))
-    around = ChangeContext(
-        renamed=renamed,
-        changed_files=frozenset(
-            one.name for one in sources if one.files_added or one.files_removed or one.files_changed
-        ),
-        renamed_series={
-            name: {was.get(one, one): now.get(one, one) for one in sorted({*was, *now})}
-            for name, (was, now) in renames.items()
-        },
-        definitions={
-            name: list_differences(define_source(was), define_source(now))
-            for name, (was, now) in shared.items()
-        },
-        other_tool=bool(base.origin.tool and head.origin.tool) and base.origin.tool != head.origin.tool,
-    )
+    tools = {base.origin.tool, head.origin.tool} - {""}
+    around = _describe_surroundings(sources, shared, renamed=renamed, other_tool=len(tools) > 1)
     if base.drafted and head.drafted:
         numbers, family, same = compare_numbers(base.drafted, head.drafted, renamed)
     else:
@@ -90,6 +76,31 @@ def compare_reports(base: Snapshot, head: Snapshot) -> Review:
     )
     left_out = (f"the series of {without_points:,} of {len(figures):,} figures",) if without_points else ()
     return thin_review(review.replace(counts=count_changes(review, same), truncated=left_out))
+
+
+def _describe_surroundings(
+    sources: Sequence[SourceChange],
+    shared: Mapping[str, tuple[Source, Source]],
+    *,
+    renamed: Mapping[str, str],
+    other_tool: bool,
+) -> ChangeContext:
+    renames = {name: (was.settings.rename, now.settings.rename) for name, (was, now) in shared.items()}
+    return ChangeContext(
+        renamed=renamed,
+        changed_files=frozenset(
+            one.name for one in sources if one.files_added or one.files_removed or one.files_changed
+        ),
+        renamed_series={
+            name: {was.get(one, one): now.get(one, one) for one in sorted({*was, *now})}
+            for name, (was, now) in renames.items()
+        },
+        definitions={
+            name: list_differences(define_source(was), define_source(now))
+            for name, (was, now) in shared.items()
+        },
+        other_tool=other_tool,
+    )
 
 
 def count_changes(review: Review, same: int = 0) -> Counts:
@@ -184,10 +195,6 @@ def _compare_sources(
 
 def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
     """Problems by file and message, wherever they stand; those of statements are listed as these."""
-
-    def describe(problems: Sequence[Mapping[str, Any]]) -> tuple[ReviewProblem, ...]:
-        return tuple(map(ReviewProblem.fit, problems[:MOST_ENTRIES]))
-
     sides = []
     for one in (base, head):
         stated = tuple(f'"{each["words"]}"' for page in one.report["pages"] for each in page["statements"])
@@ -195,7 +202,8 @@ def _compare_problems(base: Snapshot, head: Snapshot) -> ProblemChanges:
     matched = match(
         sides[0], sides[1], lambda one: (one["file"], one["message"]), lambda one: (one["file"], one["line"])
     )
-    return ProblemChanges(new=describe(matched.new), gone=describe(matched.gone))
+    new, gone = ([*map(ReviewProblem.fit, problems)] for problems in (matched.new, matched.gone))
+    return ProblemChanges.fit(new=new, gone=gone)
 
 
 def thin_review(review: Review) -> Review:

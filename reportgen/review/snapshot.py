@@ -147,13 +147,17 @@ def take_snapshot(origin: Origin, report: Report, root: Path, cache: Cache) -> S
     return replace(
         read,
         origin=origin.replace(report_sha256=read.origin.report_sha256),
-        figures=tuple(replace(figures[key], **known) for one in blocks for key, known in _know_figures(*one)),
-        tables=tuple(replace(tables[key], **known) for one in blocks for key, known in _know_tables(*one)),
+        figures=tuple(
+            replace(figures[key], **known) for one in blocks for key, known in _describe_figures(*one)
+        ),
+        tables=tuple(
+            replace(tables[key], **known) for one in blocks for key, known in _describe_tables(*one)
+        ),
         drafted=drafted,
     )
 
 
-def _know_figures(page: Page, block: Block, metric: str, report: Report) -> Iterator[Known]:
+def _describe_figures(page: Page, block: Block, metric: str, report: Report) -> Iterator[Known]:
     settings, sources = block.settings.model_dump(mode="json", exclude_none=True), _list_sources(block, page)
     for figure in list_figures(report.shown[page.path, block.id]):
         yield (
@@ -173,7 +177,7 @@ def _know_figures(page: Page, block: Block, metric: str, report: Report) -> Iter
         )
 
 
-def _know_tables(page: Page, block: Block, metric: str, report: Report) -> Iterator[Known]:
+def _describe_tables(page: Page, block: Block, metric: str, report: Report) -> Iterator[Known]:
     shown, sources = report.shown[page.path, block.id], _list_sources(block, page)
     definition = _define_block(block.settings.model_dump(mode="json"), metric)
     for numbers in (getattr(shown, "numbers", {}), *(one.numbers for one in list_figures(shown))):

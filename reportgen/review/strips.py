@@ -63,7 +63,14 @@ def draw_strips(numbers: Sequence[NumberChange]) -> str:
 
 
 def _draw_group(metric: str, numbers: Sequence[NumberChange], *, percent: bool) -> Iterator[str]:
-    labels = _choose_labels(numbers)
+    # With what tells two of a name apart.
+    seen = Counter(number.series for number in numbers)
+    labels = [
+        f"{number.series} · {number.benchmark or number.source or number.page}"
+        if seen[number.series] > 1
+        else number.series
+        for number in numbers
+    ]
     width = min(_LONGEST_LABEL, max(measure_width(label) for label in (metric, *labels)))
     axis = _find_axis(numbers)
     yield f"axis    {fit_name(metric, width)}  {_draw_ticks(axis, percent=percent)}".rstrip()
@@ -78,17 +85,6 @@ def _draw_group(metric: str, numbers: Sequence[NumberChange], *, percent: bool) 
                 words += f"   {f'Δ {delta} ' if delta else ''}{format_verdict(number)}"
             yield f"{word}  {fit_name(name, width)}  {_draw_strip(axis, estimate, mark)}  {words}"
             name = ""
-
-
-def _choose_labels(numbers: Sequence[NumberChange]) -> list[str]:
-    """The series' names, with what tells two of a name apart."""
-    seen = Counter(number.series for number in numbers)
-    return [
-        f"{number.series} · {number.benchmark or number.source or number.page}"
-        if seen[number.series] > 1
-        else number.series
-        for number in numbers
-    ]
 
 
 def _find_axis(numbers: Sequence[NumberChange]) -> _Axis:

@@ -87,7 +87,7 @@ def compare_figures(base: Snapshot, head: Snapshot, around: ChangeContext) -> Co
         if before and after:
             change = _compare_figure(before, after, around, most)
         else:
-            series = compare_lines(before, after, {}, most)
+            series = tuple(compare_lines(before, after, {}, most))
             change = _describe(figure, series, change="new" if after else "gone")
         if change:
             without += room <= 0
@@ -119,7 +119,8 @@ def _compare_figure(
         return None
     renames = {old: new for name in sources for old, new in around.renamed_series.get(name, {}).items()}
     defined = bool(definitions)
-    series = compare_lines(before, after, renames, most, changed="definition" if defined else "data")
+    changed: SeriesOutcome = "definition" if defined else "data"
+    series = tuple(compare_lines(before, after, renames, most, changed=changed))
     changes = {one.change for one in series}
     renamed = "renamed" in changes and changes <= {"same", "renamed"}
     return _describe(
@@ -195,15 +196,15 @@ def compare_lines(
     most: int,
     *,
     changed: SeriesOutcome = "data",
-) -> tuple[SeriesChange, ...]:
+) -> Iterator[SeriesChange]:
     """Every line of a figure, with its points before where they are others, and after.
 
     ``renamed`` has the new names of series by their old ones; of each line there are so many points at most.
     ``changed`` is what other points mean: of another definition they are only shown.
     """
     if not most:
-        return ()
-    new, found = _read_lines(after, {}), []
+        return
+    new = _read_lines(after, {})
     taken = {line.slot for line in new}
     # A run may have got another name; a pair may be the same series against another baseline, or reversed.
     matched = match(
@@ -223,18 +224,15 @@ def compare_lines(
         elif was.points == now.points:
             change = "same" if was.name == now.name else "renamed"
         old = was.points if was and change not in {"same", "renamed"} else []
-        found.append(
-            SeriesChange.fit(
-                name=shown.name,
-                was_name=was.name if was and was.name != shown.name else "",
-                change=change,
-                slot=None if now is None and shown.slot in taken else shown.slot,
-                at=_find_widest_gap(old, shown.points) if change == "data" else None,
-                before=_thin(old, most),
-                after=_thin(now.points if now else [], most),
-            )
+        yield SeriesChange.fit(
+            name=shown.name,
+            was_name=was.name if was and was.name != shown.name else "",
+            change=change,
+            slot=None if now is None and shown.slot in taken else shown.slot,
+            at=_find_widest_gap(old, shown.points) if change == "data" else None,
+            before=_thin(old, most),
+            after=_thin(now.points if now else [], most),
         )
-    return tuple(found)
 
 
 def _read_lines(figure: FigureState | None, renamed: Mapping[str, str]) -> list[_Line]:
