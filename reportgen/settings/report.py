@@ -95,7 +95,9 @@ class FrontMatter(Settings):
         try:
             moment = read_moment(date)
         except ValueError:
-            message = f'"date: {date[:50]}" is neither a date such as 2026-11-20 nor a date and time with offset'
+            message = (
+                f'"date: {date[:50]}" is neither a date such as 2026-11-20 nor a date and time with offset'
+            )
             raise ValueError(message) from None
         return date if ":" not in date else moment.isoformat()
 
