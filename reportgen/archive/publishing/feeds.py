@@ -196,8 +196,9 @@ def _list_versions(
         else:
             yield Entry(id_, site.locate(version), moment, clean_text(version.name))
     if undated:
-        names, verb = join_names(undated, most=_MOST_NAMES), "has" if len(undated) == 1 else "have"
-        left_out.append(f"what changed in version {names} is not in the feed, since it {verb} no date")
+        noun, verb = ("version", "it has") if len(undated) == 1 else ("versions", "they have")
+        names = join_names(undated, most=_MOST_NAMES)
+        left_out.append(f"what changed in {noun} {names} is not in the feed, since {verb} no date")
 
 
 def _add_changes(site: _Site, entry: Entry, before: FeedVersion, after: FeedVersion, cache: Cache) -> Entry:

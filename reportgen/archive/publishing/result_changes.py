@@ -73,9 +73,11 @@ def _describe(base: Snapshot, head: Snapshot) -> ResultChanges:
     from reportgen.review.compare import compare_reports  # noqa: PLC0415 - as above
 
     review, pages = compare_reports(base, head), (*base.report["pages"], *head.report["pages"])
-    # A benchmark is better known than the page that is about it.
-    places = {page["path"]: (page["benchmark"] or {}).get("name") or page["title"] for page in pages}
-    counts = review.counts
+    # A benchmark is better known than the page that is about it, and its numbers come first.
+    benchmarks = {page["path"]: page["benchmark"]["name"] for page in pages if page["benchmark"]}
+    numbers = sorted(review.numbers, key=lambda one: not one.benchmark and one.page not in benchmarks)
+    review = review.model_copy(update={"numbers": tuple(numbers)})
+    places, counts = {page["path"]: page["title"] for page in pages} | benchmarks, review.counts
     statements = counts.flipped + counts.stale_values + counts.mended
     found = ", ".join(words.list_findings(review)) if statements else ""
     title = "; ".join(filter(None, [_describe_numbers(review, places), found]))
@@ -87,10 +89,11 @@ def _describe(base: Snapshot, head: Snapshot) -> ResultChanges:
 
 
 def _describe_numbers(review: Review, places: Mapping[str, str]) -> str:
-    """The first number of the report that moved, and how many others; otherwise how many are new or gone."""
-    moved = {
-        (one.series, one.metric, one.before, one.after): one for one in review.numbers if _has_moved(one)
-    }
+    """The first number that moved, and how many others; otherwise how many are new or gone."""
+    moved: dict[tuple[object, ...], NumberChange] = {}
+    for one in filter(_has_moved, review.numbers):
+        # Several pages may show it; the first is where it belongs.
+        moved.setdefault((one.series, one.metric, one.before, one.after), one)
     if not moved:
         counts = ((review.counts.new, "new"), (review.counts.gone, "gone"))
         said = ((count, f"number is {word}", f"numbers are {word}") for count, word in counts if count)
