@@ -179,7 +179,7 @@ def read_content(entry: Mapping[str, str]) -> ET.Element:
 
 def write_site(folder: Path, *pages: Mapping[str, object], title: str = "Made", **stated: object) -> Path:
     """A site as far as its feed needs it."""
-    empty = {"description": None, "figures": [], "tables": []}
+    empty: dict[str, object] = {"description": None, "figures": [], "tables": []}
     report = {"format": 1, "pages": [{**empty, **one} for one in pages], **stated}
     folder.mkdir(exist_ok=True)
     (folder / "report.json").write_text(json.dumps(report), "utf-8")
@@ -443,7 +443,7 @@ def test_of_ten_thousand_entries_the_newest_fifty_are_in_the_feed(tmp_path: Path
 def test_a_page_is_linked_where_mkdocs_puts_it(tmp_path: Path, path: str, file: str, address: str) -> None:
     """With and without folders as addresses, and with characters that addresses have to encode."""
     main = write_site(tmp_path / "site", title="Made")
-    report = {
+    report: dict[str, object] = {
         "path": path,
         "title": "Page",
         "date": "2026-11-20",

@@ -157,16 +157,12 @@ class Assembly:
             "date": self._provenance.date,
             "all_sources": [_describe_source(source) for source in report.sources.values()],
             "sources": [],
-            "og_image": "",
-            "description": "",
-            "published": "",
+            **dict.fromkeys(("og_image", "description", "published"), ""),
         }
-        authors = [one.name for one in cited.citation.authors] if cited else []
-        self._stated = {"authors": authors, "feed_id": feed_id}
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._jobs, self._last_build = jobs, last_build
-        self._seen = seen
+        self._jobs, self._last_build, self._seen = jobs, last_build, seen
+        self._cited, self._feed_id = cited, feed_id
         self._views: dict[str, str] = {}
         self._additions, self._review = additions, "review"
 
@@ -331,7 +327,9 @@ class Assembly:
                 name = f"{get_page_folder(path)}/card.png"
                 if not (self._last_build and self._last_build.link(name, card.key, site)):
                     _write(site / name, card())
-        stated = {name: value for name, value in self._stated.items() if value}
+        stated: dict[str, object] = {"feed_id": self._feed_id} if self._feed_id else {}
+        if self._cited:
+            stated["authors"] = [author.name for author in self._cited.citation.authors]
         content = format_report_json(self.report, self._provenance, stated).encode()
         _write(site / self._folder / "report.json", content)
         _write(site / ".nojekyll", b"")

@@ -107,13 +107,11 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
         (block.kind, None if page.generated else block.location.line, report.shown[page.path, block.id])
         for block in page.blocks
     ]
-    front = page.front_matter
+    # The feed needs them of a dated page.
+    dated = pick(page.front_matter, "date", "description") if page.front_matter.date else {}
     return {
-        # What the feed says of a page.
-        **(pick(front, "date", "description") if front.date else {}),
-        "path": page.path,
-        "title": page.title,
-        "generated": page.generated,
+        **dated,
+        **pick(page, "path", "title", "generated"),
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
             pick(figure, "id", "kind", "title", "summary", "caption", "numbers")
