@@ -84,7 +84,7 @@ def make_feeds(main: Path, versions: Sequence[FeedVersion], base_url: str) -> Fe
             break
         try:
             # Of many versions only the newest are compared.
-            entries.append(_add_changes(site, one, *pairs[one.id], cache) if one.id in pairs else one)
+            entries.append(_add_changes(site, one, pairs[one.id], cache) if one.id in pairs else one)
         except ReportError as error:
             left_out.append(f"what changed in version {pairs[one.id][1].name} is not in the feed. {error}")
     if not entries:
@@ -146,14 +146,9 @@ def _list_pages(site: _Site, left_out: list[str]) -> Iterator[Entry]:
         if address is None:
             left_out.append(f"page {path} is not in the feed: the site does not have it where MkDocs puts it")
             continue
-        id_, url, title = (
-            f"{site.tag}/pages/{quote(path)}",
-            f"{site.url}{quote(address)}",
-            clean_text(page["title"]),
-        )
-        entry = Entry(
-            id_, url, read_moment(page["date"]), title or path, clean_text(page["description"] or "")
-        )
+        id_, url = f"{site.tag}/pages/{quote(path)}", f"{site.url}{quote(address)}"
+        title, summary = clean_text(page["title"]) or path, clean_text(page["description"] or "")
+        entry = Entry(id_, url, read_moment(page["date"]), title, summary)
         yield _add_page(site, entry, page)
 
 
@@ -201,13 +196,11 @@ def _list_versions(
         left_out.append(f"what changed in {noun} {names} is not in the feed, since {verb} no date")
 
 
-def _add_changes(site: _Site, entry: Entry, before: FeedVersion, after: FeedVersion, cache: Cache) -> Entry:
+def _add_changes(site: _Site, entry: Entry, versions: tuple[FeedVersion, FeedVersion], cache: Cache) -> Entry:
     """Add what changed from one version to the next; raise a ReportError if they cannot be compared."""
+    before, after = versions
     found = describe_result_changes(before.archive, after.archive, cache)
-    links = (
-        f'<a href="{html.escape(site.locate(one))}">{write_html(one.name)}</a>' for one in (after, before)
-    )
+    was, now = (f'<a href="{html.escape(site.locate(one))}">{write_html(one.name)}</a>' for one in versions)
     commit = f" (commit {write_html(after.commit[:8])})" if after.commit else ""
-    now, was = links
     content = f"{found.content}<p>Version {now}{commit}, compared with {was}.</p>"
     return replace(entry, title=f"{entry.title}: {found.title}", summary=found.summary, content=content)
