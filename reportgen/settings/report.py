@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, StringConstraints, field_validator, model_validator
 
 from reportgen.settings.base import Name, Settings
 from reportgen.settings.citation import Citation
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# Of the forms of ISO 8601 those of RFC 3339, where it leaves no doubt which moment is meant.
+_DATE: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2}))?"
+)
+# RFC 4151: who names, a date when the name was theirs, and what they name.
+_TAG: Final = r"^tag:[a-z0-9][a-z0-9._@-]*,[0-9]{4}(-[0-9]{2}){0,2}:[A-Za-z0-9._~!$&'()*+,;=:@/?%-]+$"
+
+
+def read_moment(date: str) -> datetime:
+    """The moment of a date, such as 2026-11-20, at 00:00 UTC, or of a date and time with offset.
+
+    Raises a ValueError if it is neither.
+    """
+    if not _DATE.fullmatch(date):
+        raise ValueError(date)
+    moment = datetime.fromisoformat(date)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 class Benchmark(Settings):
@@ -61,8 +81,25 @@ class FrontMatter(Settings):
 
     title: str | None = Field(None, description="The page's title.")
     description: str | None = Field(None, description="One sentence that answers: what happened?")
+    date: str | None = Field(
+        None, description="When the page was published, such as 2026-11-20; it is then an entry of the feed."
+    )
     benchmark: Benchmark | None = Field(None, description="The benchmark this page is about.")
     benchmarks: tuple[Benchmark, ...] = Field((), description="Benchmarks that get a page of their own.")
+
+    @field_validator("date")
+    @classmethod
+    def _check_date(cls, date: str | None) -> str | None:
+        if date is None:
+            return None
+        try:
+            moment = read_moment(date)
+        except ValueError:
+            message = (
+                f'"date: {date[:50]}" is neither a date such as 2026-11-20 nor a date and time with offset'
+            )
+            raise ValueError(message) from None
+        return date if ":" not in date else moment.isoformat()
 
 
 class ProjectSettings(Settings):
@@ -87,6 +124,11 @@ class ProjectSettings(Settings):
         default_factory=dict, description="Series name: its place in the palette, 1 to 8."
     )
     citation: Citation | None = Field(None, description="How the report is cited: authors, licence, DOI.")
+    feed_id: Annotated[str, StringConstraints(pattern=_TAG, max_length=200)] | None = Field(
+        None,
+        description="A tag URI such as tag:example.org,2026:scaling, by which feed readers know the report "
+        "wherever it moves; made of the site's host and site_name if left out.",
+    )
 
     @model_validator(mode="after")
     def _check_untrusted(self) -> ProjectSettings:

@@ -58,6 +58,7 @@ _LENGTHS: Final = {
 _PATTERNS: Final = {
     "id": "takes letters, digits, - and _, and begins with a letter",
     "function": "takes file.py:function",
+    "feed_id": "takes a tag URI, such as tag:example.org,2026:scaling",
 }
 
 

@@ -24,6 +24,7 @@ from reportgen.site.citation import format_apa, format_bibtex
 from reportgen.site.fragments import (
     BADGE,
     CHECKED,
+    DATE,
     Fences,
     add_anchors,
     find_unmatched,
@@ -139,6 +140,7 @@ class Assembly:
         scripts: dict[str, str] | None = None,
         additions: Additions | None = None,
         cited: CitedReport | None = None,
+        feed_id: str | None = None,
     ) -> None:
         self._site_url, self._folder, self.report = site_url, folder, report
         self.fences = Fences(report.pages, report.shown)
@@ -155,13 +157,12 @@ class Assembly:
             "date": self._provenance.date,
             "all_sources": [_describe_source(source) for source in report.sources.values()],
             "sources": [],
-            "og_image": "",
-            "description": "",
+            **dict.fromkeys(("og_image", "description", "published"), ""),
         }
         self._pages = {page.path: page for page in report.pages}
         self._addresses: Mapping[str, str] = {}
-        self._jobs, self._last_build = jobs, last_build
-        self._seen = seen
+        self._jobs, self._last_build, self._seen = jobs, last_build, seen
+        self._cited, self._feed_id = cited, feed_id
         self._views: dict[str, str] = {}
         self._additions, self._review = additions, "review"
 
@@ -212,7 +213,7 @@ class Assembly:
     def insert_own(self, html: str, page: MkDocsPage, files: Files) -> str:
         """Add to a page's content what we say of it under its title and at its end.
 
-        These are key results, marks for the badge and the list of statements, and what changed.
+        These are key results, marks for date, badge and the list of statements, and what changed.
         """
         path = page.file.src_uri
         result = self.report.benchmarks.get(path)
@@ -224,6 +225,8 @@ class Assembly:
         html += section
         if self.report.statements.get(path):
             head, html = head + BADGE, html + CHECKED
+        if path in self._pages and self._pages[path].front_matter.date:
+            head = DATE + head
         head += note
         title_end = _TITLE_END.search(html)
         return html[: title_end.end()] + head + html[title_end.end() :] if title_end else head + html
@@ -263,8 +266,9 @@ class Assembly:
             # Link previews need an absolute address.
             card = urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
         sources = [_describe_source(self.report.sources[name]) for name in list_page_sources(page)]
-        description = page.front_matter.description or ""
-        return self.context | {"sources": sources, "og_image": card, "description": description}
+        description, published = (page.front_matter.description or "", page.front_matter.date or "")
+        own = {"sources": sources, "og_image": card, "description": description, "published": published}
+        return self.context | own
 
     def finish_page(self, html: str, page: MkDocsPage, site: Path, warn: Callable[[Diagnostic], None]) -> str:
         """Return a page with its blocks inserted and the views of its figures at the end.
@@ -276,6 +280,8 @@ class Assembly:
         path = page.file.src_uri
         drafted, statements = self._pages.get(path), self.report.statements.get(path, ())
         blocks = drafted.blocks if drafted else ()
+        if drafted and drafted.front_matter.date:
+            html = html.replace(DATE, render_fragment("published.html", date=drafted.front_matter.date), 1)
         bound = match_statements(html, self._seen, statements)
         placed = set(self.fences.list_marked_ids(path, html))
         for block in blocks:
@@ -321,7 +327,10 @@ class Assembly:
                 name = f"{get_page_folder(path)}/card.png"
                 if not (self._last_build and self._last_build.link(name, card.key, site)):
                     _write(site / name, card())
-        content = format_report_json(self.report, self._provenance).encode()
+        stated: dict[str, object] = {"feed_id": self._feed_id} if self._feed_id else {}
+        if self._cited:
+            stated["authors"] = [author.name for author in self._cited.citation.authors]
+        content = format_report_json(self.report, self._provenance, stated).encode()
         _write(site / self._folder / "report.json", content)
         _write(site / ".nojekyll", b"")
         index = site / "search" / "search_index.json"

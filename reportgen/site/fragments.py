@@ -300,6 +300,8 @@ def match_statements(
 
 BADGE = '<p class="rg-badge"></p>'
 """Mark of the badge."""
+DATE = '<p class="rg-published"></p>'
+"""Mark of the date when a page was published, which a search does not need."""
 CHECKED = '<section class="rg-checked"></section>'
 """Mark of the list of statements."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, fields
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from reportgen.core import __version__
@@ -12,7 +13,7 @@ from reportgen.core.model import Figure, Observations, Overview, Panels, ResultT
 from reportgen.core.statements import Fact, Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.cache import CachedText
     from reportgen.core.errors import Diagnostic
@@ -57,9 +58,15 @@ def list_figure_files(report: Report) -> Iterator[tuple[str, str | CachedText]]:
             yield f"{folder}/{figure.id}.vl.json", figure.spec
 
 
-def format_report_json(report: Report, provenance: Provenance) -> str:
-    """Format the report as sorted JSON, one line per page and source, so that two can be compared."""
+def format_report_json(
+    report: Report, provenance: Provenance, stated: Mapping[str, object] = MappingProxyType({})
+) -> str:
+    """Format the report as sorted JSON, one line per page and source, so that two can be compared.
+
+    ``stated`` is what else the report says of itself.
+    """
     value: dict[str, Any] = {
+        **stated,
         "format": FORMAT,
         "generator": {"name": "reportgen", "version": __version__},
         "commit": provenance.commit or None,
@@ -100,10 +107,11 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
         (block.kind, None if page.generated else block.location.line, report.shown[page.path, block.id])
         for block in page.blocks
     ]
+    # The feed needs them of a dated page.
+    dated = pick(page.front_matter, "date", "description") if page.front_matter.date else {}
     return {
-        "path": page.path,
-        "title": page.title,
-        "generated": page.generated,
+        **dated,
+        **pick(page, "path", "title", "generated"),
         "benchmark": {"name": result.name, "facts": dict(result.facts)} if result else None,
         "figures": [
             pick(figure, "id", "kind", "title", "summary", "caption", "numbers")

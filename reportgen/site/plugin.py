@@ -183,6 +183,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 scripts=scripts,
                 additions=additions,
                 cited=find_cited_report(self.settings, config, self._root),
+                feed_id=self.settings.feed_id,
             )
         )
 
