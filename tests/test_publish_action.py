@@ -320,7 +320,7 @@ def test_a_fork_needs_the_label(fork: dict[str, Any], github: Repository, run: R
 def test_a_later_commit_of_a_fork_needs_the_label_again(
     fork: dict[str, Any], github: Repository, run: Run
 ) -> None:
-    """Whoever set it has not read that one. Dates of commits are the fork's to choose, and are not looked at."""
+    """Whoever set it has not read that one. Dates of commits are the fork's, and not looked at."""
     github.label(fork)
     github.push(fork, B)
     github.run(fork, b"worse")
