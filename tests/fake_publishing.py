@@ -85,7 +85,9 @@ class Repository(GitHub):
         return self.artifacts[-1] if content is not None else {}
 
     def label(self, pull: dict[str, Any], name: str = "preview", kind: str = "User") -> None:
-        """Set a label, as somebody of this repository."""
+        """Set a label, as somebody of this repository; if it is there, nothing happens."""
+        if {"name": name} in pull["labels"]:
+            return
         pull["labels"].append({"name": name})
         event = {"event": "labeled", "label": {"name": name}, "actor": {"type": kind}}
         self.events[pull["number"]].append(event | {"created_at": self.tick()})

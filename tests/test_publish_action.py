@@ -510,16 +510,7 @@ class Work:
         """Do something that is possible now."""
         actions = [self.open, self.release]
         if self.github.pulls:
-            actions += [
-                self.push,
-                self.push,
-                self.take_back,
-                self.rerun,
-                self.label,
-                self.label,
-                self.unlabel,
-                self.close,
-            ]
+            actions += [self.push, self.take_back, self.rerun, self.unlabel, self.close, *4 * [self.label]]
         self.random.choice(actions)()
 
     def choose(self) -> dict[str, Any]:
@@ -562,8 +553,10 @@ class Work:
         self.build(self.choose())
 
     def label(self) -> None:
-        """Read what is there, and label it."""
+        """Read what is there, and label it, anew if need be."""
         pull = self.choose()
+        if pull["labels"]:
+            self.github.unlabel(pull)
         self.github.label(pull)
         self.approved[pull["number"]] = self.previews.get((pull["number"], pull["head"]["sha"]))
 
@@ -599,6 +592,7 @@ class Work:
         return found
 
 
+@pytest.mark.slow
 def test_lost_runs_lose_nothing(github: Repository, run: Run, tmp_path: Path) -> None:
     """After 200 random histories, with runs lost anywhere, the site is that of what exists, byte for byte."""
     main = tmp_path / "main"
@@ -614,7 +608,7 @@ def test_lost_runs_lose_nothing(github: Repository, run: Run, tmp_path: Path) ->
         for _ in range(work.random.randrange(1, 20)):
             work.act()
             # Of the runs that publish, too, most are lost: a newer one takes the place of one that waits.
-            if work.random.random() < 0.1:
+            if work.random.random() < 0.05:
                 assemble(main, public, run().arguments)
         done = run()
         published, expected = assemble(main, public, done.arguments), work.find_published()
@@ -626,10 +620,9 @@ def test_lost_runs_lose_nothing(github: Repository, run: Run, tmp_path: Path) ->
             given.append(f"--{'preview' if name.isdecimal() else 'version'}={name}={path}")
         fresh = assemble(main, tmp_path / f"fresh-{seed}", [f"--base-url={SITE}", *given])
         assert published == fresh, seed
-        assert {name.split("/")[1] for name in published if name.startswith(("v/", "pr/"))} == set(
-            expected
-        ), seed
+        names = {name.split("/")[1] for name in published if name.startswith(("v/", "pr/"))}
+        assert names == set(expected), seed
         forks += sum(
             str(pull["number"]) in expected and pull["head"]["repo"]["id"] != BASE_ID for pull in github.pulls
         )
-    assert forks > 50
+    assert forks > 30

@@ -150,7 +150,9 @@ def find_refusal(api: Api, pull: Json, artifact: Json) -> str:
             and datetime.fromisoformat(event["created_at"]) > since
         ):
             return ""
-    return f'Its newest commit came after the label "{LABEL}". Whoever has read it may set the label again.'
+    return (
+        f'Its newest commit came after the label "{LABEL}". Whoever has read it may remove and set it again.'
+    )
 
 
 def fetch(api: Api, path: str, most: int, known: Json, **options: str) -> bytes | str:
