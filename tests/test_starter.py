@@ -335,3 +335,23 @@ def test_no_workflow_gives_rights_to_a_pull_request(complete: Path) -> None:
             ]
             assert all("ref" not in one["with"] for one in checkouts)
             assert "download-artifact" not in text
+
+
+def test_what_publishes_runs_on_the_default_branch_and_one_after_the_other(complete: Path) -> None:
+    """GitHub lets no tag and no pull request deploy; and what was collected last is deployed last."""
+    text = (complete / ".github/workflows/pages.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    assert set(workflow[True]) == {"push", "workflow_run", "workflow_dispatch"}
+    assert workflow["concurrency"] == {"group": "pages", "cancel-in-progress": False}
+    assert {name for name, job in workflow["jobs"].items() if "write" in job["permissions"].values()} == {
+        "deploy"
+    }
+
+
+@pytest.mark.parametrize("action", ["labeled", "unlabeled", "closed"])
+def test_what_changes_only_what_is_published_builds_nothing(action: str, complete: Path) -> None:
+    """The run is only there for pages.yml to follow; that of a label does not cancel a build, either."""
+    workflow = yaml.safe_load((complete / ".github/workflows/report.yml").read_text(encoding="utf-8"))
+    assert action in workflow[True]["pull_request"]["types"]
+    assert f'"{action}"' not in workflow["jobs"]["report"]["if"]
+    assert workflow["concurrency"]["group"].endswith("-${{ endsWith(github.event.action, 'labeled') }}")
