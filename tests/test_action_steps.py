@@ -33,7 +33,7 @@ def runner(tmp_path: Path) -> Path:
         folder.mkdir(parents=True)
         program = folder / "reportgen"
         program.write_text(
-            '#!/usr/bin/env bash\nprintf "%s\\n" "$@" >> "$RUNNER_TEMP/arguments"\n'
+            '#!/usr/bin/env bash\nprintf "%s\\n" "$@" ${SITE_URL:+"$SITE_URL"} >> "$RUNNER_TEMP/arguments"\n'
             'mkdir -p "$RUNNER_TEMP/report-review"\n'
             'echo page > "$RUNNER_TEMP/report-review/review.html"\n[ "$1" = build ] || [ "$1" = publish ]\n',
             encoding="utf-8",
@@ -97,11 +97,13 @@ def test_a_report_that_fails_is_built_for_its_preview(runner: Path, report: Path
 
 @pytest.mark.parametrize(("strict", "options"), [("true", ["--strict"]), ("false", [])])
 def test_the_default_branch_is_built_strictly(strict: str, options: list[str], runner: Path) -> None:
-    """Unless the input says otherwise."""
+    """Unless the input says otherwise; and it may know its address."""
+    (runner / "report-collected").mkdir()
+    (runner / "report-collected/arguments").write_text("--base-url=https://x/a/\0--version=1=b\0", "utf-8")
     variables = {"CONFIG_FILE": "a b.yml", "STRICT": strict}
     assert run_step(runner, "Build the site", variables, "publish") == 0
     arguments = (runner / "arguments").read_text(encoding="utf-8").splitlines()
-    assert arguments == ["build", "--config-file=a b.yml", *options]
+    assert arguments == ["build", "--config-file=a b.yml", *options, "https://x/a/"]
 
 
 @pytest.mark.parametrize("collected", [[], ["--base-url=https://x/", "--version=$(touch ran) `x` *=a b.zip"]])

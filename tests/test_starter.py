@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -100,6 +101,17 @@ def test_it_builds_without_a_warning(tmp_path: Path) -> None:
     overview = (tmp_path / "site/index.html").read_text(encoding="utf-8")
     assert 'class="rg-card' in overview
     assert "<dt><a href=" in overview
+
+
+def test_a_site_knows_the_address_that_the_workflow_says(tmp_path: Path) -> None:
+    """Its page for addresses that do not exist works below one, and links to it have pictures."""
+    write_starter(tmp_path)
+    command = [sys.executable, "-m", "reportgen", "build", "--strict"]
+    known = os.environ | {"SITE_URL": "https://lab.github.io/report/"}
+    subprocess.run(command, cwd=tmp_path, env=known, check=True)
+    assert '"/report/' in (tmp_path / "site/404.html").read_text(encoding="utf-8")
+    page = (tmp_path / "site/first-benchmark/index.html").read_text(encoding="utf-8")
+    assert '<link rel="canonical" href="https://lab.github.io/report/first-benchmark/">' in page
 
 
 @pytest.mark.parametrize("below", ["mine/report", "mine/deep/report"])
@@ -291,6 +303,14 @@ def test_a_workflow_that_does_not_fit_is_reported(
         check_workflows(complete)
     assert any(words in str(problem) for problem in caught.value.problems), str(caught.value)
     assert {problem.location.file.rpartition("/")[2] for problem in caught.value.problems} <= set(WORKFLOWS)
+
+
+@pytest.mark.parametrize("content", ["", "# later", "release", "[1]", "jobs: {}"])
+def test_a_workflow_without_content_is_reported(content: str, complete: Path) -> None:
+    """With what it lacks."""
+    (complete / ".github/workflows/release.yml").write_text(content, encoding="utf-8")
+    with pytest.raises(ReportError, match='does not run on "release"'):
+        check_workflows(complete)
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)

@@ -266,8 +266,9 @@ def check_workflows(report: Path) -> None:
             continue
         model = parse(template, Origin(name))
         with problems.collecting():
-            found = parse(normalise_text(read_text(path, name, Stage.SITE)), Origin(name))
-            if model and found:
+            text = normalise_text(read_text(path, name, Stage.SITE))
+            found = parse(text, Origin(name)) or Node(SourceLocation(name), "mapping")
+            if model:
                 problems.add(_compare_triggers(found, model))
                 problems.add(_compare_permissions(found, model))
                 problems.add(_check_actions(found, model, commits))
@@ -301,10 +302,10 @@ def _compare_triggers(found: Node, model: Node) -> Iterator[Diagnostic]:
 
 
 def _read_events(workflow: Node) -> dict[str, Node]:
-    events = workflow.entries.get("on", workflow)
-    if events.kind == "mapping":
+    events = workflow.entries.get("on")
+    if events and events.kind == "mapping":
         return events.entries
-    return {word: Node(events.place, "mapping") for word in _read_words(events)}
+    return {word: Node(workflow.place, "mapping") for word in _read_words(events)}
 
 
 def _read_words(node: Node | None) -> set[str]:
@@ -361,13 +362,11 @@ def _check_actions(found: Node, model: Node, commits: dict[SourceLocation, str])
         elif not _COMMIT.fullmatch(commit):
             message = f'"{uses.text}" is not pinned: others can change what it runs'
             yield Diagnostic(uses.place, message, "Write the 40 digits of a commit behind the @", Stage.SITE)
-    needed = {one[1] for one in map(_ACTION.fullmatch, _list_used(model)) if one}
-    for action in sorted(needed - used):
-        yield _make_problem(found, "jobs", f"no step uses {action} of reportgen", "Add it as init writes it")
-
-
-def _list_used(workflow: Node) -> Iterator[str]:
-    return (step.entries["uses"].text for step in workflow.iterate() if "uses" in step.entries)
+    for step in model.iterate():
+        needed = _ACTION.fullmatch(step.entries["uses"].text) if "uses" in step.entries else None
+        if needed and needed[1] not in used:
+            message = f"no step uses {needed[1]} of reportgen"
+            yield _make_problem(found, "jobs", message, "Add it as init writes it")
 
 
 def _make_problem(node: Node, key: str, message: str, step: str) -> Diagnostic:
