@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 A, B, C = ("a" * 40, "b" * 40, "c" * 40)
-FROM_FORK = "It is of a fork"
+FROM_FORK = "is of a fork"
 TOO_LATE = "Its newest commit came after the label"
 
 
@@ -245,7 +245,7 @@ def test_a_run_of_a_fork_for_the_same_commit_is_not_used(github: Repository, run
     github.run(theirs, b"theirs")
     done = run()
     assert done.contents == {"12": b"ours"}
-    assert f"Pull request 13: {FROM_FORK}" in done.words
+    assert f"Pull request 13 {FROM_FORK}" in done.words
 
 
 def test_an_expired_preview_is_not_used(github: Repository, run: Run) -> None:
@@ -308,7 +308,7 @@ def fork(github: Repository) -> dict[str, Any]:
 
 def test_a_fork_needs_the_label(fork: dict[str, Any], github: Repository, run: Run) -> None:
     """And loses the preview with it."""
-    assert f"Pull request 12: {FROM_FORK}" in run().words
+    assert f"Pull request 12 {FROM_FORK}" in run().words
     github.label(fork, "documentation")
     assert FROM_FORK in run().words
     github.label(fork)

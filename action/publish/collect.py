@@ -109,7 +109,9 @@ def find_previews(api: Api, name: str) -> list[tuple[int, Json]]:
             leave_out(f"Pull request {number}", "Its preview has expired. A new commit makes another.")
         elif artifact["size_in_bytes"] > MOST_PREVIEW:
             leave_out(f"Pull request {number}", f"Its preview has more than {MOST_PREVIEW:,} bytes.")
-        elif reason := find_refusal(api, pull, artifact):
+        elif is_fork(pull) and LABEL not in {one["name"] for one in pull["labels"]}:
+            print(f'Pull request {number} is of a fork. Whoever has read it may set the label "{LABEL}".')
+        elif is_fork(pull) and (reason := find_refusal(api, pull, artifact)):
             leave_out(f"Pull request {number}", reason)
         else:
             found.append((number, artifact))
@@ -119,18 +121,19 @@ def find_previews(api: Api, name: str) -> list[tuple[int, Json]]:
     return found[:MOST_PREVIEWS]
 
 
-def find_refusal(api: Api, pull: Json, artifact: Json) -> str:
-    """Why a pull request is not previewed; empty if it may be.
+def is_fork(pull: Json) -> bool:
+    """Whether a pull request comes from another repository, which is there."""
+    return bool(pull["head"]["repo"]["id"] != pull["base"]["repo"]["id"])
 
-    A fork's is if a person set the label after the commit had become the head, and after the run that made
+
+def find_refusal(api: Api, pull: Json, artifact: Json) -> str:
+    """Why the labelled pull request of a fork is not previewed; empty if it may be.
+
+    It is if a person set the label after the commit had become the head, and after the run that made
     the preview had begun, both by GitHub's own clock. The first run of the commit alone would not do: it may
     have been the head of another branch, or of this one, before the label was set on something else.
     """
     head = pull["head"]
-    if head["repo"]["id"] == pull["base"]["repo"]["id"]:
-        return ""
-    if LABEL not in {one["name"] for one in pull["labels"]}:
-        return f'It is of a fork. Whoever has read it may set the label "{LABEL}".'
     _, run = api.request("GET", f"/actions/runs/{int(artifact['workflow_run']['id'])}")
     query = urlencode({"ref": f"refs/heads/{head['ref']}", "per_page": 1})
     try:
@@ -212,7 +215,7 @@ def quote(name: str) -> str:
 def main(variables: Mapping[str, str], sleep: Sleep = time.sleep) -> int:
     """Write the files and the arguments, each of which ends with a NUL; returns the exit code."""
     folder = Path(variables["RUNNER_TEMP"]) / "report-collected"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     try:
         arguments = collect(variables, folder, sleep)
     except (RefusedError, PassingError) as error:
