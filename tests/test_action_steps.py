@@ -1,9 +1,10 @@
-"""The scripts of the actions: inputs reach them as words, and a review that fails keeps its page."""
+"""The scripts of the actions: inputs reach them as words, and what fails keeps what it made."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import yaml
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", ["review", "comment"])
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in (ROOT / "action").glob("*/action.yml")))
 def test_values_reach_scripts_through_the_environment(name: str) -> None:
     """No expression stands in a script, and each script stops at its first failure."""
     action = yaml.safe_load((ROOT / "action" / name / "action.yml").read_text(encoding="utf-8"))
@@ -26,25 +27,32 @@ def test_values_reach_scripts_through_the_environment(name: str) -> None:
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Path:
-    """The temporary folder of a runner, with a reportgen that writes its arguments and a page."""
-    program = tmp_path / "reportgen-review/bin/reportgen"
-    program.parent.mkdir(parents=True)
-    program.write_text(
-        '#!/usr/bin/env bash\nprintf "%s\\n" "$@" > "$RUNNER_TEMP/arguments"\n'
-        'mkdir -p "$RUNNER_TEMP/report-review"\n'
-        'echo page > "$RUNNER_TEMP/report-review/review.html"\nexit 1\n',
-        encoding="utf-8",
-    )
-    program.chmod(0o755)
+    """The temporary folder of a runner, with a reportgen that notes its arguments and a page, and fails."""
+    for name in ("review", "publish"):
+        folder = tmp_path / f"reportgen-{name}/bin"
+        folder.mkdir(parents=True)
+        program = folder / "reportgen"
+        program.write_text(
+            '#!/usr/bin/env bash\nprintf "%s\\n" "$@" ${SITE_URL:+"$SITE_URL"} >> "$RUNNER_TEMP/arguments"\n'
+            'mkdir -p "$RUNNER_TEMP/report-review"\n'
+            'echo page > "$RUNNER_TEMP/report-review/review.html"\n[ "$1" = build ] || [ "$1" = publish ]\n',
+            encoding="utf-8",
+        )
+        program.chmod(0o755)
+        (folder / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+        (folder / "python").chmod(0o755)
     return tmp_path
 
 
-def run_step(runner: Path, name: str, variables: dict[str, str]) -> int:
-    """The exit code of a step of the action that reviews."""
-    action = yaml.safe_load((ROOT / "action/review/action.yml").read_text(encoding="utf-8"))
-    (step,) = [one for one in action["runs"]["steps"] if one.get("name") == name]
+def run_step(runner: Path, name: str, variables: dict[str, str], action: str = "review") -> int:
+    """The exit code of a step of an action."""
+    steps = yaml.safe_load((ROOT / f"action/{action}/action.yml").read_text(encoding="utf-8"))["runs"][
+        "steps"
+    ]
+    (step,) = [one for one in steps if one.get("name") == name]
     assert set(step["env"]) == set(variables)
-    environment = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(runner)} | variables
+    environment = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(runner), "GITHUB_RUN_ATTEMPT": "2"}
+    environment |= {"GITHUB_OUTPUT": str(runner / "output")} | variables
     words = ["bash", "-c", step["run"]]
     return subprocess.run(words, env=environment, cwd=runner, check=False).returncode
 
@@ -66,3 +74,57 @@ def test_a_review_without_a_page_is_fine(runner: Path) -> None:
     """Then there is nothing to name."""
     assert run_step(runner, "Name review.html after its artifact", {"ARTIFACT": "report-review"}) == 0
     assert not (runner / "report-review-page").exists()
+
+
+@pytest.fixture
+def report(runner: Path) -> Path:
+    """The settings of a report whose name and site_dir are no plain words."""
+    path = runner / "$(touch ran) mkdocs.yml"
+    (runner / "docs").mkdir()
+    path.write_text("site_name: x\nsite_dir: the site\n", encoding="utf-8")
+    return path
+
+
+def test_a_report_that_fails_is_built_for_its_preview(runner: Path, report: Path) -> None:
+    """The job is red, since a statement fails, and the page can be looked at."""
+    assert run_step(runner, "Check and build the report", {"CONFIG_FILE": str(report)}) == 1
+    arguments = (runner / "arguments").read_text(encoding="utf-8").splitlines()
+    config = f"--config-file={report}"
+    assert arguments == ["check", config, "--format=github", "build", config]
+    assert (runner / "output").read_text(encoding="utf-8") == f"site={runner}/the site\n"
+    assert not (runner / "ran").exists()
+
+
+@pytest.mark.parametrize(("strict", "options"), [("true", ["--strict"]), ("false", [])])
+def test_the_default_branch_is_built_strictly(strict: str, options: list[str], runner: Path) -> None:
+    """Unless the input says otherwise; and it may know its address."""
+    (runner / "report-collected").mkdir()
+    (runner / "report-collected/arguments").write_text("--base-url=https://x/a/\0--version=1=b\0", "utf-8")
+    variables = {"CONFIG_FILE": "a b.yml", "STRICT": strict}
+    assert run_step(runner, "Build the site", variables, "publish") == 0
+    arguments = (runner / "arguments").read_text(encoding="utf-8").splitlines()
+    assert arguments == ["build", "--config-file=a b.yml", *options, "https://x/a/"]
+
+
+@pytest.mark.parametrize("collected", [[], ["--base-url=https://x/", "--version=$(touch ran) `x` *=a b.zip"]])
+def test_what_was_collected_is_assembled(collected: list[str], runner: Path, report: Path) -> None:
+    """Each argument is a word, and the artifact has a name of its own in each attempt of a run."""
+    (runner / "report-collected").mkdir()
+    file = runner / "report-collected/arguments"
+    file.write_text("".join(f"{one}\0" for one in collected), encoding="utf-8")
+    step = "Assemble the site with its versions and previews"
+    assert run_step(runner, step, {"CONFIG_FILE": str(report)}, "publish") == 0
+    arguments = (runner / "arguments").read_text(encoding="utf-8").splitlines()
+    known = ["publish", "assemble", f"--main={runner}/the site", f"--to={runner}/report-site"]
+    assert arguments == [*known, *collected]
+    assert (runner / "output").read_text(encoding="utf-8") == "artifact=github-pages-2\n"
+    assert not (runner / "ran").exists()
+
+
+def test_only_what_asks_github_has_the_token() -> None:
+    """Neither the build nor what unpacks files of others."""
+    for name in ("publish", "comment"):
+        action = yaml.safe_load((ROOT / f"action/{name}/action.yml").read_text(encoding="utf-8"))
+        steps = [step for step in action["runs"]["steps"] if "inputs.token" in str(step)]
+        assert len(steps) == 1
+        assert "reportgen " not in steps[0]["run"]

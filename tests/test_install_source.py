@@ -131,6 +131,38 @@ def test_a_workflow_fails_where_nobody_can_know(record: object, reason: str, tmp
     assert install_step(tmp_path)["env"] == {"REPORTGEN": ""}
 
 
+def test_a_reportgen_from_github_brings_workflows_that_use_its_actions(tmp_path: Path) -> None:
+    """All four, complete; a second report of the repository leaves them as they are, and that is said."""
+    (tmp_path / ".git").mkdir()
+    done = init_installed_from(tmp_path, git_record("https://github.com/lab/reportgen.git"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"  {tmp_path / '.github/PUBLISHING.md'}\n" in done.stdout
+    assert ".github/PUBLISHING.md says which two clicks switch publishing on.\n" in done.stdout
+    assert not (tmp_path / "report/.github").exists()
+    checked = run(tmp_path, "init", "--check-actions", "report")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    before = (tmp_path / WORKFLOW).read_bytes()
+    again = run(tmp_path, "init", "second", PYTHONPATH=str(tmp_path / "packages"))
+    assert again.returncode == 0
+    assert again.stderr.startswith("warning: the workflows of this repository publish another report")
+    assert (tmp_path / WORKFLOW).read_bytes() == before
+    assert (tmp_path / "second/mkdocs.yml").is_file()
+
+
+def test_workflows_for_publishing_can_be_added_later(tmp_path: Path) -> None:
+    """To a report that exists; without a known commit they fail until it is written, and that is said."""
+    init_installed_from(tmp_path, {})
+    done = run(tmp_path, "init", "--review", "--publish", "report", PYTHONPATH=str(tmp_path / "packages"))
+    assert done.returncode == 1
+    assert "there is such a file" in done.stderr
+    for name in (WORKFLOW, ".github/PUBLISHING.md"):
+        (tmp_path / "report" / name).unlink()
+    done = run(tmp_path, "init", "--review", "--publish", "report", PYTHONPATH=str(tmp_path / "packages"))
+    assert done.returncode == 0
+    assert "fail until you write owner and commit of reportgen there" in done.stderr
+    assert run(tmp_path, "init", "--check-actions", "report").returncode == 1
+
+
 @pytest.mark.parametrize("requirement", ["", f"mkdocs-reportgen @ git+{ADDRESS}@{COMMIT}"])
 def test_the_step_that_installs_runs_in_a_shell(requirement: str, tmp_path: Path) -> None:
     """Run as GitHub runs it, with a pip that prints what it is given: locked versions first, or nothing."""

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from reportgen.site.starter import write_review_workflows, write_starter
+from reportgen.site.starter import PUBLISHING, REVIEWING, write_starter, write_workflows
 
 ROOT = Path(__file__).parents[1]
 STARTER = "reportgen/site/starter"
 WORKFLOWS = [
     *sorted((ROOT / ".github" / "workflows").glob("*.yml")),
     ROOT / STARTER / "github" / "workflows" / "pages.yml",
-    *sorted((ROOT / f"{STARTER}_review" / "github" / "workflows").glob("*.yml")),
+    *sorted((ROOT / f"{STARTER}_workflows" / "github" / "workflows").glob("*.yml")),
     *sorted((ROOT / "action").glob("*/action.yml")),
 ]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -33,11 +33,12 @@ PYTHONS = ("3.11.9", "3.12.0", "3.13.0", "3.14.0")
 )
 def test_workflows_have_no_known_weakness(requirement: str, tmp_path: Path) -> None:
     """An auditor of workflows, at its strictest, finds nothing in ours and in those that init writes."""
-    write_starter(tmp_path, requirement)
-    write_review_workflows(tmp_path, requirement)
+    write_starter(tmp_path / "pip", requirement)
+    write_starter(tmp_path / "actions", requirement, with_workflow=False)
+    write_workflows(tmp_path / "actions", (*REVIEWING, *PUBLISHING), requirement)
     auditor = Path(sys.executable).with_name("zizmor")
     options = ["--offline", "--no-config", "--persona=auditor", "--strict-collection", "--no-progress"]
-    folders = [str(folder / ".github" / "workflows") for folder in (ROOT, tmp_path)]
+    folders = [str(folder / ".github" / "workflows") for folder in (ROOT, *tmp_path.iterdir())]
     actions = [str(path) for path in WORKFLOWS if path.name == "action.yml"]
     done = subprocess.run(
         [auditor, *options, *folders, *actions], capture_output=True, text=True, check=False
@@ -54,7 +55,7 @@ def test_actions_are_pinned_to_a_commit_with_its_version(workflow: Path) -> None
     assert used
     for one in used:
         if one.startswith("OWNER/"):  # filled in by init, with a commit of ours
-            assert re.fullmatch(r"OWNER/reportgen/action/(review|comment)@0{40}", one)
+            assert re.fullmatch(r"OWNER/reportgen/action/(archive|comment|publish|review)@0{40}", one)
             continue
         assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)
         assert {other for other in everywhere if other.split("@")[0] == one.split("@")[0]} == {one}

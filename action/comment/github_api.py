@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 TRIES = 5
 MOST_ANSWER = 20_000_000
 LONGEST_WAIT = 60
+JSON_TYPE = "application/vnd.github+json"
 REDIRECTS = {301, 302, 303, 307, 308}
 PASSING = {429, 500, 502, 503, 504}
 NO_RIGHT = (
@@ -86,6 +87,8 @@ class Api:
         for attempt in range(1, TRIES + 1):
             try:
                 headers, answer = self._open(method, url, data, MOST_ANSWER)
+                if "Location" in headers and not answer:
+                    raise RefusedError("The repository was renamed or moved. Run the workflow again.")
                 return headers, _read_json(answer)
             except PassingError as error:
                 if (method == "POST" and not repeatable) or attempt == TRIES:
@@ -93,18 +96,18 @@ class Api:
                 self.sleep(max(error.wait, 2.0**attempt))
         raise AssertionError
 
-    def download(self, path: str, most: int) -> bytes:
-        """A file that the API redirects to; the token is not sent to where it lies."""
+    def download(self, path: str, most: int, accept: str = JSON_TYPE) -> bytes:
+        """A file that the API redirects to, or answers with; the token is not sent to where it lies."""
         for attempt in range(1, TRIES + 1):
             try:
                 url = f"{self.url}/repos/{self.repository}{path}"
-                headers, content = self._open("GET", url, None, most)
+                headers, content = self._open("GET", url, None, most, accept=accept)
                 if "Location" not in headers:
                     return content
                 target = headers["Location"]
                 if urlsplit(target).scheme not in {"https", urlsplit(self.url).scheme}:
-                    raise RefusedError("The artifact lies at an address that is not https.")
-                return self._open("GET", target, None, most, with_token=False)[1]
+                    raise RefusedError("The file lies at an address that is not https.")
+                return self._open("GET", target, None, most, accept="")[1]
             except PassingError as error:
                 if attempt == TRIES:
                     raise
@@ -112,11 +115,12 @@ class Api:
         raise AssertionError
 
     def _open(
-        self, method: str, url: str, data: bytes | None, most: int, *, with_token: bool = True
+        self, method: str, url: str, data: bytes | None, most: int, *, accept: str = JSON_TYPE
     ) -> tuple[Message, bytes]:
+        """Headers and content of an answer; the token is sent if a type of content is accepted."""
         headers = {"User-Agent": "reportgen"}
-        if with_token:
-            headers["Accept"] = "application/vnd.github+json"
+        if accept:
+            headers["Accept"] = accept
             headers["Authorization"] = f"Bearer {self.token}"
             headers["X-GitHub-Api-Version"] = "2022-11-28"
         request = urllib.request.Request(url, data, headers, method=method)

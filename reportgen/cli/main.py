@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reportgen.cli.archive import archive, cite, verify
+from reportgen.cli.init import init
 from reportgen.cli.output import (
     Column,
     cache_dir_option,
@@ -99,78 +100,21 @@ def run() -> int:
     return code or 0
 
 
-for command in (check, fix, facts, observations, plan, review, comment, pictures, archive, verify, cite):
+for command in (
+    init,
+    check,
+    fix,
+    facts,
+    observations,
+    plan,
+    review,
+    comment,
+    pictures,
+    archive,
+    verify,
+    cite,
+):
     cli.add_command(command)
-
-
-@cli.command()
-@click.argument("folder", type=click.Path(path_type=Path), required=False)
-@click.option("--review", "with_review", is_flag=True, help="Write the workflows that review pull requests.")
-def init(folder: Path | None, *, with_review: bool) -> None:
-    """Write a small working report into FOLDER, with data, a page and a publishing workflow.
-
-    With --review FOLDER may also be a report that exists, and is this folder if left out: two workflows are
-    added to its repository, and nothing else. Nothing that exists is ever overwritten.
-
-    \b
-    Examples:
-      reportgen init my-report
-      reportgen init --review
-    """
-    from reportgen.site.starter import (
-        UnknownSourceError,
-        find_requirement,
-        write_review_workflows,
-        write_starter,
-    )
-
-    if folder is None and not with_review:
-        raise click.UsageError("Missing argument 'FOLDER'.")
-    folder = folder or Path()
-    requirement = reason = ""
-    try:
-        requirement = find_requirement()
-    except UnknownSourceError as error:
-        reason = str(error)
-    is_new = not (with_review and (folder / "mkdocs.yml").is_file())
-    with report_problems("nothing was written"):
-        for path in write_starter(folder, requirement) if is_new else ():
-            print_line(f"  {folder / path}")
-    with report_problems("no workflow for reviews was written"):
-        for file in write_review_workflows(folder, requirement) if with_review else ():
-            print_line(f"  {file}")
-    click.echo()
-    if is_new:
-        _explain_publishing(folder, requirement, reason)
-    if with_review:
-        _explain_review(requirement, reason)
-    if is_new:
-        click.echo()
-        print_line(f"Next: cd {folder} && reportgen serve")
-
-
-def _explain_publishing(folder: Path, requirement: str, reason: str) -> None:
-    workflow = folder / ".github/workflows/pages.yml"
-    if requirement:
-        print_line(f"{workflow} installs {requirement}")
-    else:
-        warn(
-            f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
-            f" not know where others can get it: {reason}."
-        )
-
-
-def _explain_review(requirement: str, reason: str) -> None:
-    from reportgen.site.starter import can_use_actions
-
-    if can_use_actions(requirement):
-        click.echo("Comments appear once both workflows for reviews are on the default branch.")
-    else:
-        why = reason or "it came from no repository on GitHub"
-        warn(
-            "report.yml and report-comment.yml fail until you write owner and commit of reportgen into both,"
-            f" in place of OWNER and the zeros, since this reportgen does not know them: {why}."
-        )
 
 
 @cli.command()

@@ -1,4 +1,4 @@
-"""The files of ``reportgen init``: a small working report, workflows, and the requirement they install.
+"""The files of ``reportgen init``: a small working report, workflows, what they install, and a check of them.
 
 A requirement must identify one fixed content: a commit of a repository, or an archive by its hash (PEP 610).
 """
@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from reportgen.core.errors import make_error
+from reportgen.core.errors import Diagnostic, Diagnostics, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_checkout
+from reportgen.settings.text import normalise_text, read_text
+from reportgen.settings.yaml_tree import Node, Origin, parse
 from reportgen.site.manifest import find_git_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 DISTRIBUTION = "mkdocs-reportgen"
 
@@ -117,12 +119,18 @@ def _read_refs(common: Path) -> Iterator[tuple[str, str]]:
             yield path.relative_to(common).as_posix(), path.read_text(encoding="utf-8").strip()
 
 
-_STARTER, _REVIEW = (Path(__file__).with_name(name) for name in ("starter", "starter_review"))
+_STARTER, _WORKFLOWS = (Path(__file__).with_name(name) for name in ("starter", "starter_workflows"))
 # Names without their dot, so that the files are neither hidden in the package nor mistaken for its own.
 _DOTTED = {"gitignore": ".gitignore", "github": ".github"}
+_FOLDER = ".github/workflows"
+REVIEWING = (f"{_FOLDER}/report-comment.yml", f"{_FOLDER}/report.yml")
+"""Files that review pull requests."""
+PUBLISHING = (".github/PUBLISHING.md", f"{_FOLDER}/pages.yml", f"{_FOLDER}/release.yml")
+"""Files that publish on GitHub Pages, and what to do to switch them on."""
 _REQUIREMENT = b'REPORTGEN: ""'
-# What stands in the workflows for reviews.
-_ACTION = "OWNER/reportgen/action/{name}@" + 40 * "0"
+# What stands in the workflows that use actions.
+_OWNER, _ZEROS = "OWNER/reportgen", 40 * "0"
+_ACTION = re.compile(rf"{_OWNER}/(action/[a-z]+)@{_ZEROS}")
 _CONFIG = "config-file: mkdocs.yml"
 _ON_GITHUB = re.compile(
     rf"{DISTRIBUTION} @ git\+https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?@([0-9a-f]{{40}})"
@@ -130,12 +138,13 @@ _ON_GITHUB = re.compile(
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 
-def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
+def write_starter(target: Path, requirement: str = "", *, with_workflow: bool = True) -> tuple[str, ...]:
     """Write a small working report into ``target``, which must not exist yet or be empty.
 
-    ``requirement`` is installed by the workflow with pip; if empty, the workflow fails and says so. Returns
-    the paths written, relative to ``target``, sorted. Raises a ReportError if ``target`` is a file, a folder
-    with something in it, or cannot be written.
+    ``requirement`` is installed with pip by a workflow that publishes the report without actions of ours, and
+    fails if it is empty; without ``with_workflow`` it is left out. Returns the paths written, relative to
+    ``target``, sorted. Raises a ReportError if ``target`` is a file, a folder with something in it, or cannot
+    be written.
     """
     message = ""
     try:
@@ -151,6 +160,8 @@ def write_starter(target: Path, requirement: str = "") -> tuple[str, ...]:
     try:
         for file in filter(Path.is_file, _STARTER.rglob("*")):
             parts = _name_parts(file, _STARTER)
+            if parts[0] == ".github" and not with_workflow:
+                continue
             path = target.joinpath(*parts)
             path.parent.mkdir(parents=True, exist_ok=True)
             # A string in JSON is the same string in YAML.
@@ -170,22 +181,19 @@ def _name_parts(file: Path, folder: Path) -> list[str]:
     return [_DOTTED.get(part, part) for part in file.relative_to(folder).parts]
 
 
-def write_review_workflows(report: Path, requirement: str = "") -> tuple[Path, ...]:
-    """Write the workflows that review pull requests into the repository around the folder ``report``.
+def write_workflows(report: Path, names: Collection[str], requirement: str = "") -> tuple[Path, ...]:
+    """Write workflows, such as ``REVIEWING``, into the repository around the folder ``report``.
 
     They use the actions of the commit on GitHub that ``requirement`` names; another requirement, or none,
     leaves a commit of zeros, which does not exist. Returns the paths written. Raises a ReportError, and
-    writes nothing, if ``report`` has no ``mkdocs.yml``, or if a workflow is there or cannot be written.
+    writes nothing, if ``report`` has no ``mkdocs.yml``, or if a file is there or cannot be written.
     """
     if not (report / "mkdocs.yml").is_file():
         step = "Name the folder of a report, or a new one"
         raise make_error(str(report), "there is no mkdocs.yml in this folder", step)
-    root = find_checkout(report.resolve()) or report.resolve()
+    root = _find_repository(report)
     config = report.resolve().relative_to(root).joinpath("mkdocs.yml").as_posix()
-    texts = {
-        root.joinpath(*_name_parts(file, _REVIEW)): _fill_in(file.read_text("utf-8"), requirement, config)
-        for file in filter(Path.is_file, _REVIEW.rglob("*"))
-    }
+    texts = {root / name: _fill_in(text, requirement, config) for name, text in _read_templates(names)}
     written: list[Path] = []
     try:
         for path, text in sorted(texts.items()):
@@ -198,9 +206,25 @@ def write_review_workflows(report: Path, requirement: str = "") -> tuple[Path, .
             path.unlink(missing_ok=True)
         exists = isinstance(error, FileExistsError)
         message = "there is such a file" if exists else f"it cannot be written ({error.strerror})"
-        step = "Compare it with what the guide's page Review shows" if exists else "Make its folder writable"
+        step = "Compare it with what the guide shows" if exists else "Make its folder writable"
         raise make_error(str(error.filename), message, step) from error
     return tuple(written)
+
+
+def has_workflows(report: Path) -> bool:
+    """Whether the repository around a report has one of the files already."""
+    root = _find_repository(report)
+    return any((root / name).exists() for name in (*REVIEWING, *PUBLISHING))
+
+
+def _find_repository(report: Path) -> Path:
+    return find_checkout(report.resolve()) or report.resolve()
+
+
+def _read_templates(names: Collection[str]) -> Iterator[tuple[str, str]]:
+    for file in filter(Path.is_file, sorted(_WORKFLOWS.rglob("*"))):
+        if (name := "/".join(_name_parts(file, _WORKFLOWS))) in names:
+            yield name, file.read_text(encoding="utf-8")
 
 
 def can_use_actions(requirement: str) -> bool:
@@ -211,8 +235,139 @@ def can_use_actions(requirement: str) -> bool:
 def _fill_in(text: str, requirement: str, config: str) -> str:
     """A workflow with its action and its report."""
     if known := _ON_GITHUB.fullmatch(requirement):
-        for name in ("review", "comment"):
-            text = text.replace(_ACTION.format(name=name), f"{known[1]}/action/{name}@{known[2]}")
+        text = _ACTION.sub(rf"{known[1]}/\1@{known[2]}", text)
     # A text in JSON is the same text in YAML.
     path = config if _PLAIN_PATH.fullmatch(config) else json.dumps(config)
     return text.replace(_CONFIG, f"config-file: {path}")
+
+
+_USES = re.compile(r"(?P<action>[^@]+)@(?P<commit>.*)")
+_LEVELS = ("none", "read", "write")
+# What a workflow may have beyond what init writes: "pictures: branch" of the comment.
+_ALSO_ALLOWED = {("report-comment.yml", "contents")}
+
+
+def check_workflows(report: Path) -> None:
+    """Hold the workflows around a report against those that ``init`` writes; needs no network.
+
+    Raises a ReportError with all that keeps them from working together: a missing file, trigger, permission
+    or action, a name that another workflow waits for, actions that are not pinned, or not to one commit.
+    """
+    root, problems = _find_repository(report), Diagnostics()
+    commits: dict[SourceLocation, str] = {}
+    for name, template in _read_templates((*REVIEWING, *PUBLISHING)):
+        if not name.endswith(".yml"):
+            continue
+        path = root / name
+        if not path.is_file():
+            option = "--review" if name in REVIEWING else "--publish"
+            step = f'"reportgen init {option}" writes it'
+            problems.add([Diagnostic(SourceLocation(name), "there is no such workflow", step, Stage.SITE)])
+            continue
+        model = parse(template, Origin(name))
+        with problems.collecting():
+            text = normalise_text(read_text(path, name, Stage.SITE))
+            found = parse(text, Origin(name)) or Node(SourceLocation(name), "mapping")
+            if model:
+                problems.add(_compare_triggers(found, model))
+                problems.add(_compare_permissions(found, model))
+                problems.add(_check_actions(found, model, commits))
+    if len(set(commits.values())) > 1:
+        message = "the workflows use different commits of reportgen"
+        step = "Write the same 40 digits behind each @"
+        problems.add(Diagnostic(place, message, step, Stage.SITE) for place in commits)
+    problems.raise_errors()
+
+
+def _compare_triggers(found: Node, model: Node) -> Iterator[Diagnostic]:
+    """Find events that do not start a workflow, and a name that another one does not know."""
+    name, expected = (one.entries["name"].text if "name" in one.entries else "" for one in (found, model))
+    if name != expected:
+        step = f'Write "name: {expected}"'
+        yield _make_problem(found, "name", "another workflow waits for the name of this one", step)
+    events, needed = _read_events(found), _read_events(model)
+    if "pull_request_target" in events:
+        message = "pull_request_target gives rights to what a pull request brings"
+        yield _make_problem(found, "on", message, "Remove it")
+    for event, settings in needed.items():
+        if event not in events:
+            yield _make_problem(found, "on", f'it does not run on "{event}"', "Add it")
+            continue
+        for key in ("types", "workflows"):
+            have, need = (_read_words(one.entries.get(key)) for one in (events[event], settings))
+            # Without types, these three of a pull request count.
+            have = have or ({"opened", "synchronize", "reopened"} if event == "pull_request" else set())
+            if missing := ", ".join(sorted(need - have)):
+                yield _make_problem(found, "on", f'{key} of "{event}" lack {missing}', "Add it there")
+
+
+def _read_events(workflow: Node) -> dict[str, Node]:
+    events = workflow.entries.get("on")
+    if events and events.kind == "mapping":
+        return events.entries
+    return {word: Node(workflow.place, "mapping") for word in _read_words(events)}
+
+
+def _read_words(node: Node | None) -> set[str]:
+    """The words of a list, or the only one."""
+    if node is None:
+        return set()
+    return {one.text for one in node.items} if node.kind == "list" else {node.text}
+
+
+def _compare_permissions(found: Node, model: Node) -> Iterator[Diagnostic]:
+    """Find jobs that are gone, and permissions of theirs that are missing or that nothing needs."""
+    jobs = found.entries.get("jobs", found).entries
+    file = found.place.file.rpartition("/")[2]
+    for name, job in model.entries["jobs"].entries.items():
+        if name not in jobs:
+            yield _make_problem(found, "jobs", f'there is no job "{name}"', "Add it as init writes it")
+            continue
+        have, need = (_read_permissions(one, whole) for one, whole in ((jobs[name], found), (job, model)))
+        for scope in sorted({*have, *need}):
+            has, needs = have.get(scope, "none"), need.get(scope, "none")
+            if _LEVELS.index(has) < _LEVELS.index(needs):
+                message = f'the job "{name}" needs the permission "{scope}: {needs}"'
+                yield _make_problem(jobs[name], "permissions", message, "Add it")
+            elif _LEVELS.index(has) > _LEVELS.index(needs) and (file, scope) not in _ALSO_ALLOWED:
+                message = f'the job "{name}" does not need the permission "{scope}: {has}"'
+                yield _make_problem(jobs[name], "permissions", message, "Remove it")
+
+
+def _read_permissions(job: Node, workflow: Node) -> dict[str, str]:
+    """The level of each scope of a job; with ``write-all`` or without any, that is written as a scope."""
+    given = job.entries.get("permissions") or workflow.entries.get("permissions")
+    if given is None or given.kind != "mapping":
+        return {given.text if given else "the default of the repository": "write"}
+    return {scope: level.text if level.text in _LEVELS else "none" for scope, level in given.entries.items()}
+
+
+def _check_actions(found: Node, model: Node, commits: dict[SourceLocation, str]) -> Iterator[Diagnostic]:
+    """Find actions that are missing, not pinned or not filled in; adds the commits of ours."""
+    used = set()
+    for step in found.iterate():
+        uses = step.entries.get("uses")
+        if uses is None or uses.text.startswith("./"):
+            continue
+        parts = _USES.fullmatch(uses.text)
+        action, commit = (parts["action"], parts["commit"]) if parts else (uses.text, "")
+        ours = re.search(r"/(action/[a-z]+)$", action)
+        if ours:
+            used.add(ours[1])
+            commits[uses.place] = commit
+        if action.startswith(f"{_OWNER}/") or commit == _ZEROS:
+            message = "nothing says which reportgen this is"
+            next_step = "Write its owner and the 40 digits of a commit in place of OWNER and the zeros"
+            yield Diagnostic(uses.place, message, next_step, Stage.SITE)
+        elif not _COMMIT.fullmatch(commit):
+            message = f'"{uses.text}" is not pinned: others can change what it runs'
+            yield Diagnostic(uses.place, message, "Write the 40 digits of a commit behind the @", Stage.SITE)
+    for step in model.iterate():
+        needed = _ACTION.fullmatch(step.entries["uses"].text) if "uses" in step.entries else None
+        if needed and needed[1] not in used:
+            message = f"no step uses {needed[1]} of reportgen"
+            yield _make_problem(found, "jobs", message, "Add it as init writes it")
+
+
+def _make_problem(node: Node, key: str, message: str, step: str) -> Diagnostic:
+    return Diagnostic(node.keys.get(key, node.place), message, step, Stage.SITE)

@@ -1,0 +1,105 @@
+"""The command that writes a new report, and the workflows of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from reportgen.cli.output import print_line, report_problems, warn
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.option("--review", "with_review", is_flag=True, help="Write the workflows that review pull requests.")
+@click.option("--publish", "with_publish", is_flag=True, help="Write the workflows that publish the report.")
+@click.option(
+    "--check-actions", is_flag=True, help="Say what is missing in the workflows, and write nothing."
+)
+def init(folder: Path | None, *, with_review: bool, with_publish: bool, check_actions: bool) -> None:
+    """Write a small working report into FOLDER, with data, a page and workflows for GitHub.
+
+    With an option FOLDER may also be a report that exists, and is this folder if left out: workflows are
+    added to its repository, and nothing else. Nothing that exists is ever overwritten.
+
+    \b
+    Examples:
+      reportgen init my-report
+      reportgen init --review --publish
+      reportgen init --check-actions
+    """
+    from reportgen.site.starter import check_workflows, has_workflows
+
+    if folder is None and not (with_review or with_publish or check_actions):
+        raise click.UsageError("Missing argument 'FOLDER'.")
+    folder = folder or Path()
+    if check_actions:
+        with report_problems("the workflows do not work together yet"):
+            check_workflows(folder)
+        click.echo("The four workflows are complete and fit together.")
+        return
+    source = _find_source()
+    is_new = not ((with_review or with_publish) and (folder / "mkdocs.yml").is_file())
+    if is_new and source.has_actions and not (with_review or with_publish):
+        # Those of another report in this repository stay as they are.
+        with_review = with_publish = not has_workflows(folder)
+        if not with_review:
+            warn("the workflows of this repository publish another report; see the guide on two reports.")
+    _write_init(folder, source, is_new=is_new, with_review=with_review, with_publish=with_publish)
+    if is_new:
+        click.echo()
+        print_line(f"Next: cd {folder} && reportgen serve")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where others get this reportgen, or why that is not known."""
+
+    requirement: str
+    reason: str
+    has_actions: bool
+
+
+def _find_source() -> _Source:
+    from reportgen.site.starter import UnknownSourceError, can_use_actions, find_requirement
+
+    try:
+        requirement = find_requirement()
+    except UnknownSourceError as error:
+        return _Source("", str(error), has_actions=False)
+    return _Source(requirement, "it came from no repository on GitHub", can_use_actions(requirement))
+
+
+def _write_init(
+    folder: Path, source: _Source, *, is_new: bool, with_review: bool, with_publish: bool
+) -> None:
+    """Write the files of ``init`` and print their names, then what to do with them."""
+    from reportgen.site.starter import PUBLISHING, REVIEWING, write_starter, write_workflows
+
+    is_pip = is_new and not with_publish and not source.has_actions
+    with report_problems("nothing was written"):
+        for path in write_starter(folder, source.requirement, with_workflow=is_pip) if is_new else ():
+            print_line(f"  {folder / path}")
+    names = (*(REVIEWING if with_review else ()), *(PUBLISHING if with_publish else ()))
+    with report_problems("no workflow was written"):
+        for file in write_workflows(folder, names, source.requirement) if names else ():
+            print_line(f"  {file}")
+    click.echo()
+    workflow = folder / ".github/workflows/pages.yml"
+    if is_pip and source.requirement:
+        print_line(f"{workflow} installs {source.requirement}")
+    elif is_pip:
+        warn(
+            f"{workflow} fails until you write at REPORTGEN what it has to install, since this reportgen does"
+            f" not know where others can get it: {source.reason}."
+        )
+    if names and not source.has_actions:
+        warn(
+            "the workflows with OWNER and zeros fail until you write owner and commit of reportgen there,"
+            f" since this reportgen does not know them: {source.reason}."
+        )
+    elif names:
+        click.echo("Comments appear, and the site, once the workflows are on the default branch.")
+    if with_publish:
+        click.echo(".github/PUBLISHING.md says which two clicks switch publishing on.")
