@@ -27,6 +27,7 @@ from reportgen.cli.output import (
     show_reading,
     warn,
 )
+from reportgen.cli.publish import publish
 from reportgen.cli.review import comment, pictures, review, start_comparison
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
@@ -99,7 +100,20 @@ def run() -> int:
     return code or 0
 
 
-for command in (check, fix, facts, observations, plan, review, comment, pictures, archive, verify, cite):
+for command in (
+    check,
+    fix,
+    facts,
+    observations,
+    plan,
+    review,
+    comment,
+    pictures,
+    archive,
+    verify,
+    cite,
+    publish,
+):
     cli.add_command(command)
 
 
