@@ -101,18 +101,8 @@ def run() -> int:
 
 
 for command in (
-    check,
-    fix,
-    facts,
-    observations,
-    plan,
-    review,
-    comment,
-    pictures,
-    archive,
-    verify,
-    cite,
-    publish,
+    *(check, fix, facts, observations, plan, review, comment, pictures),
+    *(archive, verify, cite, publish),
 ):
     cli.add_command(command)
 

@@ -99,10 +99,9 @@ def assemble(main: Path, public: Path, versions: list[Given], previews: list[Giv
     with report_problems("nothing was published"):
         done = assemble(Inputs(main, versions, previews, base_url), public, warn)
     parts = ["the report"]
-    if done.versions:
-        parts.append(f"{format_count(len(done.versions), 'version')} ({join_names(done.versions, most=5)})")
-    if done.previews:
-        numbers = [f"#{number}" for number in done.previews]
-        parts.append(f"{format_count(len(numbers), 'preview')} ({join_names(numbers, most=5)})")
-    size = f"{format_count(done.files, 'file')}, {format_bytes(done.size)}"
+    listed = {"version": [one.name for one in done.versions], "preview": [f"#{one}" for one in done.previews]}
+    for kind, names in listed.items():
+        if names:
+            parts.append(f"{format_count(len(names), kind)} ({join_names(names, most=5)})")
+    size = f"{format_count(done.count, 'file')}, {format_bytes(done.size)}"
     print_line(f"{public}: {join_names(parts)}; {size}")

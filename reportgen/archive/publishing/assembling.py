@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
@@ -18,6 +17,7 @@ from reportgen.archive.publishing import previews, versions
 from reportgen.archive.publishing.pages import decode, encode, insert_into_head, read_canonical
 from reportgen.archive.publishing.previews import MainPages, Preview, make_preview
 from reportgen.archive.publishing.sites import (
+    LARGE,
     LARGEST,
     NOT_FOUND,
     Tree,
@@ -26,7 +26,6 @@ from reportgen.archive.publishing.sites import (
     list_pages,
     parse_base_url,
     read_state,
-    warn_of_size,
 )
 from reportgen.archive.publishing.versions import (
     Given,
@@ -41,11 +40,14 @@ from reportgen.archive.unpacking import open_archive
 from reportgen.core import __version__
 from reportgen.core.cache import cache_folder
 from reportgen.core.errors import Diagnostics, ReportError, Severity, make_error
+from reportgen.site.describe import format_bytes
 from reportgen.site.publishing import clean_killed_builds, open_stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
+    from reportgen.archive.publishing.sites import State
     from reportgen.archive.unpacking import OpenedArchive
 
 FORMAT: Final = 1
@@ -73,19 +75,7 @@ class Inputs:
     base_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """What is published: versions with the newest first, numbers of pull requests, and what is left out."""
-
-    folder: Path
-    versions: Sequence[str]
-    previews: Sequence[str]
-    left_out: Sequence[LeftOut]
-    files: int
-    size: int
-
-
-def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Assembled:
+def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Published:
     """Publish into a folder, in place of what was published there before.
 
     Raises a ReportError with every problem of main, or if the folder holds anything else; it is left as it
@@ -95,10 +85,8 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Assem
     clean_killed_builds(cache_folder(public.parent))
     _refuse_folder(public, inputs)
     with open_archive(inputs.main) as main:
-        # Who names no address has built for one.
-        canonical = read_canonical(main.read("index.html")) if "index.html" in main.sizes else ""
-        base_url = inputs.base_url or (parse_base_url(canonical) if canonical else "")
         state = read_state(main)
+        base_url = inputs.base_url or _read_base_url(main)
         problems = [*check_main(inputs.main, main.sizes, base_url)]
         if sum(main.sizes.values()) > LARGEST:
             raise make_error(main.name, "it is larger than 10 GB", "GitHub Pages takes 1 GB")
@@ -107,18 +95,26 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Assem
         for problem in problems:
             warn(str(problem))
         with open_stage(public, cache_folder(public.parent)) as stage:
-            made = _Publishing(main, stage.new, base_url)
+            made = Published(main, stage.new, base_url)
             made.publish_versions(inputs.versions)
             made.publish_previews(inputs.previews)
             made.publish_main()
-            made.write_record({"commit": state.commit or None, "date": state.date or None})
+            made.write_record(state)
             for one in made.left_out:
                 warn(f"{one.kind} {one.name}: left out: {one.reason}")
-            if words := warn_of_size(made.size):
-                warn(words)
+            if made.size > LARGE:
+                size = format_bytes(made.size)
+                warn(f"the site has {size}; GitHub Pages takes 1 GB. Publish fewer versions")
             stage.swap()
-    names = [one.name for one in made.versions]
-    return Assembled(public, names, [*made.previews], made.left_out, made.count, made.size)
+    return made
+
+
+def _read_base_url(main: OpenedArchive) -> str:
+    """Return the address that a site was built for, or ""."""
+    try:
+        return parse_base_url(read_canonical(main.read("index.html")))
+    except ValueError:
+        return ""
 
 
 def _refuse_folder(public: Path, inputs: Inputs) -> None:
@@ -140,8 +136,8 @@ def _refuse_folder(public: Path, inputs: Inputs) -> None:
 
 
 @dataclass(slots=True)
-class _Publishing:
-    """A folder while it is filled."""
+class Published:
+    """What is published in a folder: versions with the newest first, and previews by their numbers."""
 
     main: OpenedArchive
     folder: Path
@@ -257,36 +253,25 @@ class _Publishing:
         )
         return "\n".join([_SITEMAP_START, *lines, "</urlset>", ""])
 
-    def write_record(self, main: Mapping[str, str | None]) -> None:
+    def write_record(self, main: State) -> None:
         """Write which state is where, and what was left out."""
         listed = [
-            {
-                "version": one.name,
-                "path": f"{versions.FOLDER}/{one.name}/",
-                "identity": one.identity,
-                "commit": one.state.commit or None,
-                "date": one.state.date or None,
-                **one.tree.describe(),
-            }
+            {"version": one.name, "identity": one.identity}
+            | one.tree.describe(f"{versions.FOLDER}/{one.name}/", one.state)
             for one in self.versions
+        ]
+        numbered = [
+            {"number": int(number), "changed": preview.changed}
+            | tree.describe(f"{previews.FOLDER}/{number}/", preview.state)
+            for number, (preview, tree) in self.previews.items()
         ]
         record = {
             "format": FORMAT,
             "generator": {"name": "reportgen", "version": __version__},
             "base_url": self.base_url or None,
-            "main": {"path": "", **main, **self.tree.describe()},
+            "main": self.tree.describe("", main),
             "versions": listed,
-            "previews": [
-                {
-                    "number": int(number),
-                    "path": f"{previews.FOLDER}/{number}/",
-                    "commit": preview.state.commit or None,
-                    "date": preview.state.date or None,
-                    "changed": preview.changed,
-                    **tree.describe(),
-                }
-                for number, (preview, tree) in self.previews.items()
-            ],
+            "previews": numbered,
             "left_out": [asdict(one) for one in self.left_out],
         }
         text = json.dumps(record, indent=2, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from dataclasses import dataclass
@@ -73,6 +74,7 @@ class MainPages:
         self.site = main
         self._texts: dict[str, bytes] = {}
         self._files: dict[str, frozenset[str]] = {}
+        self.get_checksum = functools.cache(main.get_checksum)
 
     def has_same_text(self, path: str, html: bytes) -> bool:
         """Return whether a page says the same as in main."""
@@ -125,7 +127,7 @@ def _find_changed(site: OpenedArchive, main: MainPages) -> set[str]:
     changed = set()
     for name in files - pages:
         # Whoever makes checksums collide may write what they want into the site anyway.
-        if site.sizes[name] != known.get(name) or site.get_checksum(name) != main.site.get_checksum(name):
+        if site.sizes[name] != known.get(name) or site.get_checksum(name) != main.get_checksum(name):
             changed.add(name)
     # Scripts and style sheets load each other, and what they load is next to them.
     if any(name.endswith(".js" if name not in known else (".css", ".js")) for name in changed):

@@ -15,7 +15,6 @@ from urllib.parse import quote, unquote, urlsplit
 
 from reportgen.archive.publishing.pages import list_absolute_paths, read_canonical
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage, make_error
-from reportgen.site.describe import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -144,36 +143,33 @@ class Tree:
     folder: Path
     hashes: dict[str, str] = field(default_factory=dict)
     size: int = 0
+    _made: set[Path] = field(default_factory=set)
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file."""
-        self._open(path).write_bytes(content)
+        self._place(path).write_bytes(content)
         self.hashes[path] = hashlib.sha256(content).hexdigest()
         self.size += len(content)
 
     def copy(self, path: str, file: IO[bytes]) -> None:
         """Write what an open file holds, which may be larger than memory."""
         digest = hashlib.sha256()
-        with self._open(path).open("wb") as copy:
+        with self._place(path).open("wb") as copy:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
                 self.size += copy.write(chunk)
         self.hashes[path] = digest.hexdigest()
 
-    def describe(self) -> dict[str, object]:
+    def describe(self, path: str, state: State) -> dict[str, object]:
         """Describe it for ``publish.json``; ``tree`` is the SHA-256 of its hashes as sha256sum lists them."""
-        lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(self.hashes.items()))
+        lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(self.hashes.items()))
         tree = hashlib.sha256(lines.encode()).hexdigest()
-        return {"files": len(self.hashes), "bytes": self.size, "tree": tree}
+        known = {"path": path, "commit": state.commit or None, "date": state.date or None}
+        return {**known, "files": len(self.hashes), "bytes": self.size, "tree": tree}
 
-    def _open(self, path: str) -> Path:
+    def _place(self, path: str) -> Path:
         target = self.folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.parent not in self._made:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._made.add(target.parent)
         return target
-
-
-def warn_of_size(size: int) -> str:
-    """Return a warning if a site is larger than GitHub Pages takes, or nearly; "" if it is not."""
-    if size <= LARGE:
-        return ""
-    return f"the site has {format_bytes(size)}; GitHub Pages takes 1 GB. Publish fewer versions"
