@@ -68,7 +68,7 @@ LIBRARIES = {
     "click": r"cli/.*",
     "platformdirs": r"core/cache",
     "rich": r"cli/output",
-    "packaging": r"settings/citation",
+    "packaging": r"settings/citation|archive/publishing/versions",
     "subprocess": r"figures/render|site/manifest|review/git|archive/verifying",
     "multiprocessing": r"site/worker",
     "concurrent": r"site/worker",
@@ -80,7 +80,7 @@ LIGHT = {"numpy", "reportgen"}
 WRITING = {
     *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "rmtree", "touch", "move", "symlink_to")
 }
-MAY_WRITE = r"archive/(packing|unpacking|verifying)|core/cache|site/.*|review/git"
+MAY_WRITE = r"archive/(packing|publishing/.*|unpacking|verifying)|core/cache|site/.*|review/git"
 READING = {*("read_text", "read_bytes", "iterdir", "glob", "rglob", "scandir", "stat", "walk", "listdir")}
 MAY_READ = (
     r"__main__|archive/.*|core/cache|formats/.*|read/.*|review/(git|states)|site/.*|settings/text"

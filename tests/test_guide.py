@@ -173,8 +173,10 @@ def commands() -> Iterator[tuple[str, click.Parameter | None]]:
 
     yield from ((cli.name or "", parameter) for parameter in cli.params)
     for name, command in cli.commands.items():
-        yield name, None
-        yield from ((name, parameter) for parameter in command.params)
+        parts = command.commands if isinstance(command, click.Group) else {}
+        for words, one in {name: command, **{f"{name} {part}": one for part, one in parts.items()}}.items():
+            yield words, None
+            yield from ((words, parameter) for parameter in one.params)
 
 
 def test_every_command_and_option_is_in_the_guide() -> None:

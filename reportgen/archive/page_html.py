@@ -119,6 +119,28 @@ def read_attributes(attributes: str) -> dict[str, str]:
     return found
 
 
+def replace_values(html: str, change: Callable[[str, str, str], str]) -> str:
+    """Replace values of attributes by what ``change`` makes of tag, name and value; all else stays as it is.
+
+    Values are given and written without character references and quotes.
+    """
+    parts, last = [], 0
+    for token in read_tokens(html):
+        if not token.tag or token.is_end or "=" not in token.attributes:
+            continue
+
+        def replace(found: re.Match[str], tag: str = token.tag) -> str:
+            value = unescape(found[2] or found[3] or found[4] or "")
+            changed = change(tag, found[1].lower(), value) if value else value
+            return found[0] if changed == value else f'{found[1]}="{escape(changed)}"'
+
+        written = _ATTRIBUTE.sub(replace, token.attributes)
+        if written != token.attributes:
+            parts += [html[last : token.end - 1 - len(token.attributes)], written]
+            last = token.end - 1
+    return "".join([*parts, html[last:]])
+
+
 def cut_element(html: str, name: str) -> str:
     """Return the first element of a class from its start tag to its end tag, or ""."""
     start, tag, depth = -1, "", 0

@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 import zipfile
+import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +26,12 @@ _CHUNK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OpenedArchive:
-    """An archive, packed or unpacked; ``names`` are paths of files, ``sizes`` in bytes."""
+    """An archive or a site, packed or unpacked: sizes of files in bytes, by path, and the CRC-32 of each."""
 
     name: str
     sizes: Mapping[str, int]
     open_file: Callable[[str], IO[bytes]]
+    get_checksum: Callable[[str], int]
 
     def read(self, name: str) -> bytes:
         """Read a whole file; raise a ReportError if it is missing, damaged or too large to be ours."""
@@ -82,14 +84,24 @@ def open_archive(path: Path) -> Iterator[OpenedArchive]:
     if path.is_dir():
         files = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
         sizes = {file.relative_to(path).as_posix(): file.stat().st_size for file in files}
-        yield OpenedArchive(path.name, sizes, lambda name: (path / name).open("rb"))
+        yield OpenedArchive(
+            path.name,
+            sizes,
+            lambda name: (path / name).open("rb"),
+            lambda name: zlib.crc32((path / name).read_bytes()),
+        )
         return
     try:
-        with zipfile.ZipFile(path) as file:
-            members, problems = intact.list_members(file)
-            if problems:
-                raise make_error(path.name, problems[0], "It was not written by reportgen archive")
-            sizes = {name: one.file_size for name, one in sorted(members.items())}
-            yield OpenedArchive(path.name, sizes, lambda name: file.open(members[name]))
+        opened = zipfile.ZipFile(path)
+        # Other programs also pack folders themselves.
+        opened.filelist = [one for one in opened.filelist if one.file_size or not one.is_dir()]
+        members, problems = intact.list_members(opened)
     except intact.READING_ERRORS as error:
         raise make_error(path.name, f"this is no whole zip file ({error})", "Fetch it again") from error
+    with opened:
+        if problems:
+            raise make_error(path.name, problems[0], "It was not written by reportgen archive")
+        sizes = {name: one.file_size for name, one in sorted(members.items())}
+        yield OpenedArchive(
+            path.name, sizes, lambda name: opened.open(members[name]), lambda name: members[name].CRC
+        )

@@ -28,6 +28,7 @@ from reportgen.cli.output import (
     show_reading,
     warn,
 )
+from reportgen.cli.publish import publish
 from reportgen.cli.review import comment, pictures, review, start_comparison
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
@@ -101,6 +102,7 @@ def run() -> int:
 
 
 for command in (
+<<<<<<< HEAD
     init,
     check,
     fix,
@@ -113,6 +115,10 @@ for command in (
     archive,
     verify,
     cite,
+=======
+    *(check, fix, facts, observations, plan, review, comment, pictures),
+    *(archive, verify, cite, publish),
+>>>>>>> assemble
 ):
     cli.add_command(command)
 

@@ -146,14 +146,14 @@ def publish(
     old site is unchanged then.
     """
     root = config_file.resolve().parent
-    _clean_killed_builds(cache_folder(root))
+    clean_killed_builds(cache_folder(root))
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=strict, words=words)
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
         last_build = LastBuild(site, manifest.read_outputs(root) if _has_known_inputs(config) else {})
         plugin.progress, plugin.compare, plugin.last_build = progress, compare, last_build
-        with _open_stage(site, cache_folder(root)) as stage:
+        with open_stage(site, cache_folder(root)) as stage:
             started = stage.new.stat().st_mtime_ns
             config.site_dir = str(stage.new)
             try:
@@ -218,16 +218,15 @@ class _Stage:
 
 
 @contextmanager
-def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
+def open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
     """Make a folder next to the site to build the next one in, and remove it afterwards in any case.
 
     The cache records it while the build runs: a folder that came with a checkout is not from an earlier
     build. Raises a ReportError if the disk is full or not writable, there or anywhere else.
     """
     if site.is_mount():
-        message = f'site_dir "{site}" is a mount point, which cannot be replaced as a whole'
-        step = "Choose a folder inside it, such as site"
-        raise make_error("mkdocs.yml", message, step)
+        message = "this is a mount point, which cannot be replaced as a whole"
+        raise make_error(str(site), message, f"Choose a folder inside it, such as {site.name}/site")
     # Find unused names: a container reuses process ids.
     for number in count():
         names = (f".{site.name}.{kind}-{os.getpid()}-{number}" for kind in ("new", "old"))
@@ -248,7 +247,7 @@ def _open_stage(site: Path, cache: Path) -> Iterator[_Stage]:
             record.unlink(missing_ok=True)
 
 
-def _clean_killed_builds(cache: Path) -> None:
+def clean_killed_builds(cache: Path) -> None:
     """Clean up after killed builds, even those killed between the two renames of a swap."""
     for record in cache.glob("build-*.json"):
         process = record.stem.removeprefix("build-")

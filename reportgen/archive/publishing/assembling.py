@@ -1,0 +1,283 @@
+"""Assembling what is published: main, its versions and previews of pull requests in one folder.
+
+The folder follows from what is given alone, without network, git and clock, and has copies only. What cannot
+be published of versions and previews is left out and named; problems of main leave the folder as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlsplit
+
+from reportgen.archive.publishing import previews, versions
+from reportgen.archive.publishing.pages import decode, encode, insert_into_head, read_canonical
+from reportgen.archive.publishing.previews import MainPages, Preview, make_preview
+from reportgen.archive.publishing.sites import (
+    LARGE,
+    LARGEST,
+    NOT_FOUND,
+    Tree,
+    check_main,
+    format_address,
+    list_pages,
+    parse_base_url,
+    read_state,
+)
+from reportgen.archive.publishing.versions import (
+    Given,
+    LeftOut,
+    Version,
+    list_versions,
+    publish_version,
+    select_names,
+    sort_versions,
+)
+from reportgen.archive.unpacking import open_archive
+from reportgen.core import __version__
+from reportgen.core.cache import cache_folder
+from reportgen.core.errors import Diagnostics, ReportError, Severity, make_error
+from reportgen.site.describe import format_bytes
+from reportgen.site.publishing import clean_killed_builds, open_stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from reportgen.archive.publishing.sites import State
+    from reportgen.archive.unpacking import OpenedArchive
+
+FORMAT: Final = 1
+RECORD: Final = "publish.json"
+_ROBOTS: Final = "robots.txt"
+_SITEMAP: Final = "sitemap.xml"
+# Written anew, or in place of what main has.
+_REPLACED: Final = frozenset((_ROBOTS, _SITEMAP, f"{_SITEMAP}.gz", ".nojekyll"))
+_MOST_ADDRESSES: Final = 50_000
+"""Addresses that a sitemap may have."""
+_MENU: Final = '<meta name="reportgen-versions">\n'
+_FEEDS: Final = {"feed.xml": "application/atom+xml", "feed.json": "application/feed+json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What is to be published: a built site, archives of versions and built sites of pull requests.
+
+    Without ``base_url`` it is the address that main was built for, if it was built for one.
+    """
+
+    main: Path
+    versions: Sequence[Given] = ()
+    previews: Sequence[Given] = ()
+    base_url: str = ""
+
+
+def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Published:
+    """Publish into a folder, in place of what was published there before.
+
+    Raises a ReportError with every problem of main, or if the folder holds anything else; it is left as it
+    was then. ``warn`` gets what is left out and what may not work where it is published.
+    """
+    public = public.resolve()
+    clean_killed_builds(cache_folder(public.parent))
+    _refuse_folder(public, inputs)
+    with open_archive(inputs.main) as main:
+        state = read_state(main)
+        base_url = inputs.base_url or _read_base_url(main)
+        problems = [*check_main(inputs.main, main.sizes, base_url)]
+        if sum(main.sizes.values()) > LARGEST:
+            raise make_error(main.name, "it is larger than 10 GB", "GitHub Pages takes 1 GB")
+        if any(one.severity is Severity.ERROR for one in problems):
+            raise ReportError(*problems)
+        for problem in problems:
+            warn(str(problem))
+        with open_stage(public, cache_folder(public.parent)) as stage:
+            made = Published(main, stage.new, base_url)
+            made.publish_versions(inputs.versions)
+            made.publish_previews(inputs.previews)
+            made.publish_main()
+            made.write_record(state)
+            for one in made.left_out:
+                warn(f"{one.kind} {one.name}: left out: {one.reason}")
+            if made.size > LARGE:
+                size = format_bytes(made.size)
+                warn(f"the site has {size}; GitHub Pages takes 1 GB. Publish fewer versions")
+            stage.swap()
+    return made
+
+
+def _read_base_url(main: OpenedArchive) -> str:
+    """Return the address that a site was built for, or ""."""
+    try:
+        return parse_base_url(read_canonical(main.read("index.html")))
+    except ValueError:
+        return ""
+
+
+def _refuse_folder(public: Path, inputs: Inputs) -> None:
+    """Raise a ReportError if a folder may not be replaced by what is published."""
+    for path in (inputs.main, *(one.path for one in (*inputs.versions, *inputs.previews))):
+        given = path.resolve()
+        if given.is_relative_to(public) or public.is_relative_to(given):
+            message = f"it is to be replaced, and holds {path}, or is in it"
+            raise make_error(str(public), message, "Choose a folder of its own, such as public")
+    if not public.exists() or (public.is_dir() and not any(public.iterdir())):
+        return
+    try:
+        is_ours = json.loads((public / RECORD).read_bytes())["generator"]["name"] == "reportgen"
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        is_ours = False
+    if not is_ours:
+        message = "it holds something that reportgen publish did not write"
+        raise make_error(str(public), message, "Choose another folder, or move away what it holds")
+
+
+@dataclass(slots=True)
+class Published:
+    """What is published in a folder: versions with the newest first, and previews by their numbers."""
+
+    main: OpenedArchive
+    folder: Path
+    base_url: str
+    versions: list[Version] = field(default_factory=list)
+    previews: dict[str, tuple[Preview, Tree]] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    tree: Tree = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tree = Tree(self.folder)
+
+    @property
+    def trees(self) -> list[Tree]:
+        """The folders that are published."""
+        return [
+            self.tree,
+            *(one.tree for one in self.versions),
+            *(tree for _, tree in self.previews.values()),
+        ]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(tree.size for tree in self.trees)
+
+    @property
+    def count(self) -> int:
+        """Number of all files."""
+        return sum(len(tree.hashes) for tree in self.trees)
+
+    def publish_versions(self, given: Iterable[Given]) -> None:
+        """Publish the versions whose names and archives are as they have to be, newest first."""
+        selected, self.left_out = select_names(given)
+        found = []
+        for one in selected:
+            published = publish_version(one, self.folder / versions.FOLDER / one.name)
+            if isinstance(published, LeftOut):
+                self.left_out.append(published)
+            else:
+                found.append(published)
+        self.versions = sort_versions(found)
+
+    def publish_previews(self, given: Sequence[Given]) -> None:
+        """Publish previews, newest pull requests first, as their numbers say."""
+        pages, counts = MainPages(self.main), Counter(one.name for one in given)
+        for one in sorted({one.name: one for one in given}.values(), key=lambda one: -int(one.name)):
+            if len(self.previews) == previews.MOST:
+                reason = f"{previews.MOST} pull requests with higher numbers have previews"
+            elif counts[one.name] > 1:
+                reason = "it is given more than once"
+            else:
+                reason = self._publish_preview(one, pages)
+            if reason:
+                self.left_out.append(LeftOut("preview", one.name, reason))
+
+    def _publish_preview(self, given: Given, pages: MainPages) -> str:
+        """Publish a preview, or return why it cannot be."""
+        problems, preview = Diagnostics(), None
+        with problems.collecting():
+            preview = make_preview(given.name, given.path, pages)
+        if preview is None:
+            return "; ".join(f"{one.location}: {one.message}" for one in problems.found)
+        tree = Tree(self.folder / previews.FOLDER / given.name)
+        for path, content in preview.files.items():
+            tree.write(path, content)
+        self.previews[given.name] = preview, tree
+        return ""
+
+    def publish_main(self) -> None:
+        """Publish main, whose pages name what was added to it, and the files about the whole site."""
+        added = self._write_texts()
+        # Here feeds are added, of self.inputs.main, self.versions[::-1] (oldest first) and self.base_url.
+        for path, text in added.items():
+            self.tree.write(path, text.encode())
+        head = _MENU if self.versions else ""
+        for name in (name for name in _FEEDS if name in added):
+            head += f'<link rel="alternate" type="{_FEEDS[name]}" href="{escape(self.base_url + name)}">\n'
+        pages = {*list_pages(self.main.sizes), NOT_FOUND} if head else set()
+        for path in self.main.sizes:
+            if path in pages:
+                self.tree.write(path, encode(insert_into_head(decode(self.main.read(path)), head)))
+            elif path not in _REPLACED:
+                with self.main.open_file(path) as file:
+                    self.tree.copy(path, file)
+
+    def _write_texts(self) -> dict[str, str]:
+        """Write the files about the whole site."""
+        listed = list_versions(self.versions)
+        base = urlsplit(self.base_url).path or "/"
+        own = (
+            self.main.read(_ROBOTS).decode("utf-8", "replace").rstrip() if _ROBOTS in self.main.sizes else ""
+        )
+        robots = [own, "", "User-agent: *", f"Disallow: {base}{previews.FOLDER}/"][0 if own else 2 :]
+        texts = {
+            ".nojekyll": "",
+            "versions.json": f"{listed}\n",
+            "versions.js": f"globalThis.reportgenVersions = {listed};\n",
+        }
+        if self.base_url:
+            robots += ["", f"Sitemap: {self.base_url}{_SITEMAP}"]
+            texts[_SITEMAP] = self._write_sitemap()
+        return texts | {_ROBOTS: "\n".join([*robots, ""])}
+
+    def _write_sitemap(self) -> str:
+        """Write the addresses of all pages; the oldest versions are left out if there are too many."""
+        addresses = [format_address(page) for page in list_pages(self.main.sizes)]
+        for version in self.versions:
+            folder = f"{versions.FOLDER}/{quote(version.name)}/"
+            addresses += [f"{folder}{format_address(page)}" for page in list_pages(version.tree.hashes)]
+        lines = (
+            f"<url><loc>{escape(self.base_url + one)}</loc></url>" for one in addresses[:_MOST_ADDRESSES]
+        )
+        return "\n".join([_SITEMAP_START, *lines, "</urlset>", ""])
+
+    def write_record(self, main: State) -> None:
+        """Write which state is where, and what was left out."""
+        listed = [
+            {"version": one.name, "identity": one.identity}
+            | one.tree.describe(f"{versions.FOLDER}/{one.name}/", one.state)
+            for one in self.versions
+        ]
+        numbered = [
+            {"number": int(number), "changed": preview.changed}
+            | tree.describe(f"{previews.FOLDER}/{number}/", preview.state)
+            for number, (preview, tree) in self.previews.items()
+        ]
+        record = {
+            "format": FORMAT,
+            "generator": {"name": "reportgen", "version": __version__},
+            "base_url": self.base_url or None,
+            "main": self.tree.describe("", main),
+            "versions": listed,
+            "previews": numbered,
+            "left_out": [asdict(one) for one in self.left_out],
+        }
+        text = json.dumps(record, indent=2, ensure_ascii=False)
+        (self.folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
+
+
+_SITEMAP_START: Final = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+)

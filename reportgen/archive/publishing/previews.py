@@ -1,0 +1,166 @@
+"""Previews of pull requests: pages and files that differ from main, whose links to the rest lead to main."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from reportgen.archive.publishing.pages import (
+    Places,
+    allows_style_sheets,
+    cut_text,
+    decode,
+    encode,
+    insert_before_text,
+    insert_into_head,
+    list_files,
+    read_title,
+)
+from reportgen.archive.publishing.sites import (
+    DOMAIN,
+    NOT_FOUND,
+    State,
+    find_links,
+    format_address,
+    list_pages,
+    read_state,
+)
+from reportgen.archive.unpacking import open_archive
+from reportgen.core.errors import make_error
+from reportgen.core.words import format_count
+from reportgen.site.describe import format_bytes
+from reportgen.site.fragments import render_fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.archive.unpacking import OpenedArchive
+
+FOLDER: Final = "pr"
+MOST: Final = 25
+"""Previews that are published, those with the highest numbers."""
+LARGEST: Final = 30_000_000
+"""Bytes of a preview."""
+_LARGEST_GIVEN: Final = 1_000_000_000
+NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
+_STYLE: Final = "assets/reportgen/preview.css"
+# These are about the whole site. Pages of the preview search main, which has the pages that it does not.
+_WHOLE: Final = frozenset(
+    (NOT_FOUND, DOMAIN, ".nojekyll", "report.json", "robots.txt", "sitemap.xml", "sitemap.xml.gz")
+)
+_INDEX: Final = "search/"
+_HOME: Final = "index.html"
+_REPORT: Final = "report.json"
+_ROBOTS: Final = '<meta name="robots" content="noindex">\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What is published of a pull request: files by path, and the addresses of the pages that differ."""
+
+    state: State
+    files: Mapping[str, bytes]
+    changed: tuple[str, ...]
+
+
+class MainPages:
+    """The main site as previews are compared with it; each page is read once."""
+
+    def __init__(self, main: OpenedArchive) -> None:
+        self.site = main
+        self._texts: dict[str, bytes] = {}
+        self._files: dict[str, frozenset[str]] = {}
+        self.get_checksum = functools.cache(main.get_checksum)
+
+    def has_same_text(self, path: str, html: bytes) -> bool:
+        """Return whether a page says the same as in main."""
+        return path in self.site.sizes and self._read(path) == hashlib.sha256(cut_text(html)).digest()
+
+    def get_files(self, path: str) -> frozenset[str]:
+        """Return what a page's text loads or links to, from the site's root."""
+        self._read(path)
+        return self._files[path]
+
+    def _read(self, path: str) -> bytes:
+        if path not in self._texts:
+            text = cut_text(self.site.read(path))
+            self._texts[path] = hashlib.sha256(text).digest()
+            self._files[path] = list_files(text, path)
+        return self._texts[path]
+
+
+def make_preview(number: str, path: Path, main: MainPages) -> Preview:
+    """Make the preview of a pull request from its built site, in a folder or packed.
+
+    Raises a ReportError if that is no site of ours, cannot be read, or differs from main in too much.
+    """
+    if path.is_dir() and (link := next(find_links(path), "")):
+        raise make_error(f"{path.name}/{link}", "this is a link, or no file")
+    with open_archive(path) as site:
+        whole = sum(site.sizes.values())
+        if whole > _LARGEST_GIVEN or any(site.sizes[page] > LARGEST for page in list_pages(site.sizes)):
+            raise make_error(
+                site.name, f"it has {format_bytes(whole)}, or a page that is too large to compare"
+            )
+        state = read_state(site)
+        changed = _find_changed(site, main)
+        pages = list_pages(changed)
+        # The address of the preview has to lead to something.
+        own = frozenset(changed | {_HOME})
+        size = sum(site.sizes[name] for name in own)
+        made = _write_files(number, site, main.site, own, pages) if size <= LARGEST else {}
+    size = max(size, sum(map(len, made.values())))
+    if size > LARGEST:
+        message = f"what differs from the published report has {format_bytes(size)}, more than 30 MB"
+        raise make_error(path.name, message)
+    return Preview(state, made, tuple(map(format_address, pages)))
+
+
+def _find_changed(site: OpenedArchive, main: MainPages) -> set[str]:
+    """Find the files that a preview has to have: all of them if style sheets or scripts differ."""
+    files = {name for name in site.sizes if name not in _WHOLE and not name.startswith(_INDEX)}
+    pages, known = set(list_pages(files)), main.site.sizes
+    changed = set()
+    for name in files - pages:
+        # Whoever makes checksums collide may write what they want into the site anyway.
+        if site.sizes[name] != known.get(name) or site.get_checksum(name) != main.get_checksum(name):
+            changed.add(name)
+    # Scripts and style sheets load each other, and what they load is next to them.
+    if any(name.endswith(".js" if name not in known else (".css", ".js")) for name in changed):
+        return {name for name in site.sizes if name not in _WHOLE or name == _REPORT}
+    same = {page for page in pages if main.has_same_text(page, site.read(page))}
+    return changed | (pages - same) | {page for page in same if not changed.isdisjoint(main.get_files(page))}
+
+
+def _write_files(
+    number: str, site: OpenedArchive, main: OpenedArchive, own: frozenset[str], pages: list[str]
+) -> dict[str, bytes]:
+    """Write the files ``own`` of a preview, in which ``pages`` differ from those of main."""
+    made = {name: site.read(name) for name in sorted(own)}
+    titles = {page: read_title(made[page]) for page in list_pages(own)}
+    end = f" · {titles[_HOME]}"
+    listed = [(format_address(page), titles[page].removesuffix(end) or page) for page in pages]
+    gone = [page for page in list_pages(main.sizes) if page not in site.sizes]
+    places = Places(own, frozenset(main.sizes))
+    for page in titles:
+        root = "../" * page.count("/")
+        banner = render_fragment(
+            "preview_banner.html",
+            number=number,
+            front="" if page == _HOME else root or "./",
+            published=f"{root}{places.up}{format_address(page)}" if page in main.sizes else "",
+            count=f"{format_count(len(pages), 'page')} {'differs' if len(pages) == 1 else 'differ'}",
+            changed=listed,
+            gone=gone,
+        )
+        html = decode(made[page])
+        head = _ROBOTS
+        if allows_style_sheets(html):
+            head += f'<link rel="stylesheet" href="{root}{_STYLE}">\n'
+        html = insert_before_text(places.rewrite(html, page), banner)
+        made[page] = encode(insert_into_head(html, head))
+    return made | {_STYLE: Path(__file__).with_name("preview.css").read_bytes()}

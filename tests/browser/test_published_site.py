@@ -1,0 +1,99 @@
+"""A published report in a real browser, under a path and from disk: main, a version, and a preview."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from made_projects import RUNS, files_below, share_cache, write_report
+from made_sites import pack_site
+from playwright.sync_api import expect
+from test_archive import CITED, REPORT, archive, commit, invoke
+
+from browser.conftest import Site, Tabs, served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+THIRD = {"content/third.md": "# Third\n\nNobody changes it.\n"}
+UNTRUSTED = {"mkdocs.yml": CITED.replace("  - reportgen:\n", "  - reportgen:\n      untrusted: true\n")}
+
+
+@pytest.fixture(scope="module", params=["own", "untrusted"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A report with either policy of its pages, published with a version and a preview below ``/repo/``."""
+    folder = tmp_path_factory.mktemp("published")
+    files = REPORT | THIRD | (UNTRUSTED if request.param == "untrusted" else {})
+    report = commit(write_report(folder / "report", files))
+    packed = archive(report, "1.zip", "--site")
+    other = write_report(folder / "changed", files | {"data/other.csv": RUNS.replace("0.84", "0.90")})
+    share_cache(report, other)
+    assert invoke("build", "--config-file", commit(other) / "mkdocs.yml")[0] == 0
+    changed = pack_site(folder / "12.zip", files_below(other / "site"))
+    root = folder / "served"
+    options = (f"--version=1.0={packed}", f"--preview=12={changed}", "--to", root / "repo")
+    assert invoke("publish", "assemble", "--main", report / "site", *options)[0] == 0
+    with served(root) as address:
+        yield Site(root / "repo", f"{address}/repo")
+
+
+@pytest.fixture
+def tabs(browser: Browser, site: Site) -> Iterator[Tabs]:
+    """A way to open pages; no message, error, violation or request to another place may come of it."""
+    opened = Tabs(browser, site)
+    yield opened
+    opened.close()
+    assert opened.complaints == []
+
+
+def wake(tab: Page) -> None:
+    """Hover over the first figure, which comes alive if its scripts are found."""
+    figure = tab.locator(".rg-figure").first
+    figure.scroll_into_view_if_needed()
+    figure.dispatch_event("pointerover")
+    expect(figure).to_have_class(re.compile("rg-is-live"))
+
+
+@pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
+def test_main_version_and_preview_lead_to_each_other(tabs: Tabs, *, from_server: bool) -> None:
+    """Figures are alive in all of them, and links of the preview lead to main and back."""
+    place = tabs.site.address if from_server else tabs.site.folder.as_uri()
+    end = "" if from_server else "index.html"
+    banner = ".rg-preview"
+    for name in ("other/index", "v/1.0/other/index"):
+        tab = tabs.open(name, served=from_server)
+        wake(tab)
+        expect(tab.locator(banner)).to_have_count(0)
+    tab.get_by_role("link", name="Third").first.click()
+    expect(tab).to_have_url(f"{place}/v/1.0/third/{end}")
+
+    tab = tabs.open("pr/12/index", served=from_server)
+    wake(tab)
+    expect(tab.locator(banner)).to_contain_text("Preview of pull request #12")
+    tab.locator(banner).get_by_role("link", name="Other").click()
+    expect(tab).to_have_url(f"{place}/pr/12/other/{end}")
+    wake(tab)
+    tab.locator(banner).get_by_role("link", name="All that differs").click()
+    expect(tab).to_have_url(f"{place}/pr/12/{end}")
+    tab.get_by_role("link", name="Third").first.click()
+    expect(tab).to_have_url(f"{place}/third/{end}")
+    tab.go_back()
+    tab.locator(banner).get_by_role("link", name="This page as published").click()
+    expect(tab).to_have_url(f"{place}/{end}")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_the_banner_fits_and_can_be_read(tabs: Tabs, width: int, scheme: str) -> None:
+    """Without a script, on narrow and wide screens; nothing scrolls sideways, and contrasts suffice."""
+    tab = tabs.open("pr/12/index", width=width, scheme=scheme, javascript=False)
+    expect(tab.locator(".rg-preview")).to_be_in_viewport(ratio=1)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab = tabs.open("pr/12/other/index", width=width, scheme=scheme, served=True)
+    found = Axe().run(tab, context=".rg-preview")
+    assert found.response["violations"] == []

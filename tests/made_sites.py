@@ -1,0 +1,96 @@
+"""Small built sites and archives of them, written as reportgen writes them, without a build."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from typing import TYPE_CHECKING
+
+from made_projects import write_file
+
+from reportgen.archive import intact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+PAGE = """<!doctype html>
+<html lang="en" data-theme="auto">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<link rel="stylesheet" href="{root}css/theme.css">
+</head>
+<body>
+<a class="rg-skip" href="#content">Skip to content</a>
+<nav><a href="{root}.">Home</a> {nav}</nav>
+<main id="content"><article class="rg-prose">
+{text}
+</article></main>
+<footer>commit {commit}</footer>
+<script src="{root}js/theme.js" defer></script>
+</body>
+</html>
+"""
+TEXTS = {
+    "": '<h1>Home</h1><p><a href="a/">A</a></p>',
+    "a/": '<h1>A</h1><p><img src="../figures/a/curve.svg" alt=""><a href="../b/#state">B</a></p>',
+    "b/": '<h1>B</h1><p><a href="../figures/b/curve.csv" download>CSV</a></p>',
+}
+FILES = {
+    "css/theme.css": "body { margin: 0 }\n",
+    "js/theme.js": '"use strict";\n',
+    "figures/a/curve.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>\n",
+    "figures/b/curve.csv": "step,value\n0,1\n",
+    "sitemap.xml": "<urlset/>\n",
+}
+
+
+def make_site(
+    texts: Mapping[str, str | None] | None = None,
+    files: Mapping[str, str | bytes | None] | None = None,
+    *,
+    commit: str = "a" * 40,
+    date: str = "2026-11-20",
+) -> dict[str, bytes]:
+    """The files of a site; pages by their addresses, and whatever is None is left out."""
+    said = {address: text for address, text in {**TEXTS, **(texts or {})}.items() if text is not None}
+    made: dict[str, bytes] = {}
+    for address, text in said.items():
+        root = "../" * address.count("/")
+        nav = " ".join(f'<a href="{root}{other}">{other}</a>' for other in said if other)
+        title = "Small" if not address else f"{address.rstrip('/').upper()} · Small"
+        html = PAGE.format(title=title, root=root, nav=nav, text=text, commit=commit)
+        made[f"{address}index.html"] = html.encode()
+    made["404.html"] = made["index.html"]
+    report = {"format": 1, "generator": {"name": "reportgen"}, "commit": commit, "date": date, "pages": []}
+    made["report.json"] = json.dumps(report).encode()
+    for path, content in {**FILES, **(files or {})}.items():
+        if content is None:
+            made.pop(path, None)
+        else:
+            made[path] = content if isinstance(content, bytes) else content.encode()
+    return made
+
+
+def write_site(folder: Path, site: Mapping[str, bytes]) -> Path:
+    """Write a site into a folder."""
+    for path, content in site.items():
+        write_file(folder / path, content)
+    return folder
+
+
+def pack_site(path: Path, site: Mapping[str, bytes]) -> Path:
+    """Pack a site into a zip file."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in site.items():
+            file.writestr(zipfile.ZipInfo(name), content)
+    return path
+
+
+def pack_archive(path: Path, site: Mapping[str, bytes], **others: bytes) -> Path:
+    """Pack a site as an archive with its manifest; ``others`` stand in place of files, by their names."""
+    members = {f"site/{name}": content for name, content in sorted(site.items())} | {"README.txt": b"Read.\n"}
+    lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(members.items()))
+    return pack_site(path, members | {intact.MANIFEST: "".join(lines).encode()} | others)
