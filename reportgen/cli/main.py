@@ -102,23 +102,8 @@ def run() -> int:
 
 
 for command in (
-<<<<<<< HEAD
-    init,
-    check,
-    fix,
-    facts,
-    observations,
-    plan,
-    review,
-    comment,
-    pictures,
-    archive,
-    verify,
-    cite,
-=======
-    *(check, fix, facts, observations, plan, review, comment, pictures),
+    *(init, check, fix, facts, observations, plan, review, comment, pictures),
     *(archive, verify, cite, publish),
->>>>>>> assemble
 ):
     cli.add_command(command)
 

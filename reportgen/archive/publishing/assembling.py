@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
 from reportgen.archive.publishing import previews, versions
+from reportgen.archive.publishing.feeds import FeedVersion, make_feeds
 from reportgen.archive.publishing.pages import decode, encode, insert_into_head, read_canonical
 from reportgen.archive.publishing.previews import MainPages, Preview, make_preview
 from reportgen.archive.publishing.sites import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.archive.publishing.sites import State
+    from reportgen.archive.publishing.feeds import Feeds
     from reportgen.archive.unpacking import OpenedArchive
 
 FORMAT: Final = 1
@@ -59,7 +61,9 @@ _REPLACED: Final = frozenset((_ROBOTS, _SITEMAP, f"{_SITEMAP}.gz", ".nojekyll"))
 _MOST_ADDRESSES: Final = 50_000
 """Addresses that a sitemap may have."""
 _MENU: Final = '<meta name="reportgen-versions">\n'
-_FEEDS: Final = {"feed.xml": "application/atom+xml", "feed.json": "application/feed+json"}
+_ATOM: Final = "feed.xml"
+_JSON_FEED: Final = "feed.json"
+_FEEDS: Final = {_ATOM: "application/atom+xml", _JSON_FEED: "application/feed+json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +102,16 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
             made = Published(main, stage.new, base_url)
             made.publish_versions(inputs.versions)
             made.publish_previews(inputs.previews)
-            made.publish_main()
+            known = [
+                FeedVersion(one.name, one.archive, one.state.date, one.state.commit) for one in made.versions
+            ]
+            feeds = make_feeds(inputs.main, known[::-1], base_url)
+            made.publish_main(feeds)
             made.write_record(state)
             for one in made.left_out:
                 warn(f"{one.kind} {one.name}: left out: {one.reason}")
+            for words in feeds.left_out if feeds else ():
+                warn(words)
             if made.size > LARGE:
                 size = format_bytes(made.size)
                 warn(f"the site has {size}; GitHub Pages takes 1 GB. Publish fewer versions")
@@ -207,12 +217,13 @@ class Published:
         self.previews[given.name] = preview, tree
         return ""
 
-    def publish_main(self) -> None:
+    def publish_main(self, feeds: Feeds | None) -> None:
         """Publish main, whose pages name what was added to it, and the files about the whole site."""
-        added = self._write_texts()
-        # Here feeds are added, of self.inputs.main, self.versions[::-1] (oldest first) and self.base_url.
-        for path, text in added.items():
-            self.tree.write(path, text.encode())
+        added = {path: text.encode() for path, text in self._write_texts().items()}
+        if feeds and feeds.atom:
+            added |= {_ATOM: feeds.atom, _JSON_FEED: feeds.json}
+        for path, content in added.items():
+            self.tree.write(path, content)
         head = _MENU if self.versions else ""
         for name in (name for name in _FEEDS if name in added):
             head += f'<link rel="alternate" type="{_FEEDS[name]}" href="{escape(self.base_url + name)}">\n'

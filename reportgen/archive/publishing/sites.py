@@ -31,7 +31,7 @@ _CHUNK: Final = 1 << 20
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 # What assembling writes next to the files of main.
-_OURS: Final = frozenset(("v", "pr", "versions.json", "versions.js", "publish.json"))
+_OURS: Final = frozenset(("v", "pr", "versions.json", "versions.js", "publish.json", "feed.xml", "feed.json"))
 
 
 @dataclass(frozen=True, slots=True)
