@@ -20,7 +20,7 @@ from test_archive import REPORT, archive, commit, invoke, unpack
 from reportgen.archive.publishing import assembling, sites
 from reportgen.archive.publishing.assembling import Inputs, assemble
 from reportgen.archive.publishing.pages import Places, insert_into_head
-from reportgen.archive.publishing.versions import Given
+from reportgen.archive.publishing.sites import Given
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -384,8 +384,8 @@ def test_links_in_folders_are_left_out(folder: Path) -> None:
     code, _ = publish(folder, f"--preview=1={site}", f"--version=1.0={unpacked}")
     assert code == 0
     assert left_out(folder) == {
-        "1.0": "site/passwords: a link",
-        "1": "site/passwords: this is a link, or no file",
+        "1.0": "site/passwords: this is a link, or no file. Put a copy of what it leads to in its place.",
+        "1": "passwords: this is a link, or no file. Put a copy of what it leads to in its place.",
     }
 
 
@@ -437,9 +437,9 @@ def test_an_archive_that_was_changed_is_left_out(folder: Path) -> None:
     assert said.count("warning: version ") == 8
     assert [one["version"] for one in read_record(folder)["versions"]] == ["good"]
     reasons = left_out(folder)
-    assert "not a whole zip file" in reasons["cut"]
-    assert reasons["edited"] == "site/index.html: changed"
-    assert reasons["more"] == "site/more.html: not in the manifest"
+    assert "no whole zip file" in reasons["cut"]
+    assert reasons["edited"] == "edited.zip: site/index.html: changed."
+    assert reasons["more"] == "more.zip: site/more.html: not in the manifest."
     assert "a name that leads elsewhere" in reasons["outside"]
     assert "no archive of a report" in reasons["foreign"]
     assert "--site" in reasons["siteless"]

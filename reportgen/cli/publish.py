@@ -10,7 +10,7 @@ import click
 from reportgen.cli.output import print_line, report_problems, warn
 
 if TYPE_CHECKING:
-    from reportgen.archive.publishing.versions import Given
+    from reportgen.archive.publishing.sites import Given
 
 
 @click.group()
@@ -20,7 +20,7 @@ def publish() -> None:
 
 def _read_given(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[Given]:
     from reportgen.archive.publishing.previews import NUMBER
-    from reportgen.archive.publishing.versions import Given
+    from reportgen.archive.publishing.sites import Given
 
     given = []
     for value in values:
@@ -99,9 +99,12 @@ def assemble(main: Path, public: Path, versions: list[Given], previews: list[Giv
     with report_problems("nothing was published"):
         done = assemble(Inputs(main, versions, previews, base_url), public, warn)
     parts = ["the report"]
-    listed = {"version": [one.name for one in done.versions], "preview": [f"#{one}" for one in done.previews]}
+    listed = {
+        "version": [one.name for one in done.versions],
+        "preview": [f"#{one.number}" for one in done.previews],
+    }
     for kind, names in listed.items():
         if names:
             parts.append(f"{format_count(len(names), kind)} ({join_names(names, most=5)})")
-    size = f"{format_count(done.count, 'file')}, {format_bytes(done.size)}"
+    size = f"{format_count(sum(len(tree.hashes) for tree in done.trees), 'file')}, {format_bytes(done.size)}"
     print_line(f"{public}: {join_names(parts)}; {size}")

@@ -16,11 +16,13 @@ from urllib.parse import quote, urlsplit
 from reportgen.archive.publishing import previews, versions
 from reportgen.archive.publishing.feeds import FeedVersion, make_feeds
 from reportgen.archive.publishing.pages import decode, encode, insert_into_head, read_canonical
-from reportgen.archive.publishing.previews import MainPages, Preview, make_preview
+from reportgen.archive.publishing.previews import MainPages, Preview, publish_preview
 from reportgen.archive.publishing.sites import (
     LARGE,
     LARGEST,
     NOT_FOUND,
+    Given,
+    LeftOut,
     Tree,
     check_main,
     format_address,
@@ -29,8 +31,6 @@ from reportgen.archive.publishing.sites import (
     read_state,
 )
 from reportgen.archive.publishing.versions import (
-    Given,
-    LeftOut,
     Version,
     list_versions,
     publish_version,
@@ -40,7 +40,7 @@ from reportgen.archive.publishing.versions import (
 from reportgen.archive.unpacking import open_archive
 from reportgen.core import __version__
 from reportgen.core.cache import cache_folder
-from reportgen.core.errors import Diagnostics, ReportError, Severity, make_error
+from reportgen.core.errors import ReportError, Severity, make_error
 from reportgen.site.describe import format_bytes
 from reportgen.site.publishing import clean_killed_builds, open_stage
 
@@ -49,15 +49,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.archive.publishing.sites import State
-    from reportgen.archive.publishing.feeds import Feeds
     from reportgen.archive.unpacking import OpenedArchive
 
 FORMAT: Final = 1
 RECORD: Final = "publish.json"
 _ROBOTS: Final = "robots.txt"
 _SITEMAP: Final = "sitemap.xml"
-# Written anew, or in place of what main has.
-_REPLACED: Final = frozenset((_ROBOTS, _SITEMAP, f"{_SITEMAP}.gz", ".nojekyll"))
+# They are those of a site without versions, and of another address if none is known.
+_OUTDATED: Final = frozenset((_SITEMAP, f"{_SITEMAP}.gz"))
 _MOST_ADDRESSES: Final = 50_000
 """Addresses that a sitemap may have."""
 _MENU: Final = '<meta name="reportgen-versions">\n'
@@ -92,8 +91,6 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
         state = read_state(main)
         base_url = inputs.base_url or _read_base_url(main)
         problems = [*check_main(inputs.main, main.sizes, base_url)]
-        if sum(main.sizes.values()) > LARGEST:
-            raise make_error(main.name, "it is larger than 10 GB", "GitHub Pages takes 1 GB")
         if any(one.severity is Severity.ERROR for one in problems):
             raise ReportError(*problems)
         for problem in problems:
@@ -106,15 +103,19 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
                 FeedVersion(one.name, one.archive, one.state.date, one.state.commit) for one in made.versions
             ]
             feeds = make_feeds(inputs.main, known[::-1], base_url)
-            made.publish_main(feeds)
+            if feeds and feeds.atom:
+                made.added |= {_ATOM: feeds.atom, _JSON_FEED: feeds.json}
+            made.publish_main()
             made.write_record(state)
             for one in made.left_out:
                 warn(f"{one.kind} {one.name}: left out: {one.reason}")
             for words in feeds.left_out if feeds else ():
                 warn(words)
+            size, step = format_bytes(made.size), "Publish fewer versions"
+            if made.size > LARGEST:
+                raise make_error(str(public), f"it would have {size}, more than 10 GB", step)
             if made.size > LARGE:
-                size = format_bytes(made.size)
-                warn(f"the site has {size}; GitHub Pages takes 1 GB. Publish fewer versions")
+                warn(f"the site has {size}; GitHub Pages takes 1 GB. {step}")
             stage.swap()
     return made
 
@@ -147,14 +148,15 @@ def _refuse_folder(public: Path, inputs: Inputs) -> None:
 
 @dataclass(slots=True)
 class Published:
-    """What is published in a folder: versions with the newest first, and previews by their numbers."""
+    """What is published in a folder; newest versions and highest numbers of pull requests come first."""
 
     main: OpenedArchive
     folder: Path
     base_url: str
     versions: list[Version] = field(default_factory=list)
-    previews: dict[str, tuple[Preview, Tree]] = field(default_factory=dict)
+    previews: list[Preview] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+    added: dict[str, bytes] = field(default_factory=dict)
     tree: Tree = field(init=False)
 
     def __post_init__(self) -> None:
@@ -163,95 +165,69 @@ class Published:
     @property
     def trees(self) -> list[Tree]:
         """The folders that are published."""
-        return [
-            self.tree,
-            *(one.tree for one in self.versions),
-            *(tree for _, tree in self.previews.values()),
-        ]
+        return [self.tree, *(one.tree for one in self.versions), *(one.tree for one in self.previews)]
 
     @property
     def size(self) -> int:
         """Bytes of all files."""
         return sum(tree.size for tree in self.trees)
 
-    @property
-    def count(self) -> int:
-        """Number of all files."""
-        return sum(len(tree.hashes) for tree in self.trees)
-
     def publish_versions(self, given: Iterable[Given]) -> None:
-        """Publish the versions whose names and archives are as they have to be, newest first."""
+        """Publish the versions whose names and archives are as they have to be."""
         selected, self.left_out = select_names(given)
-        found = []
-        for one in selected:
-            published = publish_version(one, self.folder / versions.FOLDER / one.name)
-            if isinstance(published, LeftOut):
-                self.left_out.append(published)
-            else:
-                found.append(published)
-        self.versions = sort_versions(found)
+        tried = [publish_version(one, self.folder / versions.FOLDER / one.name) for one in selected]
+        self.left_out += [one for one in tried if isinstance(one, LeftOut)]
+        self.versions = sort_versions(one for one in tried if isinstance(one, Version))
 
     def publish_previews(self, given: Sequence[Given]) -> None:
         """Publish previews, newest pull requests first, as their numbers say."""
         pages, counts = MainPages(self.main), Counter(one.name for one in given)
         for one in sorted({one.name: one for one in given}.values(), key=lambda one: -int(one.name)):
+            made: Preview | LeftOut
             if len(self.previews) == previews.MOST:
                 reason = f"{previews.MOST} pull requests with higher numbers have previews"
+                made = LeftOut("preview", one.name, reason)
             elif counts[one.name] > 1:
-                reason = "it is given more than once"
+                made = LeftOut("preview", one.name, "it is given more than once")
             else:
-                reason = self._publish_preview(one, pages)
-            if reason:
-                self.left_out.append(LeftOut("preview", one.name, reason))
+                made = publish_preview(one, self.folder / previews.FOLDER / one.name, pages)
+            if isinstance(made, LeftOut):
+                self.left_out.append(made)
+            else:
+                self.previews.append(made)
 
-    def _publish_preview(self, given: Given, pages: MainPages) -> str:
-        """Publish a preview, or return why it cannot be."""
-        problems, preview = Diagnostics(), None
-        with problems.collecting():
-            preview = make_preview(given.name, given.path, pages)
-        if preview is None:
-            return "; ".join(f"{one.location}: {one.message}" for one in problems.found)
-        tree = Tree(self.folder / previews.FOLDER / given.name)
-        for path, content in preview.files.items():
-            tree.write(path, content)
-        self.previews[given.name] = preview, tree
-        return ""
-
-    def publish_main(self, feeds: Feeds | None) -> None:
+    def publish_main(self) -> None:
         """Publish main, whose pages name what was added to it, and the files about the whole site."""
-        added = {path: text.encode() for path, text in self._write_texts().items()}
-        if feeds and feeds.atom:
-            added |= {_ATOM: feeds.atom, _JSON_FEED: feeds.json}
-        for path, content in added.items():
+        self._add_texts()
+        for path, content in self.added.items():
             self.tree.write(path, content)
         head = _MENU if self.versions else ""
-        for name in (name for name in _FEEDS if name in added):
+        for name in (name for name in _FEEDS if name in self.added):
             head += f'<link rel="alternate" type="{_FEEDS[name]}" href="{escape(self.base_url + name)}">\n'
         pages = {*list_pages(self.main.sizes), NOT_FOUND} if head else set()
         for path in self.main.sizes:
             if path in pages:
                 self.tree.write(path, encode(insert_into_head(decode(self.main.read(path)), head)))
-            elif path not in _REPLACED:
+            elif path not in self.added and path not in _OUTDATED:
                 with self.main.open_file(path) as file:
                     self.tree.copy(path, file)
 
-    def _write_texts(self) -> dict[str, str]:
-        """Write the files about the whole site."""
+    def _add_texts(self) -> None:
+        """Add the files about the whole site."""
         listed = list_versions(self.versions)
         base = urlsplit(self.base_url).path or "/"
-        own = (
-            self.main.read(_ROBOTS).decode("utf-8", "replace").rstrip() if _ROBOTS in self.main.sizes else ""
-        )
-        robots = [own, "", "User-agent: *", f"Disallow: {base}{previews.FOLDER}/"][0 if own else 2 :]
-        texts = {
-            ".nojekyll": "",
-            "versions.json": f"{listed}\n",
-            "versions.js": f"globalThis.reportgenVersions = {listed};\n",
-        }
+        robots = f"User-agent: *\nDisallow: {base}{previews.FOLDER}/\n".encode()
+        if _ROBOTS in self.main.sizes:
+            robots = self.main.read(_ROBOTS).rstrip() + b"\n\n" + robots
         if self.base_url:
-            robots += ["", f"Sitemap: {self.base_url}{_SITEMAP}"]
-            texts[_SITEMAP] = self._write_sitemap()
-        return texts | {_ROBOTS: "\n".join([*robots, ""])}
+            robots += f"\nSitemap: {self.base_url}{_SITEMAP}\n".encode()
+            self.added[_SITEMAP] = self._write_sitemap().encode()
+        self.added |= {
+            ".nojekyll": b"",
+            _ROBOTS: robots,
+            "versions.json": f"{listed}\n".encode(),
+            "versions.js": f"globalThis.reportgenVersions = {listed};\n".encode(),
+        }
 
     def _write_sitemap(self) -> str:
         """Write the addresses of all pages; the oldest versions are left out if there are too many."""
@@ -272,9 +248,9 @@ class Published:
             for one in self.versions
         ]
         numbered = [
-            {"number": int(number), "changed": preview.changed}
-            | tree.describe(f"{previews.FOLDER}/{number}/", preview.state)
-            for number, (preview, tree) in self.previews.items()
+            {"number": int(one.number), "changed": one.changed}
+            | one.tree.describe(f"{previews.FOLDER}/{one.number}/", one.state)
+            for one in self.previews
         ]
         record = {
             "format": FORMAT,
@@ -285,8 +261,7 @@ class Published:
             "previews": numbered,
             "left_out": [asdict(one) for one in self.left_out],
         }
-        text = json.dumps(record, indent=2, ensure_ascii=False)
-        (self.folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
+        (self.folder / RECORD).write_text(f"{json.dumps(record, indent=2)}\n", encoding="utf-8")
 
 
 _SITEMAP_START: Final = (

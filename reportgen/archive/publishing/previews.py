@@ -23,21 +23,21 @@ from reportgen.archive.publishing.pages import (
 from reportgen.archive.publishing.sites import (
     DOMAIN,
     NOT_FOUND,
+    Given,
+    LeftOut,
     State,
-    find_links,
+    Tree,
     format_address,
     list_pages,
+    open_given,
     read_state,
 )
-from reportgen.archive.unpacking import open_archive
-from reportgen.core.errors import make_error
+from reportgen.core.errors import Diagnostics, make_error
 from reportgen.core.words import format_count
 from reportgen.site.describe import format_bytes
 from reportgen.site.fragments import render_fragment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reportgen.archive.unpacking import OpenedArchive
 
 FOLDER: Final = "pr"
@@ -48,23 +48,24 @@ LARGEST: Final = 30_000_000
 _LARGEST_GIVEN: Final = 1_000_000_000
 NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 _STYLE: Final = "assets/reportgen/preview.css"
-# These are about the whole site. Pages of the preview search main, which has the pages that it does not.
-_WHOLE: Final = frozenset(
-    (NOT_FOUND, DOMAIN, ".nojekyll", "report.json", "robots.txt", "sitemap.xml", "sitemap.xml.gz")
-)
-_INDEX: Final = "search/"
 _HOME: Final = "index.html"
 _REPORT: Final = "report.json"
+# These are about the whole site. Pages of the preview search main, which has the pages that it does not.
+_WHOLE: Final = frozenset(
+    (NOT_FOUND, DOMAIN, ".nojekyll", _REPORT, "robots.txt", "sitemap.xml", "sitemap.xml.gz")
+)
+_INDEX: Final = "search/"
 _ROBOTS: Final = '<meta name="robots" content="noindex">\n'
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What is published of a pull request: files by path, and the addresses of the pages that differ."""
+    """A published preview: its pull request, its commit, and the addresses of the pages that differ."""
 
+    number: str
     state: State
-    files: Mapping[str, bytes]
     changed: tuple[str, ...]
+    tree: Tree
 
 
 class MainPages:
@@ -93,31 +94,35 @@ class MainPages:
         return self._texts[path]
 
 
-def make_preview(number: str, path: Path, main: MainPages) -> Preview:
-    """Make the preview of a pull request from its built site, in a folder or packed.
+def publish_preview(given: Given, folder: Path, main: MainPages) -> Preview | LeftOut:
+    """Publish what a pull request's built site, in a folder or packed, has other than main.
 
-    Raises a ReportError if that is no site of ours, cannot be read, or differs from main in too much.
+    Raises an OSError if it cannot be written.
     """
-    if path.is_dir() and (link := next(find_links(path), "")):
-        raise make_error(f"{path.name}/{link}", "this is a link, or no file")
-    with open_archive(path) as site:
+    problems, made = Diagnostics(), dict[str, bytes]()
+    with problems.collecting(), open_given(given.path) as site:
         whole = sum(site.sizes.values())
         if whole > _LARGEST_GIVEN or any(site.sizes[page] > LARGEST for page in list_pages(site.sizes)):
-            raise make_error(
-                site.name, f"it has {format_bytes(whole)}, or a page that is too large to compare"
-            )
+            message = f"it has {format_bytes(whole)}, or a page that is too large to compare"
+            raise make_error(site.name, message)
         state = read_state(site)
         changed = _find_changed(site, main)
         pages = list_pages(changed)
         # The address of the preview has to lead to something.
         own = frozenset(changed | {_HOME})
         size = sum(site.sizes[name] for name in own)
-        made = _write_files(number, site, main.site, own, pages) if size <= LARGEST else {}
-    size = max(size, sum(map(len, made.values())))
-    if size > LARGEST:
-        message = f"what differs from the published report has {format_bytes(size)}, more than 30 MB"
-        raise make_error(path.name, message)
-    return Preview(state, made, tuple(map(format_address, pages)))
+        if size <= LARGEST:
+            made = _write_files(given.name, site, main.site, own, pages)
+            size = sum(map(len, made.values()))
+        if size > LARGEST:
+            message = f"what differs from the published report has {format_bytes(size)}, more than 30 MB"
+            raise make_error(site.name, message)
+    if problems.found:
+        return LeftOut("preview", given.name, "; ".join(map(str, problems.found)))
+    tree = Tree(folder)
+    for path, content in made.items():
+        tree.write(path, content)
+    return Preview(given.name, state, tuple(map(format_address, pages)), tree)
 
 
 def _find_changed(site: OpenedArchive, main: MainPages) -> set[str]:

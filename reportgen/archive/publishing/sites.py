@@ -8,13 +8,15 @@ import os
 import re
 import unicodedata
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
 from reportgen.archive.publishing.pages import list_absolute_paths, read_canonical
-from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage, make_error
+from reportgen.archive.unpacking import open_archive
+from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -61,13 +63,43 @@ def read_state(site: OpenedArchive, prefix: str = "") -> State:
     return State(commit if _COMMIT.fullmatch(commit) else "", date if _DATE.fullmatch(date) else "")
 
 
-def find_links(folder: Path) -> Iterator[str]:
-    """Find what is neither a file nor a folder, such as a link; GitHub Pages refuses those."""
+def find_unusable(folder: Path) -> Iterator[Diagnostic]:
+    """Find what no published site may have: links, pipes and the like, and names that are not readable."""
     for above, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(above, name)
+            place = path.relative_to(folder).as_posix()
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                yield path.relative_to(folder).as_posix()
+                step = "Put a copy of what it leads to in its place"
+                yield _make_problem(place, "this is a link, or no file", step)
+            elif not name.isprintable():
+                yield _make_problem(ascii(place), "not every system can read this name", "Rename it")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A version or a preview as it is given: its name, and the file or folder that has it."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is not published, and why."""
+
+    kind: str  # "version" or "preview"
+    name: str
+    reason: str
+
+
+@contextmanager
+def open_given(path: Path) -> Iterator[OpenedArchive]:
+    """Open an archive or a site of somebody; raise a ReportError if it is none, or has what none may have."""
+    if path.is_dir() and (problem := next(find_unusable(path), None)):
+        raise ReportError(problem)
+    with open_archive(path) as opened:
+        yield opened
 
 
 def parse_base_url(text: str) -> str:
@@ -92,8 +124,9 @@ def format_address(path: str) -> str:
 
 def check_main(main: Path, files: Mapping[str, int], base_url: str) -> Iterator[Diagnostic]:
     """Find what main may not have, or what does not work where it is published."""
-    for link in find_links(main):
-        yield _make_problem(link, "this is a link, or no file", "Put a copy of what it leads to in its place")
+    yield from find_unusable(main)
+    if sum(files.values()) > LARGEST:
+        yield _make_problem(main.name, "it is larger than 10 GB", "GitHub Pages takes 1 GB")
     twins = defaultdict(list)
     for path in files:
         twins[unicodedata.normalize("NFC", path).casefold()].append(path)

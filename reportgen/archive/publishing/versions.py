@@ -12,7 +12,16 @@ from packaging.version import InvalidVersion
 from packaging.version import Version as ParsedVersion
 
 from reportgen.archive import intact
-from reportgen.archive.publishing.sites import DOMAIN, LARGEST, State, Tree, read_state
+from reportgen.archive.publishing.sites import (
+    DOMAIN,
+    LARGEST,
+    Given,
+    LeftOut,
+    State,
+    Tree,
+    open_given,
+    read_state,
+)
 from reportgen.archive.unpacking import open_archive
 from reportgen.core.errors import Diagnostics, make_error
 
@@ -25,23 +34,6 @@ _LATEST: Final = "latest"
 _SITE: Final = "site/"
 _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._+-]*[A-Za-z0-9_+-])?")
 _LONGEST_NAME: Final = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A version or a preview as it is given: its name, and the file or folder that has it."""
-
-    name: str
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What is not published, and why."""
-
-    kind: str  # "version" or "preview"
-    name: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +77,19 @@ def publish_version(given: Given, folder: Path) -> Version | LeftOut:
 
     Raises an OSError if the site cannot be written, and a ReportError if the archive changes meanwhile.
     """
-    path, problems = given.path, Diagnostics()
-    identity, changes = intact.check_folder(path) if path.is_dir() else intact.check_zip(path)
-    state = None
-    if not changes:
-        with problems.collecting(), open_archive(path) as archive:
-            if sum(archive.sizes.values()) > LARGEST:
-                raise make_error(archive.name, "it is larger than 10 GB")
-            if f"{_SITE}index.html" not in archive.sizes:
-                raise make_error(archive.name, "it has no site; archive it with --site")
-            state = read_state(archive, _SITE)
-        changes = [f"{one.location}: {one.message}" for one in problems.found]
+    path, problems, state, identity = given.path, Diagnostics(), None, ""
+    with problems.collecting(), open_given(path) as archive:
+        identity, changes = intact.check_folder(path) if path.is_dir() else intact.check_zip(path)
+        if changes:
+            more = f", and {len(changes) - 1} more" if len(changes) > 1 else ""
+            raise make_error(path.name, f"{changes[0]}{more}")
+        if sum(archive.sizes.values()) > LARGEST:
+            raise make_error(path.name, "it is larger than 10 GB")
+        if f"{_SITE}index.html" not in archive.sizes:
+            raise make_error(path.name, "it has no site; archive it with --site")
+        state = read_state(archive, _SITE)
     if state is None:
-        more = f", and {len(changes) - 1} more" if len(changes) > 1 else ""
-        return LeftOut("version", given.name, f"{changes[0]}{more}")
+        return LeftOut("version", given.name, "; ".join(map(str, problems.found)))
     tree = Tree(folder)
     with open_archive(path) as archive:
         with archive.open_file(intact.MANIFEST) as file:
