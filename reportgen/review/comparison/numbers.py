@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
@@ -64,21 +64,13 @@ def _identify(request: Request, series: str) -> Hashable:
     return type(request), getattr(request, "x", None), getattr(request, "benchmark", None), *which
 
 
-@dataclass
-class _Items:
-    """What is paired by item on one benchmark, and its places in the list of all that moved."""
-
-    pair: PairOfReadings
-    sides: list[ItemSides] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-
-
 class _Changes:
     """Collects what moved, and tests it as one family."""
 
     def __init__(self) -> None:
         self._moved: list[Moved] = []
-        self._items: list[_Items] = []
+        # What is paired by item on one benchmark, with its places among all that moved.
+        self._items: list[tuple[PairOfReadings, list[tuple[int, ItemSides]]]] = []
         self._seen: set[Hashable] = set()
         self._same = 0
 
@@ -94,14 +86,13 @@ class _Changes:
         if pair.is_same:
             self._same += len(pair.names)
             return
-        items = _Items(pair)
+        items = []
         for moved, sides in pair.compare():
             if sides is not None:
-                items.sides.append(sides)
-                items.places.append(len(self._moved))
+                items.append((len(self._moved), sides))
             self._moved.append(moved)
-        if items.sides:
-            self._items.append(items)
+        if items:
+            self._items.append((pair, items))
         self.add_alone(pair.before, pair.series.gone, is_new=False)
         fresh = [name for name in pair.series.new if name in pair.names]
         self.add_alone(pair.after, fresh, is_new=True)
@@ -118,12 +109,12 @@ class _Changes:
     def test(self) -> ComparedNumbers:
         """Estimate and test everything that moved, and judge it."""
         moved = [*self._moved]
-        draws = count_draws(sum(len(one.sides) for one in self._items))
+        draws = count_draws(sum(len(items) for _, items in self._items))
         hypotheses: list[Hypothesis | None] = [None] * len(moved)
-        for items in self._items:
-            changes = ItemChanges(*items.pair.describe_items(), items.sides, draws)
-            for index, place in enumerate(items.places):
-                effect = changes.estimate(index, items.pair.after.requested.request.level)
+        for pair, items in self._items:
+            changes = ItemChanges(*pair.describe_items(), [sides for _, sides in items], draws)
+            for index, (place, _) in enumerate(items):
+                effect = changes.estimate(index, pair.after.requested.request.level)
                 moved[place] = replace(moved[place], effect=effect)
                 hypotheses[place] = changes.make_hypothesis(index) if effect.p is not None else None
         effects = [one.effect if one.effect and one.is_testable else Effect("none", None) for one in moved]
