@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import random
+import re
 import shutil
 import stat
 import subprocess
@@ -260,6 +261,75 @@ def test_a_downloaded_figure_is_found_in_its_archive(packed: Path, tmp_path: Pat
         "other.md#other-accuracy: this is figures/other/other-accuracy.svg, drawn from data/other.csv\n",
     )
     assert invoke("verify", folder / "mkdocs.yml", "--in", packed)[0] == 1
+
+
+SMOOTH = REPORT["content/other.md"].replace("title:", "smooth: 0.5\ntitle:")
+IS_FIGURE = "According to its metadata, it is other/other-accuracy"
+SAME = "drawn from the same inputs with the same definition as other.md#other-accuracy"
+OTHER = "other.md#other-accuracy"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, f"{IS_FIGURE}, {SAME}"),
+        (
+            {"data/other.csv": RUNS.replace("0.84", "0.85")},
+            f"{IS_FIGURE}, and was drawn from other inputs than other.md#other-accuracy",
+        ),
+        (
+            {"content/other.md": SMOOTH},
+            f"{IS_FIGURE}, and was drawn with another definition than other.md#other-accuracy",
+        ),
+        (
+            {"data/other.csv": RUNS.replace("0.84", "0.85"), "content/other.md": SMOOTH},
+            f"{IS_FIGURE}, and was drawn from other inputs with another definition than {OTHER}",
+        ),
+        (
+            {"content/other.md": None, "content/new & <b>.md": REPORT["content/other.md"]},
+            f"According to its metadata, it is new & <b>/other-accuracy, {SAME}",
+        ),
+    ],
+    ids=["nothing", "a row", "a setting", "both", "the page's name"],
+)
+def test_a_figure_names_what_it_is_drawn_from(
+    root: Path, packed: Path, tmp_path: Path, changes: dict[str, str | None], said: str
+) -> None:
+    """A figure with other bytes is compared by its metadata, which prove nothing, so the command fails."""
+    copy = shutil.copytree(root, tmp_path / "changed")
+    for name, content in changes.items():
+        (copy / name).unlink() if content is None else write_file(copy / name, content)
+    assert run(copy, "build").returncode == 0
+    (picture,) = copy.glob("site/figures/*/other-accuracy.svg")
+    text = picture.read_text("utf-8")
+    # As another version may draw it.
+    picture.write_text(text.replace('font-size="12"', 'font-size="13"'), "utf-8")
+    code, printed = invoke("verify", picture, "--in", packed)
+    assert (code, printed) == (
+        1,
+        f"other-accuracy.svg: no figure of {packed.name} has these bytes\n{said}\n",
+    )
+
+
+def test_a_figure_that_names_another_origin_is_found(packed: Path, tmp_path: Path) -> None:
+    """What the SVG files of an archive say is what its provenance says."""
+    folder = unpack(packed, tmp_path / "there")
+    picture = folder / "figures/other/other-accuracy.svg"
+    written = picture.read_text("utf-8")
+    changed = re.sub("inputs=[0-9a-f]{16}", f"inputs={'0' * 16}", written)
+    assert changed != written
+    picture.write_text(changed, "utf-8")
+    code, text = invoke("verify", pack(folder, tmp_path / "changed.zip"))
+    assert code == 1
+    named = "figures/other/other-accuracy.svg: it does not name the origin of other.md#other-accuracy"
+    assert f"{named} in provenance.json" in text
+
+
+def test_a_frozen_archive_can_be_built_again(root: Path) -> None:
+    """Its figures are the same but for the hashes of the data that they were drawn from."""
+    frozen = archive(root, "frozen-again.zip", "--data", "frozen")
+    code, text = invoke("verify", frozen, "--level", "rebuild", "--python", sys.executable)
+    assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import math
+from dataclasses import asdict
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.archive import crate, intact, provenance
 from reportgen.archive.one_file import ONE_FILE
 from reportgen.core.errors import make_error
+from reportgen.draft.origin import name_figure, read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +38,7 @@ def find_inconsistencies(
     page.close()
     return [
         *_compare_hashes(sources, hashes),
+        *_compare_origins(archive, figures),
         *_compare_crate(archive, hashes),
         *_compare_tables(report, figures, page),
         *_compare_statements(report, page),
@@ -60,6 +63,17 @@ def _compare_hashes(sources: Mapping[str, Any], hashes: Mapping[str, str]) -> It
     for path, sha256 in sorted((inputs | sources["report"]).items()):
         if hashes.get(path, sha256) != sha256:
             yield f"{path}: not the file that {provenance.NAME} names"
+
+
+def _compare_origins(archive: OpenedArchive, figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Compare what SVG files say that they are drawn from with what ``provenance.json`` says."""
+    for figure in figures:
+        name = name_figure(*figure["id"].split("#", 1))
+        paths = (one["path"] for one in figure["outputs"] if one["path"].endswith(".svg"))
+        for path in paths if "origin" in figure else ():  # archives of earlier versions have none
+            found = read_metadata(archive.read(path).decode("utf-8", "replace"))
+            if found is None or (found[0], asdict(found[1])) != (name, figure["origin"]):
+                yield f"{path}: it does not name the origin of {figure['id']} in {provenance.NAME}"
 
 
 def _compare_crate(archive: OpenedArchive, hashes: Mapping[str, str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from reportgen.core import __version__
 from reportgen.core.errors import Diagnostics
 from reportgen.core.model import CurveRequest, ResultTable
 from reportgen.draft.drawing import plan_report
+from reportgen.draft.origin import find_origin
 from reportgen.settings.blocks import AltairSettings
 from reportgen.site.outputs import get_page_folder, list_figures, list_tables
 
@@ -111,17 +112,17 @@ def _describe_block(
         "requests": [_describe_request(one) for one in planned.requests],
         "statistics": _list_statistics(planned.requests),
     }
-    folder = get_page_folder(page.path)
     drawn: tuple[Figure | ResultTable, ...] = (*list_figures(shown), *list_tables(shown))
     for one in drawn:
-        numbers = getattr(one, "numbers", {})
+        numbers, stem = getattr(one, "numbers", {}), f"{get_page_folder(page.path)}/{one.id}"
         yield common | {
             "id": f"{page.path}#{one.id}",
+            "origin": asdict(find_origin(planned, report.sources, one)),
             "table": hash_table(*_read_cells(one)),
             "observed": {name: _count(numbers[name]) for name in _OBSERVED if name in numbers},
             "outputs": [
                 {"path": path, "sha256": outputs[path]}
-                for path in (f"{folder}/{one.id}.{end}" for end in ("csv", "svg", "vl.json"))
+                for path in (f"{stem}.{end}" for end in ("csv", "svg", "vl.json"))
                 if path in outputs
             ],
         }

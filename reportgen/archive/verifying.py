@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,19 +18,22 @@ from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, make_temporary_folder
 from reportgen.core.errors import make_error
 from reportgen.core.words import format_count
+from reportgen.draft.origin import name_figure, read_metadata, remove_metadata
 from reportgen.settings.loading import read_project_settings
 from reportgen.settings.report import Project
 from reportgen.site.outputs import describe_statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.archive.unpacking import OpenedArchive
+    from reportgen.draft.origin import Origin
 
 _LEVELS: Final = ("intact", "consistent", "statements", "rebuild")
 _CONFIG: Final = "mkdocs.yml"
 _ALTAIR: Final = "```altair"
 _LONGEST_REBUILD: Final = 3600
+_LARGEST_PICTURE: Final = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,7 @@ def _check_rebuild(path: Path, python: Path | None) -> _Finding:
     differing = []
     for name, content in before.items():
         built = folder / "site" / name
-        if not built.is_file() or built.read_bytes() != content:
+        if not built.is_file() or _read_drawing(built.read_bytes()) != _read_drawing(content):
             differing.append(f"{name}: {'other bytes' if built.is_file() else 'not built'}")
     result = "Not the same when built again" if differing else "Built again: every figure is the same"
     return _Finding(differing, f"{result}.")
@@ -193,16 +196,47 @@ _CHECKS: Final = {
 }
 
 
+def _read_drawing(content: bytes) -> str:
+    """Return a file without its origin, since frozen data have other hashes than what they came from."""
+    return remove_metadata(content.decode("utf-8", "surrogateescape"))
+
+
 def find_figure(file: Path, container: Path) -> Verified:
-    """Find which figure of an archive a file is, such as a downloaded picture; by its bytes alone."""
+    """Find which figure of an archive a file is, such as a downloaded picture: by its bytes.
+
+    If no figure has these, the metadata of an SVG file say which figure it is, and from which inputs with
+    which definition it was drawn. They are compared, but are no proof: anybody can write them into a file.
+    """
     with open_archive(container) as archive:
         sources = _read_json(archive, provenance.NAME)
     with file.open("rb") as stream:
         digest = intact.hash_file(stream)
+        stream.seek(0)
+        named = read_metadata(stream.read(_LARGEST_PICTURE).decode("utf-8", "replace"))
     for figure in sources["figures"]:
         for one in figure["outputs"]:
             if one["sha256"] == digest:
                 inputs = ", ".join(each["path"] for each in figure["inputs"])
                 lines = (f"{figure['id']}: this is {one['path']}, drawn from {inputs}",)
                 return Verified(lines, is_right=True)
-    return Verified((f"{file.name}: no figure of {container.name} has these bytes",), is_right=False)
+    unknown = f"{file.name}: no figure of {container.name} has these bytes"
+    origin = [_compare_origin(*named, sources["figures"])] if named else []
+    return Verified((unknown, *origin), is_right=False)
+
+
+def _compare_origin(name: str, origin: Origin, figures: Sequence[Mapping[str, Any]]) -> str:
+    """Say whether a figure of an archive, best the one of this name, has the origin that a file names."""
+    own = asdict(origin)
+    of_name = [one for one in figures if name_figure(*one["id"].split("#", 1)) == name]
+    equal = [one["id"] for one in (*of_name, *figures) if one.get("origin") == own]
+    says = f"According to its metadata, it is {name}"
+    if equal:
+        return f"{says}, drawn from the same inputs with the same definition as {equal[0]}"
+    if not of_name:
+        return f"{says}, which the archive does not have, and no figure there has its inputs and definition"
+    there = of_name[0].get("origin")
+    if there is None:
+        return f"{says}, whose origin the archive does not name"
+    words = {"inputs": "from other inputs", "definition": "with another definition"}
+    other = " ".join(said for what, said in words.items() if there[what] != own[what])
+    return f"{says}, and was drawn {other} than {of_name[0]['id']}"

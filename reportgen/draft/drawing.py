@@ -27,6 +27,7 @@ from reportgen.draft.blocks.draw_inputs import (
 from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
 from reportgen.draft.blocks.results import ResultsStore
+from reportgen.draft.origin import add_metadata, find_origin, name_figure
 from reportgen.figures.curve_key_results import collect_overview, summarize_benchmark
 from reportgen.narrative.requests import make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
@@ -109,6 +110,7 @@ def draw_blocks(
             if kind.stored:
                 block, benchmark = planned.block, planned.page.front_matter.benchmark
                 parts = (
+                    planned.page.path,
                     block.kind,
                     block.id,
                     block.settings.model_dump_json(),
@@ -119,11 +121,21 @@ def draw_blocks(
                 )
                 key = drawn.keys[place] = _make_key(parts, planned.requests, planned.sources, inputs)
                 shown = restore_block(inputs.cache, key, kind.shows)
-                shown = shown or store_block(inputs.cache, key, draw_block(planned, inputs))
-            drawn.shown[place] = shown = shown or draw_block(planned, inputs)
+                shown = shown or store_block(inputs.cache, key, _draw_block(planned, inputs))
+            drawn.shown[place] = shown = shown or _draw_block(planned, inputs)
             report_progress(planned.page.path, shown)
     drawn.statements |= judge_statements(plan, inputs, problems)
     return drawn
+
+
+def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
+    """Draw a block, and say in the file of each figure what it is drawn from."""
+
+    def name_origin(_: int, figure: Figure) -> Figure:
+        name, origin = name_figure(planned.page.path, figure.id), find_origin(planned, inputs.sources, figure)
+        return replace(figure, file_svg=add_metadata(str(figure.file_svg), name, origin))
+
+    return _change_figures(draw_block(planned, inputs), name_origin)
 
 
 def add_overviews(

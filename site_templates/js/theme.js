@@ -1,7 +1,9 @@
-// The theme switch, the menu of narrow screens, boxes that scroll, and pages opened from a disk.
+// The theme switch, the menu of narrow screens, boxes that unfold or scroll, pages opened from a disk, and
+// the menu of versions, which is loaded where a site has several.
 (function () {
   "use strict";
   var root = document.documentElement;
+  var here = document.currentScript.src; // none where the page holds this script itself
 
   // ---- theme ----
   var themes = { auto: "as the system", light: "light", dark: "dark" };
@@ -69,14 +71,22 @@
     });
   }
 
-  // ---- contents of the page, folded on narrow screens: gone once used ----
-  var contents = document.querySelector(".rg-toc-folded");
+  // ---- contents of the page, folded on narrow screens, and versions: gone once used ----
+  function eachUnfolded(act) {
+    document.querySelectorAll(":is(.rg-toc-folded, .rg-versions)[open]").forEach(act);
+  }
+
   document.addEventListener("click", function (event) {
-    if (!contents || !contents.open) return;
-    if (event.target.closest("a") || !contents.contains(event.target)) contents.open = false;
+    eachUnfolded(function (box) {
+      if (event.target.closest("a") || !box.contains(event.target)) box.open = false;
+    });
   });
   document.addEventListener("keydown", function (event) {
-    if (event.key === "Escape" && contents) contents.open = false;
+    if (event.key !== "Escape") return;
+    eachUnfolded(function (box) {
+      if (box.contains(document.activeElement)) box.querySelector("summary").focus();
+      box.open = false;
+    });
   });
 
   // ---- boxes that scroll: reachable by keyboard, and tables keep their role ----
@@ -103,6 +113,18 @@
   document.querySelectorAll(".task-list-item input").forEach(function (box) {
     box.setAttribute("aria-label", box.checked ? "Done" : "To do");
   });
+
+  // ---- versions: the list of what is published together, and the menu that reads it, in this order ----
+  var site = here && new URL("../", here);
+  var isPart = site && /\/(?:v\/[^/]+|pr\/[0-9]+)\/$/.test(site.pathname);
+  if (isPart || (site && document.querySelector('meta[name="reportgen-versions"]'))) {
+    [(isPart ? "../../" : "") + "versions.js", "js/version_menu.js"].forEach(function (path) {
+      var script = document.createElement("script");
+      script.src = new URL(path, site).href;
+      script.async = false;
+      document.head.append(script);
+    });
+  }
 
   // ---- a page opened from a disk: folders have no index there ----
   if (window.location.protocol === "file:") {

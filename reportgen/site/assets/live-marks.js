@@ -191,8 +191,9 @@
       const links = Object.entries(files).map(([kind, words]) => live.fileLink(figure, kind, words));
       const buttons = [this.all];
       if (figure.requestFullscreen) buttons.push(live.fullScreenButton(figure, () => this.point(null)));
-      buttons.push(live.saveMenu(links.filter(Boolean)), live.linkButton(figure, say, () => this.block.state));
-      return live.makeBar(...buttons);
+      const state = () => this.block.state;
+      buttons.push(live.saveMenu(links.filter(Boolean)), live.linkButton(figure, say, state));
+      return live.makeBar(...buttons, live.citeMenu(figure, say, state));
     }
 
     listen() {

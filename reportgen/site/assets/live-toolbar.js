@@ -1,4 +1,4 @@
-/* The toolbar of a figure: buttons that say what they did, a menu of downloads, full screen, a link.
+/* The toolbar of a figure: buttons that say what they did, menus to download and to cite, full screen, a link.
    Needs no Vega. */
 (function (live) {
   "use strict";
@@ -120,26 +120,35 @@
     return link;
   }
 
-  /** A button that opens a list of what can be downloaded: links and buttons. */
-  function saveMenu(choices) {
+  /** A button that opens a list of links and buttons; ``choices`` makes them when it first opens. */
+  function menu(face, words, choices) {
     const list = make("ul", "rg-menu");
-    const button = toolButton("save", "Download", () => open(list.hidden));
+    let filled = null;
+    const button = toolButton(face, words, () => {
+      filled ??= fill();
+      filled.then(() => open(list.hidden)).catch((problem) => console.error(problem.message));
+    });
     const open = (yes) => {
       list.hidden = !yes;
       button.setAttribute("aria-expanded", yes);
       if (yes) list.querySelector("a, button").focus();
     };
-    for (const choice of choices) {
-      const item = make("li", "");
-      item.append(choice);
-      list.append(item);
-      choice.addEventListener("click", () => {
-        open(false);
-        button.focus();
-      });
-    }
+    const fill = async () => {
+      for (const choice of await choices(button)) {
+        const item = make("li", "");
+        item.append(choice);
+        list.append(item);
+        // Before what the choice itself does, which may take the focus.
+        const close = () => {
+          open(false);
+          button.focus();
+        };
+        choice.addEventListener("click", close, { capture: true });
+      }
+      wrap.append(list);
+    };
     const wrap = make("div", "rg-save");
-    wrap.append(button, list);
+    wrap.append(button);
     open(false);
     document.addEventListener("pointerdown", (event) => wrap.contains(event.target) || open(false));
     wrap.addEventListener("focusout", ({ relatedTarget }) => {
@@ -154,19 +163,47 @@
     return wrap;
   }
 
+  /** A menu of downloads. */
+  function saveMenu(choices) {
+    return menu("save", "Download", () => choices);
+  }
+
+  /** A menu of what a figure or table is cited and copied as; ``draw`` makes the SVG of a live view. */
+  function citeMenu(part, say, state, draw) {
+    const kind = part.matches(".rg-figure") ? "figure" : "table";
+    return menu("Cite", `Cite or copy this ${kind}`, async (button) => {
+      await live.load(["live-cite.js"]);
+      return live.citeChoices(part, kind, (words) => tell(button, words, say), state, draw);
+    });
+  }
+
+  /** Open the menu of a result table in place of the button that stands for it. */
+  function citeTable(table, button) {
+    const said = make("span", "rg-unseen");
+    said.setAttribute("role", "status");
+    const cite = citeMenu(table, (words) => {
+      said.textContent = words;
+    });
+    button.replaceWith(cite, said);
+    cite.firstChild.click();
+  }
+
   async function copy(text) {
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
       const field = make("textarea", "rg-unseen", text);
+      const before = document.activeElement;
       document.body.append(field);
       field.select();
       const done = document.execCommand("copy");
       field.remove();
+      before?.focus({ preventScroll: true });
       return done;
     }
   }
 
-  Object.assign(live, { make, toolButton, makeBar, linkButton, forgetState, fullScreenButton, fileLink, saveMenu });
+  Object.assign(live, { make, toolButton, makeBar, linkButton, fullScreenButton, fileLink, saveMenu });
+  Object.assign(live, { citeMenu, citeTable, copy, forgetState, writeState });
 })(window.reportgenLive);

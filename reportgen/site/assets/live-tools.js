@@ -30,7 +30,9 @@
     offer(data.hasBand, "band", payload.band || "Band", "band", () => plot.refresh("means"));
     const state = () => live.stateOf(plot);
     if (figure.requestFullscreen) bar.append(live.fullScreenButton(figure, (full) => fit(plot, full)));
-    bar.append(saveTool(figure, () => exportView(plot), plot.say), live.linkButton(figure, plot.say, state));
+    const view = () => exportView(plot);
+    bar.append(saveTool(figure, view, plot.say), live.linkButton(figure, plot.say, state));
+    bar.append(live.citeMenu(figure, plot.say, state, async () => (await view()).toSVG()));
     plot.box.append(bar);
     plot.onRefresh = () => {
       reset.hidden = !plot.group.domain;
@@ -56,7 +58,8 @@
     };
     const payload = JSON.parse(figure.querySelector(".rg-payload").textContent);
     const view = () => live.makeView(resolved(live.compiled(payload), figure), null);
-    const bar = live.makeBar(saveTool(figure, view, say), live.linkButton(figure, say));
+    const cite = live.citeMenu(figure, say, undefined, () => view().toSVG());
+    const bar = live.makeBar(saveTool(figure, view, say), live.linkButton(figure, say), cite);
     figure.querySelector(".rg-plot").append(bar, said);
   }
 

@@ -1,6 +1,6 @@
 /* Figures come alive. This script decides when, loads Vega and the other live-*.js once a figure needs
-   them (figures of marks need two small ones only), and makes result tables sortable. Without it a page is
-   complete, only still.
+   them (figures of marks need two small ones only), makes result tables sortable, and lets them be cited.
+   Without it a page is complete, only still.
    Classic scripts: a page opened from disk may load no modules. Data only ever becomes text. */
 (function () {
   "use strict";
@@ -22,6 +22,7 @@
     "plus and minus zoom, Escape shows everything again.";
   const MARK_HINT =
     "Arrow keys read the marks one by one, Enter shows a series alone, Escape shows everything again.";
+  const CITED = ["live-toolbar.js", "live-cite.js"];
   const live = (window.reportgenLive = {});
   const awake = new WeakMap(); // what each unit that was woken promised
   const loading = new Map();
@@ -46,6 +47,8 @@
     for (const name of parts) if (!loading.has(name)) loading.set(name, loaded(name));
     return Promise.all(parts.map((name) => loading.get(name)));
   }
+
+  Object.assign(live, { load, isServed: Boolean(base) && location.protocol !== "file:" });
 
   /** Make a figure, or panels as one, alive; only the first call does something. */
   function wake(unit) {
@@ -143,6 +146,21 @@
     load(["statements.js"]).catch((problem) => console.error(problem.message));
   }
 
+  /** A button below a result table; what it opens is loaded when it is used. */
+  function offerCiting(table) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "rg-tool";
+    button.textContent = "Cite";
+    button.setAttribute("aria-label", "Cite or copy this table");
+    button.addEventListener("click", () =>
+      load(CITED)
+        .then(() => live.citeTable(table, button))
+        .catch((problem) => console.error(problem.message)),
+    );
+    table.querySelector(":scope > .rg-files").append(" ", button);
+  }
+
   /** A cell's place in its column: a number where it has one, otherwise its words; nothing comes last. */
   function sortKey(row, column) {
     const cell = row.cells[column];
@@ -188,6 +206,7 @@
     startMarks();
     startStatements();
     document.querySelectorAll("table.rg-sortable").forEach(makeSortable);
+    document.querySelectorAll(".rg-result:has(> .rg-files)").forEach(offerCiting);
     followAddress();
     window.addEventListener("hashchange", followAddress);
   }

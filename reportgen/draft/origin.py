@@ -1,0 +1,85 @@
+"""What a figure is drawn from, in two short hashes that its SVG file names: of its inputs and its definition.
+
+They hold neither commit nor version: a figure keeps its bytes, and where another version of reportgen draws
+other bytes, the two still have one origin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from html import unescape
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core.cache import get_digest
+from reportgen.figures.text import escape_text
+from reportgen.settings.blocks import AltairSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reportgen.core.model import Figure, ResultTable
+    from reportgen.draft.blocks.plan import PlannedBlock
+    from reportgen.settings.inputs import Source
+
+_DIGITS: Final = 16
+_END: Final = "</svg>"
+_METADATA: Final = re.compile(
+    r"<metadata>reportgen figure=([^<]*) inputs=([0-9a-f]{16}) definition=([0-9a-f]{16})</metadata>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The first 16 hex digits of two SHA-256: of paths and contents of data files, and of settings."""
+
+    inputs: str
+    definition: str
+
+
+def find_origin(planned: PlannedBlock, sources: Mapping[str, Source], shown: Figure | ResultTable) -> Origin:
+    """Find what a figure or table of a block is drawn from.
+
+    Its definition is made of the settings of its block, its sources and its page's benchmark that are not the
+    default ones, so that a setting of a later version changes none, of what the page lets it mark and, where
+    an author's function draws it, of the specification it returns.
+    """
+    files = sorted((file.path, file.sha256) for name in planned.sources for file in sources[name].files)
+    block, benchmark = planned.block, planned.page.front_matter.benchmark
+    settings = [block.settings, *(sources[name].settings for name in planned.sources)]
+    settings += [benchmark] if benchmark else []
+    parts = [block.kind, *(one.model_dump_json(exclude_defaults=True) for one in settings)]
+    parts += [repr(topic) for topic in planned.topics] + [claim.expression for claim in planned.claims]
+    if isinstance(block.settings, AltairSettings):
+        parts.append(get_digest(getattr(shown, "spec", "")))
+    return Origin(_hash(files), _hash(parts))
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:_DIGITS]
+
+
+def name_figure(page: str, figure_id: str) -> str:
+    """Return the name of a figure in its SVG file, such as ``math500/scores``, from its page's path."""
+    return f"{PurePosixPath(page).with_suffix('')}/{figure_id}"
+
+
+def add_metadata(svg: str, name: str, origin: Origin) -> str:
+    """Add to an SVG file what it is drawn from, as its last element."""
+    drawing, end, after = svg.rpartition(_END)
+    words = f"reportgen figure={escape_text(name)} inputs={origin.inputs} definition={origin.definition}"
+    return f"{drawing}<metadata>{words}</metadata>{end}{after}"
+
+
+def read_metadata(svg: str) -> tuple[str, Origin] | None:
+    """Read the name of a figure and its origin from an SVG file; None if it does not say them."""
+    found = _METADATA.search(svg)
+    return (unescape(found[1]), Origin(found[2], found[3])) if found else None
+
+
+def remove_metadata(svg: str) -> str:
+    """Return an SVG file as it was drawn."""
+    return _METADATA.sub("", svg)

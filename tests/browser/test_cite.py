@@ -1,0 +1,356 @@
+"""Citing and copying a figure or a table: the texts that come out, from disk and served, also if refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from example_site import build, made_once, write_small_report
+from playwright.sync_api import expect
+
+from browser.conftest import Site, Tabs, served
+from browser.figure_pages import HOSTILE, results, write_assets, write_page
+from browser.score_pages import NAMES, heat_stack, pairs_stack
+from browser.test_live import figure_of, said, wake
+from reportgen.archive.one_file import write_one_file
+from reportgen.core.model import Cell, ResultTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Locator, Page
+
+pytestmark = pytest.mark.browser
+
+SAVED = "navigator.clipboard.writeText = (text) => Promise.resolve(window.take(text));"
+REFUSED = """navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));
+document.execCommand = () => false;"""
+ADDRESS = "https://example.org/lab/"
+PAGE = "first-benchmark"
+CURVE = "accuracy-during-training"
+TABLE = "final-best-and-average-accuracy"
+NASTY = (
+    r"50% & $x_1$ #3 ~a ^b {c} \input{d}",
+    "a--b ''c'' <d> |e| \"f\" `g`,,",
+    "[0.1]",
+    "* 模型",
+    "=1+1",
+    "plain\u202e\u200b",
+)
+COMMANDS = (
+    r"50\% \& \$x\_1\$ \#3 \textasciitilde{}a \textasciicircum{}b \textbraceleft{}c\textbraceright{}"
+    r" \textbackslash{}input\textbraceleft{}d\textbraceright{}"
+)
+JOINED = (
+    r"a-{}-b '{}'c'{}' \textless{}d\textgreater{} \textbar{}e\textbar{} ''f''"
+    r" \textasciigrave{}g\textasciigrave{},{},"
+)
+NASTY_LATEX = (COMMANDS, JOINED, "{}[0.1]", "{}* 模型", "=1+1", "plain")
+
+
+def write_cited_report(folder: Path) -> Path:
+    """Write the small report, cited and with an address of its own; returns its site."""
+    write_small_report(folder)
+    settings = folder / "mkdocs.yml"
+    citation = "      citation: {title: Small & new, authors: [{name: Ada Lovelace}]}"
+    text = settings.read_text("utf-8").replace("  - reportgen\n", f"  - reportgen:\n{citation}\n")
+    settings.write_text(f"site_url: {ADDRESS}\n{text}", "utf-8")
+    site = build(folder, environment={"SOURCE_DATE_EPOCH": "1790000000"})
+    one_files = write_one_file(site, links="embedded"), write_one_file(site, links="relative")
+    for name, html in zip(("embedded", "relative"), one_files, strict=True):
+        (site / f"{name}.html").write_text(html, "utf-8", newline="\n")
+    write_assets(site / "pages")
+    write_page(site / "pages", "heat", heat_stack(NAMES))
+    write_page(site / "pages", "pairs", pairs_stack(HOSTILE))
+    write_page(site / "pages", "tables", results(), nasty_table())
+    return site
+
+
+def nasty_table() -> ResultTable:
+    """Words that LaTeX or a spreadsheet would take for something else, and cells of several lines."""
+    rows = tuple(
+        (Cell(name), Cell(f"−{n}.5 ± 0.1", -n - 0.5), Cell(f"{n}\n[−0.1, 2.0]", n), Cell("x 10⁻⁴"))
+        for n, name in enumerate(NASTY)
+    )
+    return ResultTable("nasty", "50% of {it}", ("a_b", "score", "against B", "n"), rows, "", "")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The cited report, the same in one file, and pages of marks and of nasty words."""
+    folder = made_once(tmp_path_factory, "cited", write_cited_report)
+    with served(folder) as address:
+        yield Site(folder, address)
+
+
+@pytest.fixture
+def tabs(browser: Browser, site: Site) -> Iterator[Tabs]:
+    """A way to open pages; afterwards each of them must have been clean."""
+    opened = Tabs(browser, site)
+    yield opened
+    opened.close()
+    assert opened.complaints == []
+
+
+def open_menu(part: Locator) -> None:
+    """Open the menu of a figure or table."""
+    part.get_by_role("button", name="Cite or copy this").click()
+    expect(part.get_by_role("button", name="Copy LaTeX table")).to_be_visible()
+
+
+def copy(part: Locator, words: str) -> str:
+    """Choose something from the menu of a figure or table, and return what was copied."""
+    part.page.evaluate("window.copied = new Promise((take) => { window.take = take; }), 0")
+    open_menu(part)
+    part.get_by_role("button", name=f"Copy {words}", exact=True).click()
+    return str(part.page.evaluate("window.copied"))
+
+
+def offers(part: Locator) -> list[str]:
+    """What the menu of a figure or table has."""
+    open_menu(part)
+    return part.locator(".rg-menu:visible button").all_inner_texts()
+
+
+def read_csv(text: str) -> list[list[str]]:
+    """The rows of a CSV text."""
+    return list(csv.reader(io.StringIO(text)))
+
+
+def shown_rows(tab: Page, part: str) -> list[list[str]]:
+    """The words of a table on the page."""
+    read = "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    rows: list[list[str]] = tab.locator(f"#{part} table tr").evaluate_all(read)
+    return rows
+
+
+@pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
+def test_a_figure_is_cited_with_its_address(tabs: Tabs, *, from_server: bool) -> None:
+    """The report's entry with its own key, the figure's title, and the published address of its state."""
+    tab = tabs.open(f"{PAGE}/index", served=from_server, script=SAVED)
+    figure = wake(tab, CURVE)
+    figure.locator(".rg-legend").get_by_role("button", name="new method").click()
+    entry = copy(figure, "BibTeX")
+    expect(said(figure)).to_have_text("BibTeX copied")
+    assert entry == (
+        f"@misc{{lovelace2026small-{CURVE},\n"
+        "  author = {Lovelace, Ada},\n"
+        "  title = {{Small \\& new}},\n"
+        "  year = {2026},\n"
+        "  note = {Figure ``Accuracy during training''},\n"
+        f"  url = {{{ADDRESS}{PAGE}/#{CURVE}~series=new%20method}},\n"
+        "}\n"
+    )
+    assert copy(figure, "link to this figure") == f"{tab.url}#{CURVE}~series=new%20method"
+    table = tab.locator(f"#{TABLE}")
+    entry = copy(table, "BibTeX")
+    assert "note = {Table ``Final, best and average accuracy''}" in entry
+    assert f"url = {{{ADDRESS}{PAGE}/#{TABLE}}}" in entry
+    expect(table.get_by_role("status")).to_have_text("BibTeX copied")
+
+
+def test_a_version_is_cited_where_it_stands(browser: Browser, site: Site) -> None:
+    """On the site that the report names, the address is that of the page at hand, as below /v/1.0/."""
+    context = browser.new_context()
+    context.add_init_script(SAVED)
+
+    def answer(route: object, request: object) -> None:
+        path = request.url.removeprefix(f"{ADDRESS}v/1.0/")  # type: ignore[attr-defined]
+        file = site.folder / (path.partition("#")[0] or "index.html")
+        route.fulfill(path=file / "index.html" if file.is_dir() else file)  # type: ignore[attr-defined]
+
+    context.route(f"{ADDRESS}v/1.0/**", answer)
+    context.route(f"{ADDRESS}versions.js", lambda route: route.fulfill(body=""))
+    tab = context.new_page()
+    tab.goto(f"{ADDRESS}v/1.0/{PAGE}/")
+    assert f"url = {{{ADDRESS}v/1.0/{PAGE}/#{TABLE}}}" in copy(tab.locator(f"#{TABLE}"), "BibTeX")
+    context.close()
+
+
+def test_without_an_address_the_note_says_it_all(tabs: Tabs) -> None:
+    """The report in one file knows no published address; a report without authors offers no BibTeX."""
+    tab = tabs.open("relative", script=SAVED)
+    entry = copy(tab.locator(f"#{PAGE}--{TABLE}"), "BibTeX")
+    assert "note = {Table ``Final, best and average accuracy''}" in entry
+    assert PAGE not in re.sub(r"@misc\{.*", "", entry)
+    tab = tabs.open("pages/tables", script=SAVED)
+    everything = ["Copy link to this table", "Copy CSV", "Copy LaTeX table"]
+    assert offers(tab.locator("#results")) == everything
+
+
+def test_a_server_gives_the_files_themselves(tabs: Tabs) -> None:
+    """CSV and SVG are those that can be downloaded, to the byte."""
+    tab = tabs.open(f"{PAGE}/index", served=True, script=SAVED)
+    figure, folder = wake(tab, CURVE), tabs.site.folder / "figures" / PAGE
+    assert copy(figure, "CSV") == (folder / f"{CURVE}.csv").read_text("utf-8")
+    assert copy(figure, "SVG") == (folder / f"{CURVE}.svg").read_text("utf-8")
+    expect(said(figure)).to_have_text("SVG copied")
+    assert copy(tab.locator(f"#{TABLE}"), "CSV") == (folder / f"{TABLE}.csv").read_text("utf-8")
+
+
+def test_a_disk_gives_what_is_shown(tabs: Tabs) -> None:
+    """A browser does not let a page of the disk read files: table and live view are copied, which is said."""
+    tab = tabs.open(f"{PAGE}/index", script=SAVED)
+    figure = wake(tab, CURVE)
+    rows = [[cell.replace("−", "-") for cell in row] for row in shown_rows(tab, CURVE)]
+    assert read_csv(copy(figure, "CSV")) == rows
+    expect(said(figure)).to_have_text("CSV of the table as shown copied")
+    picture = copy(figure, "SVG")
+    assert picture.startswith("<svg")
+    assert "Accuracy during training" in picture
+    expect(said(figure)).to_have_text("SVG of the figure as shown copied")
+
+
+@pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
+def test_one_file_gives_the_files_that_it_holds(browser: Browser, site: Site, *, from_server: bool) -> None:
+    """Embedded files are read where they stand; no request is made that the policy would refuse."""
+    tabs = Tabs(browser, site)
+    tab = tabs.open("embedded", served=from_server, script=SAVED)
+    figure, folder = wake(tab, f"{PAGE}--{CURVE}"), site.folder / "figures" / PAGE
+    assert copy(figure, "CSV") == (folder / f"{CURVE}.csv").read_text("utf-8")
+    assert copy(figure, "SVG") == (folder / f"{CURVE}.svg").read_text("utf-8")
+    assert f"\\label{{tab:{PAGE}--{CURVE}}}" in copy(figure, "LaTeX table")
+    tab = tabs.open("relative", served=from_server, script=SAVED)
+    figure = wake(tab, f"{PAGE}--{CURVE}")
+    assert read_csv(copy(figure, "CSV"))[0] == shown_rows(tab, f"{PAGE}--{CURVE}")[0]
+    tabs.close()
+    assert [one for one in tabs.complaints if "request to another place: data:" not in one] == []
+
+
+def test_a_latex_table_has_the_numbers_as_shown(tabs: Tabs) -> None:
+    """Rules of booktabs, names left, numbers right, in the order that the reader chose."""
+    tab = tabs.open("pages/tables", script=SAVED)
+    table = tab.locator("#results")
+    tab.get_by_role("button", name="final").click()
+    assert copy(table, "LaTeX table") == (
+        "% Needs \\usepackage{booktabs}.\n"
+        "\\begin{table}\n"
+        "  \\centering\n"
+        "  \\caption{Results}\n"
+        "  \\label{tab:results}\n"
+        "  \\begin{tabular}{lrr}\n"
+        "  \\toprule\n"
+        "  series & final & mean \\\\\n"
+        "  \\midrule\n"
+        "  MEL & 0.84 $\\pm$ 0.01 &  \\\\\n"
+        "  GRPO & 0.82 $\\pm$ 0.01 & 0.30 \\\\\n"
+        "  PPO & 0.79 $\\pm$ 0.01 & 0.20 \\\\\n"
+        "  \\bottomrule\n"
+        "  \\end{tabular}\n"
+        "\\end{table}\n"
+    )
+
+
+def test_latex_shows_every_character_for_itself(tabs: Tabs) -> None:
+    """Nothing in a name is a command, and no character joins with the next one."""
+    tab = tabs.open("pages/tables", script=SAVED)
+    text = copy(tab.locator("#nasty"), "LaTeX table")
+    assert text.startswith("% Needs \\usepackage{booktabs}, and XeLaTeX or LuaLaTeX with a font")
+    assert "\\caption{50\\% of \\textbraceleft{}it\\textbraceright{}}" in text
+    assert "\\begin{tabular}{lrrl}" in text
+    assert "a\\_b & score & against B & n \\\\" in text
+    for number, name in enumerate(NASTY_LATEX):
+        lines = f"\\begin{{tabular}}[t]{{@{{}}r@{{}}}}{number}\\\\ {{}}[$-$0.1, 2.0]\\end{{tabular}}"
+        assert f"  {name} & $-${number}.5 $\\pm$ 0.1 & {lines} & x 10$^{{-4}}$ \\\\\n" in text
+
+
+def test_a_copied_table_holds_no_formula(tabs: Tabs) -> None:
+    """As in the files that a build writes: a name is not run, and numbers are numbers."""
+    tab = tabs.open("pages/tables", script=SAVED)
+    rows = read_csv(copy(tab.locator("#nasty"), "CSV"))
+    assert [row[0] for row in rows[1:]] == [*NASTY[:4], "'=1+1", NASTY[5]]
+    assert rows[1][2] == "0\n[−0.1, 2.0]"
+
+
+@pytest.mark.parametrize("from_server", [False, True], ids=["file", "http"])
+def test_figures_of_marks_can_be_cited(tabs: Tabs, *, from_server: bool) -> None:
+    """They have no live view, so a page of the disk offers no SVG; the download is there."""
+    tab = tabs.open("pages/heat", served=from_server, script=SAVED)
+    figure = figure_of(tab, "problems-map")
+    figure.hover()
+    assert ("Copy SVG" in offers(figure)) is from_server
+    tab.keyboard.press("Escape")
+    assert copy(figure, "link to this figure").endswith("#problems-map")
+    assert "\\label{tab:problems-map}" in copy(figure, "LaTeX table")
+    assert bool(copy(figure, "CSV"))
+    expect(said(figure)).to_have_text("CSV copied" if from_server else "CSV of the table as shown copied")
+
+
+def test_what_is_refused_can_be_copied_by_hand(tabs: Tabs) -> None:
+    """The text stands in a box, selected; Escape closes it and gives the focus back."""
+    tab = tabs.open(f"{PAGE}/index", served=True, script=REFUSED)
+    table = tab.locator(f"#{TABLE}")
+    open_menu(table)
+    table.get_by_role("button", name="Copy BibTeX").click()
+    box = tab.get_by_role("dialog", name="BibTeX")
+    expect(box).to_be_visible()
+    selected = "document.activeElement.value.slice(document.activeElement.selectionStart)"
+    assert str(tab.evaluate(selected)).startswith("@misc{lovelace2026small-")
+    assert Axe().run(tab).response["violations"] == []
+    tab.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    expect(table.get_by_role("button", name="Cite or copy this table")).to_be_focused()
+    expect(table.get_by_role("status")).to_have_text("")
+
+
+def test_the_menu_works_by_keys(tabs: Tabs) -> None:
+    """Enter opens it on its first entry; Escape closes it; a copy gives the focus back and is announced."""
+    tab = tabs.open(f"{PAGE}/index", script=SAVED)
+    for name, kind in ((CURVE, "figure"), (TABLE, "table")):
+        part = tab.locator(f"#{name}")
+        if kind == "figure":
+            wake(tab, CURVE)
+        button = part.get_by_role("button", name=f"Cite or copy this {kind}")
+        button.focus()
+        tab.keyboard.press("Enter")
+        expect(part.get_by_role("button", name="Copy BibTeX")).to_be_focused()
+        tab.keyboard.press("Escape")
+        expect(button).to_be_focused()
+        expect(button).to_have_attribute("aria-expanded", "false")
+        tab.keyboard.press("Enter")
+        tab.keyboard.press("Enter")
+        expect(part.get_by_role("status")).to_have_text("BibTeX copied")
+        expect(button).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(tabs: Tabs, width: int, scheme: str) -> None:
+    """Open menus have names and contrast, and fit the screen."""
+    tab = tabs.open(f"{PAGE}/index", served=True, width=width, scheme=scheme)
+    figure = wake(tab, CURVE)
+    for part in (figure, tab.locator(f"#{TABLE}")):
+        open_menu(part)
+        found = Axe().run(tab).response["violations"]
+        assert not found, json.dumps(found)[:2000]
+        box = part.locator(".rg-menu:visible").bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        tab.keyboard.press("Escape")
+
+
+def test_without_javascript_files_and_bibtex_are_there(tabs: Tabs) -> None:
+    """Links to the files, and the report's entry at the end of the page; no button that would do nothing."""
+    tab = tabs.open(f"{PAGE}/index", javascript=False)
+    tab.get_by_text("Data table").click()
+    links = tab.locator(f"#{CURVE} .rg-files").get_by_role("link")
+    assert links.all_inner_texts() == ["CSV", "SVG", "Vega-Lite"]
+    tab.get_by_text("Cite this report").click()
+    expect(tab.locator(".rg-citation pre")).to_contain_text("@misc{lovelace2026small,")
+    expect(tab.get_by_role("button", name="Cite")).to_have_count(0)
+
+
+def test_the_script_comes_only_when_it_is_used(tabs: Tabs) -> None:
+    """A reader who cites nothing pays for a button."""
+    tab = tabs.open(f"{PAGE}/index", served=True)
+    wake(tab, CURVE)
+    assert not [one for one in tabs.requests if one.endswith("live-cite.js")]
+    open_menu(tab.locator(f"#{TABLE}"))
+    assert len([one for one in tabs.requests if one.endswith("live-cite.js")]) == 1
