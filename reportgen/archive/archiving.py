@@ -20,18 +20,16 @@ from reportgen.archive.crate import describe_crate
 from reportgen.archive.one_file import ONE_FILE, write_one_file
 from reportgen.archive.packing import Packed, hash_members, write_archive
 from reportgen.archive.provenance import NAME as PROVENANCE
-from reportgen.archive.provenance import InputFiles, describe_provenance
+from reportgen.archive.provenance import describe_provenance, read_record
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder, make_temporary_folder, replace_file
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_data_boundary
-from reportgen.draft.describing import freeze_source
 from reportgen.review.git import find_repository
-from reportgen.site.checking import draft_report
 from reportgen.site.citation import CitedReport, find_cited_report, format_bibtex, format_cff, format_zenodo
 from reportgen.site.describe import SETTINGS, TABLE, TOOL, write_frozen
 from reportgen.site.manifest import check_unchanged, find_provenance
-from reportgen.site.outputs import list_figure_files
+from reportgen.site.manifest import read_record as read_last_record
 from reportgen.site.publishing import collect_warnings, load_configuration, publish
 
 if TYPE_CHECKING:
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.archive.crate import PackedFile
+    from reportgen.archive.provenance import ReportRecord
     from reportgen.draft.report import Report
     from reportgen.site.manifest import Provenance
 
@@ -65,7 +64,7 @@ class _Archiving:
 
     config: MkDocsConfig
     root: Path
-    report: Report
+    record: ReportRecord
     provenance: Provenance
     data_dir: str
     cited: CitedReport | None
@@ -76,22 +75,24 @@ class _Archiving:
     def list_data(self) -> Iterator[Member]:
         """List the data as the options ask for them."""
         if self.options.data == "all":
-            yield from list_data_files(self.root, self.report)
+            yield from list_data_files(self.root, self.record)
         elif self.options.data == "frozen":
             yield from self._freeze_data()
 
     def _freeze_data(self) -> Iterator[Member]:
         """Freeze each source to a folder of its name, where blocks find it."""
+        from reportgen.draft.describing import freeze_source  # noqa: PLC0415 - imports the database
+
         hashes, cache = FileHashes(cache_folder(self.root)), Cache(cache_folder(self.root))
         boundary = find_data_boundary(self.root, self.data_dir)
-        for name, source in self.report.sources.items():
-            place = self.root / source.location.file
+        for source in self.record.sources:
+            place = self.root / source.place
             path = place.parent if place.name == SETTINGS else place
             frozen = freeze_source(path, self.root, TOOL, hashes, cache, boundary=boundary)
-            folder = self.scratch / name
+            folder = self.scratch / source.name
             write_frozen(frozen, folder)
             for file in (TABLE, SETTINGS):
-                yield Member(f"{self.data_dir}/{name}/{file}", folder / file)
+                yield Member(f"{self.data_dir}/{source.name}/{file}", folder / file)
 
     def list_outputs(self, warn: Callable[[str], None]) -> Iterator[Member]:
         """List the report in one file and as numbers, and the files of its figures and tables."""
@@ -99,7 +100,7 @@ class _Archiving:
         one_file = write_one_file(site, live=self.options.is_live, links="relative", warn=warn)
         yield Member(ONE_FILE, one_file.encode())
         yield Member("report.json", site / "report.json")
-        for path, _ in list_figure_files(self.report):
+        for path in self.record.list_outputs():
             yield Member(path, site / path)
 
     def list_texts(self) -> Iterator[Member]:
@@ -175,10 +176,9 @@ def archive_report(
     ReportError with every problem: the report's own, files that cannot be packed or look like credentials;
     nothing is written then. With strict options, warnings and files that are not committed are errors.
     """
-    _build(config_file, options, progress, warn)
-    archiving = _open(config_file, options)
+    archiving = _open(config_file, _build(config_file, options, progress, warn), options)
     members = [
-        *list_project_files(archiving.config, archiving.root, archiving.report),
+        *list_project_files(archiving.config, archiving.root, archiving.record),
         *archiving.list_data(),
     ]
     problems = [*check_members(members, archiving.root)]
@@ -225,15 +225,27 @@ def write_report_file(
 
 def _build(
     config_file: Path, options: Options, progress: Callable[[int, int], None], warn: Callable[[str], None]
-) -> None:
-    if not check_unchanged(config_file, strict=options.is_strict):
-        publish(config_file, strict=options.is_strict, progress=progress, warn=warn)
+) -> ReportRecord:
+    """Build the site if it is not up to date, and return what was recorded of the report."""
+    if check_unchanged(config_file, strict=options.is_strict):
+        last = read_last_record(config_file.resolve().parent)
+        if last is not None:
+            return read_record(last)
+    from reportgen.archive.recording import record_report  # noqa: PLC0415 - imports the drafting
+
+    recorded: list[bytes] = []
+
+    def record(report: Report) -> bytes:
+        recorded.append(record_report(report))
+        return recorded[0]
+
+    publish(config_file, strict=options.is_strict, progress=progress, warn=warn, record=record)
+    return read_record(recorded[0])
 
 
-def _open(config_file: Path, options: Options) -> _Archiving:
+def _open(config_file: Path, record: ReportRecord, options: Options) -> _Archiving:
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
-    report, _ = draft_report(config_file, progress=lambda _done, _all: None)
     root = config_file.resolve().parent
     provenance = find_provenance(root)
     cited = find_cited_report(plugin.settings, config, root)
@@ -246,7 +258,7 @@ def _open(config_file: Path, options: Options) -> _Archiving:
     return _Archiving(
         config,
         root,
-        report,
+        record,
         provenance,
         plugin.settings.data_dir,
         cited,
@@ -280,10 +292,10 @@ def _describe(
     archiving: _Archiving, members: Mapping[str, PackedFile], outputs: Mapping[str, PackedFile]
 ) -> str:
     """Write ``provenance.json``."""
-    report = archiving.report
+    record = archiving.record
     inputs = {path: file.sha256 for path, file in members.items()}
     # Whatever of them the archive has, figures were drawn from these.
-    inputs |= {file.path: file.sha256 for source in report.sources.values() for file in source.files}
+    inputs |= {path: sha256 for source in record.sources for path, sha256 in source.files.items()}
     hashes = {path: file.sha256 for path, file in outputs.items()}
     commit, data, modified = archiving.provenance, archiving.options.data, archiving.is_modified
-    return describe_provenance(report, commit, InputFiles(inputs), hashes, data=data, modified=modified)
+    return describe_provenance(record, commit, inputs, hashes, data=data, modified=modified)
