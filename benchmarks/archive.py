@@ -2,8 +2,8 @@
 
     python benchmarks/archive.py [--times 5]
 
-The build draws nothing anew: it finds all in the cache and writes the site. Before each archive the site is up
-to date, as after ``reportgen build``. Ratios are what counts, see ``build.py``.
+The build draws nothing anew: it finds all in the cache and writes the site. Before each archive the site is
+up to date, as after ``reportgen build``. Ratios are what counts, see ``build.py``.
 """
 
 from __future__ import annotations

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import hashlib
+import json
+import platform
 import random
 import shutil
 import stat
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +68,54 @@ def test_the_same_report_gives_the_same_archive_elsewhere(root: Path, packed: Pa
     with zipfile.ZipFile(target) as again, zipfile.ZipFile(packed) as first:
         assert again.read(intact.MANIFEST) == first.read(intact.MANIFEST)
     assert hashlib.sha256(first_manifest(packed)).hexdigest() in done.stdout
+
+
+def test_what_wrote_an_archive_is_no_part_of_its_files(packed: Path, tmp_path: Path) -> None:
+    """Python, system and packages are the zip file's comment, and verify prints them."""
+    with zipfile.ZipFile(packed) as file:
+        written = json.loads(file.comment)
+        texts = [file.read(name) for name in ("provenance.json", "ro-crate-metadata.json", "README.txt")]
+    assert written["python"] == platform.python_version()
+    assert written["packages"]["numpy"] == version("numpy")
+    assert not [text for text in texts if platform.python_version().encode() in text]
+    assert f"Written with: Python {platform.python_version()}, " in invoke("verify", packed)[1]
+    code, text = invoke("verify", unpack(packed, tmp_path / "there"))
+    assert code == 0
+    assert "Written with" not in text
+
+
+@pytest.mark.parametrize("comment", [b"", b"{", b"[1]", b'{"packages": 1}', b"\xff", b"[" * 60_000])
+def test_another_comment_is_left_out(packed: Path, tmp_path: Path, comment: bytes) -> None:
+    """It is anybody's: verify says nothing of it."""
+    path = tmp_path / "report.zip"
+    shutil.copy(packed, path)
+    with zipfile.ZipFile(path, "a") as file:
+        file.comment = comment
+    code, text = invoke("verify", path)
+    assert code == 0
+    assert "Written with" not in text
+
+
+def test_verify_py_runs_with_an_old_python() -> None:
+    """Its grammar is that of Python 3.8, and it imports nothing that is not in every Python since."""
+    source = Path(intact.__file__).read_text("utf-8")
+    tree = ast.parse(source, feature_version=(3, 8))
+    imported = {one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
+    imported |= {name.name for one in ast.walk(tree) if isinstance(one, ast.Import) for name in one.names}
+    assert imported <= {
+        *(
+            "__future__",
+            "collections.abc",
+            "hashlib",
+            "pathlib",
+            "re",
+            "stat",
+            "sys",
+            "typing",
+            "zipfile",
+            "zlib",
+        )
+    }
 
 
 def first_manifest(path: Path) -> bytes:

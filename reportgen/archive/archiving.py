@@ -20,7 +20,7 @@ from reportgen.archive.crate import describe_crate
 from reportgen.archive.one_file import ONE_FILE, write_one_file
 from reportgen.archive.packing import Packed, hash_members, write_archive
 from reportgen.archive.provenance import NAME as PROVENANCE
-from reportgen.archive.provenance import describe_provenance, read_record
+from reportgen.archive.provenance import describe_environment, describe_provenance, read_record
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder, make_temporary_folder, replace_file
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
@@ -201,7 +201,8 @@ def archive_report(
     last = Member(CRATE, crate.encode())
     # Of two with one path, such as data that are content, too, the later one.
     packed = {one.path: one for one in (*members, *outputs, *texts, last)}
-    return write_archive(target, packed.values(), files | hash_members([last]), date, progress=progress)
+    hashes, environment = files | hash_members([last]), describe_environment()
+    return write_archive(target, packed.values(), hashes, date, environment=environment, progress=progress)
 
 
 def write_report_file(

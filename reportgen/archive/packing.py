@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.archive import intact
 from reportgen.archive.crate import PackedFile
@@ -71,11 +72,13 @@ def write_archive(
     files: Mapping[str, PackedFile],
     date: str,
     *,
+    environment: Mapping[str, Any],
     progress: Callable[[int, int], None],
 ) -> Packed:
     """Write an archive of members, whose sizes and hashes are known, in place of what ``target`` was.
 
-    All times in it are midnight of ``date`` (``2026-11-20``, or empty). ``progress`` is called with the
+    All times in it are midnight of ``date`` (``2026-11-20``, or empty). ``environment``, what it was written
+    with, becomes the zip file's comment, which the manifest does not cover. ``progress`` is called with the
     number of bytes packed and of all. Raises a ReportError if a file changes meanwhile.
     """
     manifest = "".join(f"{one.sha256}  {path}\n" for path, one in sorted(files.items())).encode()
@@ -90,6 +93,7 @@ def write_archive(
                 done += files[member.path].size
                 progress(done, whole)
             packed.writestr(_make_info(intact.MANIFEST, moment), manifest)
+            packed.comment = json.dumps(environment, sort_keys=True).encode()
         Path(name).chmod(0o644)
         Path(name).replace(target)
     finally:

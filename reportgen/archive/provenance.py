@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import platform
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,7 +75,6 @@ def describe_provenance(
     value = {
         "format": FORMAT,
         "generator": {"name": "reportgen", "version": __version__},
-        "packages": _list_packages(),
         "commit": commit.commit or None,
         "date": commit.date or None,
         "modified": modified,
@@ -106,18 +106,19 @@ def hash_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return hashlib.sha256(json.dumps(cells, ensure_ascii=False).encode()).hexdigest()
 
 
-def _list_packages() -> dict[str, str]:
-    """Return the versions of the packages that a build imports.
+def describe_environment() -> dict[str, Any]:
+    """Describe what writes an archive: versions of Python, the system and the packages that a build imports.
 
-    Not of Python and the system: the same report gives the same archive on others.
+    It is no part of the archive's files: the same report gives the same ones elsewhere.
     """
-    found = {}
+    packages = {}
     for line in requires("mkdocs-reportgen") or []:
         name = re.split(r"[^A-Za-z0-9_.-]", line)[0]
         with suppress(PackageNotFoundError):  # for another Python
             if "extra ==" not in line:
-                found[name] = version(name)
-    return found
+                packages[name] = version(name)
+    system = f"{platform.system()} {platform.machine()}"
+    return {"python": platform.python_version(), "system": system, "packages": packages}
 
 
 @functools.cache

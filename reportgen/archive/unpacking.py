@@ -25,11 +25,15 @@ _CHUNK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OpenedArchive:
-    """An archive, packed or unpacked; ``names`` are paths of files, ``sizes`` in bytes."""
+    """An archive, packed or unpacked; ``sizes`` are those of its files in bytes, by path.
+
+    ``comment`` is that of the zip file, which an unpacked archive has no more.
+    """
 
     name: str
     sizes: Mapping[str, int]
     open_file: Callable[[str], IO[bytes]]
+    comment: bytes = b""
 
     def read(self, name: str) -> bytes:
         """Read a whole file; raise a ReportError if it is missing, damaged or too large to be ours."""
@@ -90,6 +94,6 @@ def open_archive(path: Path) -> Iterator[OpenedArchive]:
             if problems:
                 raise make_error(path.name, problems[0], "It was not written by reportgen archive")
             sizes = {name: one.file_size for name, one in sorted(members.items())}
-            yield OpenedArchive(path.name, sizes, lambda name: file.open(members[name]))
+            yield OpenedArchive(path.name, sizes, lambda name: file.open(members[name]), file.comment)
     except intact.READING_ERRORS as error:
         raise make_error(path.name, f"this is no whole zip file ({error})", "Fetch it again") from error
