@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import pytest
 from command_line import run
 from made_archives import REPORT, archive, commit, git, invoke, pack, read_provenance, unpack
-from made_projects import RUNS, SETTINGS, share_cache, write_file, write_report
+from made_projects import RUNS, SETTINGS, files_below, share_cache, write_file, write_report
 
 from reportgen.archive import intact
 from reportgen.archive.contents import Member
-from reportgen.archive.packing import hash_members
+from reportgen.archive.packing import hash_members, make_wheel
 from reportgen.core.errors import ReportError
 
 if TYPE_CHECKING:
@@ -281,6 +281,40 @@ def test_the_site_can_be_packed_too(root: Path) -> None:
     whole = archive(root, "site.zip", "--site")
     with zipfile.ZipFile(whole) as file:
         assert {"site/index.html", "site/.nojekyll", "site/report.json"} <= set(file.namelist())
+
+
+def test_the_tool_can_be_packed_too(root: Path, tmp_path: Path) -> None:
+    """As a wheel that pip installs without network, the same each time."""
+    folder = unpack(archive(root, "tool.zip", "--tool"), tmp_path / "there")
+    (wheel,) = folder.glob("*.whl")
+    assert make_wheel() == (wheel.name, wheel.read_bytes())
+    assert "pip install --no-index --no-deps mkdocs_reportgen-*.whl" in (folder / "README.txt").read_text()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
+    python = tmp_path / "new/bin/python"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install"]
+    subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", wheel], check=True)
+    script = "import reportgen.archive.intact, reportgen.site_templates as theme; print(*theme.__path__)"
+    done = subprocess.run([python, "-I", "-c", script], check=True, capture_output=True, text=True)
+    theme = Path(done.stdout.strip())
+    assert theme.is_relative_to(tmp_path / "new")
+    assert files_below(theme).keys() >= {"main.html", "archive/report.html"}
+
+
+def test_a_rebuild_uses_the_packed_tool(root: Path, tmp_path: Path) -> None:
+    """And not that of the Python that is named."""
+    path = archive(root, "tool.zip", "--tool")
+    code, text = invoke("verify", path, "--level", "rebuild", "--python", sys.executable)
+    assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
+    folder = unpack(path, tmp_path / "there")
+    (wheel,) = folder.glob("*.whl")
+    members = files_below(unpack(wheel, tmp_path / "wheel"))
+    with zipfile.ZipFile(wheel, "w") as file:
+        for member, data in members.items():
+            text = b"raise SystemExit('by the wheel')"
+            file.writestr(member, text if member == "reportgen/__main__.py" else data)
+    code, text = invoke("verify", folder, "--level", "rebuild", "--python", sys.executable)
+    assert code == 2
+    assert "it cannot be built: by the wheel" in text
 
 
 def test_an_archive_is_a_state_for_a_review(root: Path, packed: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from reportgen.archive.contents import (
 from reportgen.archive.crate import NAME as CRATE
 from reportgen.archive.crate import describe_crate
 from reportgen.archive.one_file import ONE_FILE, write_one_file
-from reportgen.archive.packing import Packed, hash_members, write_archive
+from reportgen.archive.packing import Packed, hash_members, make_wheel, write_archive
 from reportgen.archive.provenance import NAME as PROVENANCE
 from reportgen.archive.provenance import describe_environment, describe_provenance, read_record
 from reportgen.core import __version__
@@ -54,6 +54,7 @@ class Options:
     version: str | None = None
     allowed: tuple[str, ...] = ()
     has_site: bool = False
+    has_tool: bool = False
     is_live: bool = True
     is_strict: bool = False
 
@@ -112,6 +113,8 @@ class _Archiving:
         if self.cited:
             yield Member("CITATION.cff", format_cff(self.cited).encode())
             yield Member(".zenodo.json", format_zenodo(self.cited).encode())
+        if self.options.has_tool:
+            yield Member(*make_wheel())
         if self.options.has_site:
             site = Path(self.config.site_dir)
             for path in sorted(path for path in site.rglob("*") if path.is_file()):
@@ -126,7 +129,10 @@ class _Archiving:
             "none": "",
         }[self.options.data]
         there = f"  data/                  {data}\n" if data else ""
-        return _README.format(title=title, rule="=" * len(title), version=__version__, data=there, cite=cite)
+        tool = f"reportgen {__version__}"
+        if self.options.has_tool:
+            tool += ", which is here:\npip install --no-index --no-deps mkdocs_reportgen-*.whl"
+        return _README.format(title=title, rule="=" * len(title), tool=tool, data=there, cite=cite)
 
 
 _README: Final = """\
@@ -138,8 +144,9 @@ Read it: open report.html in a browser. It is the whole report in one file and n
 Check it: python3 verify.py says whether every file is as it was written; so does
 sha256sum -c manifest-sha256.txt. "reportgen verify" also says which of its statements still hold.
 
-Build it again: with Python 3.11 or newer, install requirements.txt and reportgen {version}, and run
-reportgen build in this folder.
+Build it again: with Python 3.11 or newer, install requirements.txt, which needs a package index, and
+{tool}.
+Then run reportgen build in this folder.
 
   report.html            the report
   report.json            its numbers, statements and sources

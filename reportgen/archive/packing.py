@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import tempfile
 import zipfile
+from base64 import urlsafe_b64encode
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import distributions
+from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.archive import intact
 from reportgen.archive.crate import PackedFile
+from reportgen.core import __version__
 from reportgen.core.errors import ReportError, make_error
 
 if TYPE_CHECKING:
@@ -115,6 +120,48 @@ def _write_member(packed: zipfile.ZipFile, member: Member, known: PackedFile, mo
             entry.write(chunk)
     if digest.hexdigest() != known.sha256:
         raise _make_changed_error(member.path)
+
+
+_WHEEL: Final = """\
+Wheel-Version: 1.0
+Generator: reportgen
+Root-Is-Purelib: true
+Tag: py3-none-any
+"""
+
+
+def make_wheel() -> tuple[str, bytes]:
+    """Make the wheel of this reportgen from its installed files; returns its name and bytes.
+
+    It need not have been installed from a wheel. Members are not deflated, so that the same files give the
+    same bytes with every Python.
+    """
+    # A checkout may have metadata of its own, which setuptools left there.
+    found = ((one, one.read_text("METADATA")) for one in distributions(name="mkdocs-reportgen"))
+    installed, described = next((one, text) for one, text in found if text)
+    name = f"mkdocs_reportgen-{__version__}"
+    about = f"{name}.dist-info"
+    content = {
+        f"{about}/METADATA": described.encode(),
+        f"{about}/WHEEL": _WHEEL.encode(),
+        f"{about}/entry_points.txt": (installed.read_text("entry_points.txt") or "").encode(),
+    }
+    for one in installed.files or ():
+        if "licenses" in one.parts:
+            content[f"{about}/licenses/{one.name}"] = one.read_binary()
+    theme = Path(str(resource_files("reportgen.site_templates")))
+    for folder, below in ((Path(__file__).parents[1], "reportgen"), (theme, "reportgen/site_templates")):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                content[f"{below}/{path.relative_to(folder).as_posix()}"] = path.read_bytes()
+    hashes = {path: urlsafe_b64encode(hashlib.sha256(data).digest()) for path, data in content.items()}
+    lines = [f"{path},sha256={hashes[path].decode().rstrip('=')},{len(content[path])}\n" for path in content]
+    content[f"{about}/RECORD"] = "".join([*lines, f"{about}/RECORD,,\n"]).encode()
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as wheel:
+        for path, data in content.items():
+            wheel.writestr(_make_info(path, _FIRST_DATE), data, zipfile.ZIP_STORED)
+    return f"{name}-py3-none-any.whl", stream.getvalue()
 
 
 def _make_info(path: str, moment: str) -> zipfile.ZipInfo:

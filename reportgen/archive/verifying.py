@@ -173,7 +173,7 @@ def _leave_out_code(page: Path) -> None:
 def _check_rebuild(path: Path, python: Path | None) -> _Finding:
     """Build the site of an archive with the Python of the user's choice, and compare its figures.
 
-    Unlike all other levels, it runs what the archive holds.
+    Unlike all other levels, it runs what the archive holds, also its reportgen, if that is there.
     """
     if python is None:
         step = "Make a virtual environment with the archive's requirements.txt, and name it with --python"
@@ -185,6 +185,11 @@ def _check_rebuild(path: Path, python: Path | None) -> _Finding:
     moment = str(int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp())) if date else "0"
     command = [str(python), "-P", "-m", "reportgen", "build", "--force", "-f", str(folder / _CONFIG)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": moment, "REPORTGEN_CACHE_DIR": str(folder / ".cache")}
+    for wheel in folder.glob("mkdocs_reportgen-*.whl"):
+        with open_archive(wheel) as tool:
+            (folder / ".tool").mkdir()
+            tool.unpack(folder / ".tool")
+        environment["PYTHONPATH"] = str(folder / ".tool")
     done = subprocess.run(  # noqa: S603 - the user's own Python
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False,
         timeout=_LONGEST_REBUILD,
