@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -11,6 +12,7 @@ from reportgen.archive import intact
 from reportgen.archive.contents import (
     Member,
     check_members,
+    check_size,
     find_secrets,
     list_data_files,
     list_project_files,
@@ -18,7 +20,7 @@ from reportgen.archive.contents import (
 from reportgen.archive.crate import NAME as CRATE
 from reportgen.archive.crate import describe_crate
 from reportgen.archive.one_file import ONE_FILE, write_one_file
-from reportgen.archive.packing import Packed, hash_members, make_wheel, write_archive
+from reportgen.archive.packing import FileChangedError, Packed, hash_members, make_wheel, write_archive
 from reportgen.archive.provenance import NAME as PROVENANCE
 from reportgen.archive.provenance import describe_environment, describe_provenance, read_record
 from reportgen.core import __version__
@@ -181,21 +183,32 @@ def archive_report(
 
     ``progress`` is called with what is done and the whole, while drawing and while packing. Raises a
     ReportError with every problem: the report's own, files that cannot be packed or look like credentials;
-    nothing is written then. With strict options, warnings and files that are not committed are errors.
+    nothing is written then. With strict options, warnings and files that are not committed are errors. If a
+    file changes meanwhile, the report is archived as it is now; if one does again, that is an error.
     """
+    with suppress(FileChangedError):
+        return _archive(config_file, target, options, progress, warn)
+    return _archive(config_file, target, options, progress, warn)
+
+
+def _archive(
+    config_file: Path,
+    target: Path,
+    options: Options,
+    progress: Callable[[int, int], None],
+    warn: Callable[[str], None],
+) -> Packed:
     archiving = _open(config_file, _build(config_file, options, progress, warn), options)
-    members = [
-        *list_project_files(archiving.config, archiving.root, archiving.record),
-        *archiving.list_data(),
-    ]
+    data = [*archiving.list_data()]
+    members = [*list_project_files(archiving.config, archiving.root, archiving.record), *data]
     problems = [*check_members(members, archiving.root)]
     if not any(one.severity is Severity.ERROR for one in problems):
         problems += find_secrets(members, options.allowed)
     problems += _check_commit(archiving)
     if any(one.severity is Severity.ERROR for one in problems) or (options.is_strict and problems):
         raise ReportError(*problems)
-    for problem in problems:
-        warn(str(problem))
+    for words in (*map(str, problems), *check_size(data)):
+        warn(words)
     outputs = [*archiving.list_outputs(warn)]
     inputs, made = hash_members(members), hash_members(outputs)
     described = _describe(archiving, inputs, made)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.repository import find_boundary
-from reportgen.site.describe import SETTINGS
+from reportgen.site.describe import SETTINGS, format_bytes
 from reportgen.site.files import filter_shown, list_content_files
 
 if TYPE_CHECKING:
@@ -56,6 +56,16 @@ def list_data_files(root: Path, record: ReportRecord) -> Iterator[Member]:
             yield Member(source.place, root / source.place)
         for path, sha256 in source.files.items():
             yield Member(path, root / path, sha256)
+
+
+_LARGE_DATA: Final = 2_000_000_000
+
+
+def check_size(data: Iterable[Member]) -> Iterator[str]:
+    """Yield a warning if data files are so large that an archive of them is hard to store or to fetch."""
+    size = sum(one.content.stat().st_size for one in data if isinstance(one.content, Path))
+    if size > _LARGE_DATA:
+        yield f"the data have {format_bytes(size)}; --data frozen packs each source as one small table"
 
 
 _LONGEST_NAME: Final = 255

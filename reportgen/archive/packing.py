@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reportgen.archive import intact
 from reportgen.archive.crate import PackedFile
 from reportgen.core import __version__
-from reportgen.core.errors import ReportError, make_error
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -46,10 +46,19 @@ class Packed:
     files: Mapping[str, PackedFile]
 
 
+class FileChangedError(ReportError):
+    """A file is not as it was when the report was drafted, or changed while it was packed."""
+
+    def __init__(self, path: str) -> None:
+        step = "Wait until it is complete, and run the command again"
+        message = "the file changed while it was archived"
+        super().__init__(Diagnostic(SourceLocation(path), message, step, Stage.SITE))
+
+
 def hash_members(members: Iterable[Member]) -> dict[str, PackedFile]:
     """Return size and SHA-256 of members, by path.
 
-    Raises a ReportError if a file is not as it was when the report was drafted.
+    Raises a FileChangedError if a file is not as it was when the report was drafted.
     """
     found = {}
     for member in members:
@@ -61,14 +70,9 @@ def hash_members(members: Iterable[Member]) -> dict[str, PackedFile]:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
         if member.sha256 not in {"", digest}:
-            raise _make_changed_error(member.path)
+            raise FileChangedError(member.path)
         found[member.path] = PackedFile(size, digest)
     return found
-
-
-def _make_changed_error(path: str) -> ReportError:
-    step = "Wait until it is complete, and run the command again"
-    return make_error(path, "the file changed while it was archived", step)
 
 
 def write_archive(
@@ -84,7 +88,7 @@ def write_archive(
 
     All times in it are midnight of ``date`` (``2026-11-20``, or empty). ``environment``, what it was written
     with, becomes the zip file's comment, which the manifest does not cover. ``progress`` is called with the
-    number of bytes packed and of all. Raises a ReportError if a file changes meanwhile.
+    number of bytes packed and of all. Raises a FileChangedError if a file changes meanwhile.
     """
     manifest = "".join(f"{one.sha256}  {path}\n" for path, one in sorted(files.items())).encode()
     moment = max(date or _FIRST_DATE, _FIRST_DATE)
@@ -119,7 +123,7 @@ def _write_member(packed: zipfile.ZipFile, member: Member, known: PackedFile, mo
             digest.update(chunk)
             entry.write(chunk)
     if digest.hexdigest() != known.sha256:
-        raise _make_changed_error(member.path)
+        raise FileChangedError(member.path)
 
 
 _WHEEL: Final = """\
