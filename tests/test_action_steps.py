@@ -1,14 +1,18 @@
-"""The scripts of the actions: inputs reach them as words, and what fails keeps what it made."""
+"""The scripts of the actions: inputs reach them as words, and what a step leaves is found by the next one."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
+from made_archives import REPORT, commit
+from made_projects import write_report
 
 ROOT = Path(__file__).parents[1]
 
@@ -44,17 +48,29 @@ def runner(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_step(runner: Path, name: str, variables: dict[str, str], action: str = "review") -> int:
+def run_step(
+    runner: Path,
+    name: str,
+    variables: dict[str, str],
+    action: str = "review",
+    *,
+    folder: Path | None = None,
+    more: dict[str, str] | None = None,
+) -> int:
     """The exit code of a step of an action."""
-    steps = yaml.safe_load((ROOT / f"action/{action}/action.yml").read_text(encoding="utf-8"))["runs"][
-        "steps"
-    ]
-    (step,) = [one for one in steps if one.get("name") == name]
+    text = (ROOT / "action" / action / "action.yml").read_text(encoding="utf-8")
+    (step,) = [one for one in yaml.safe_load(text)["runs"]["steps"] if one.get("name") == name]
     assert set(step["env"]) == set(variables)
-    environment = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(runner), "GITHUB_RUN_ATTEMPT": "2"}
-    environment |= {"GITHUB_OUTPUT": str(runner / "output")} | variables
+    environment = {
+        "PATH": os.environ["PATH"],
+        "RUNNER_TEMP": str(runner),
+        "GITHUB_OUTPUT": str(runner / "output"),
+        "GITHUB_RUN_ATTEMPT": "2",
+    }
     words = ["bash", "-c", step["run"]]
-    return subprocess.run(words, env=environment, cwd=runner, check=False).returncode
+    return subprocess.run(
+        words, env=environment | variables | (more or {}), cwd=folder or runner, check=False
+    ).returncode
 
 
 def test_the_review_is_red_and_its_page_is_kept(runner: Path) -> None:
@@ -128,3 +144,69 @@ def test_only_what_asks_github_has_the_token() -> None:
         steps = [step for step in action["runs"]["steps"] if "inputs.token" in str(step)]
         assert len(steps) == 1
         assert "reportgen " not in steps[0]["run"]
+
+
+ARCHIVING = "Archive and verify the report"
+
+
+def write_program(path: Path, script: str) -> None:
+    """Write a program that stands for another."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/usr/bin/env bash\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("version", "name"),
+    [
+        ("1.0", "some-report-1.0.zip"),
+        ("", "some-report.zip"),
+        ("a/$(touch ran)\n*", "some-report-a---touch-ran---.zip"),
+    ],
+    ids=["version", "none", "hostile"],
+)
+def test_the_archive_is_where_the_output_says(tmp_path: Path, version: str, name: str) -> None:
+    """The step runs the command itself: the archive has the site, and was verified."""
+    write_program(tmp_path / "reportgen-archive/bin/reportgen", f'exec "{sys.executable}" -m reportgen "$@"')
+    root = commit(write_report(tmp_path / "some report", REPORT))
+    variables = {"CONFIG_FILE": "mkdocs.yml", "VERSION": version}
+    assert run_step(tmp_path, ARCHIVING, variables, action="archive", folder=root) == 0
+    path = tmp_path / "report-archive" / name
+    assert (tmp_path / "output").read_text("utf-8") == f"archive={path}\n"
+    with zipfile.ZipFile(path) as file:
+        assert {"report.html", "site/index.html"} <= set(file.namelist())
+        metadata = json.loads(file.read(".zenodo.json"))
+    assert metadata["version"] == (version or "1.0")
+    assert not list(tmp_path.rglob("ran"))
+
+
+def test_a_report_that_is_not_committed_is_not_archived(tmp_path: Path) -> None:
+    """A release that nobody can build again is no release."""
+    write_program(tmp_path / "reportgen-archive/bin/reportgen", f'exec "{sys.executable}" -m reportgen "$@"')
+    root = commit(write_report(tmp_path / "report", REPORT))
+    (root / "data/other.csv").write_text(REPORT["data/other.csv"] + "MEL,3,0,0.2\n")
+    variables = {"CONFIG_FILE": "mkdocs.yml", "VERSION": "1.0"}
+    assert run_step(tmp_path, ARCHIVING, variables, action="archive", folder=root) == 1
+    assert not (tmp_path / "output").exists()
+
+
+def test_the_signature_is_stored_beside_the_archive(tmp_path: Path) -> None:
+    """With what it is checked by, so that no service has to be there then."""
+    write_program(tmp_path / "programs/gh", '[ "$*" = "attestation trusted-root" ] && echo "{}"')
+    (tmp_path / "bundle.json").write_text("signed", encoding="utf-8")
+    archive = tmp_path / "report-archive/-n 1.zip"
+    archive.parent.mkdir()
+    variables = {"ARCHIVE": str(archive), "BUNDLE": str(tmp_path / "bundle.json"), "GH_TOKEN": "x"}
+    path = {"PATH": f"{tmp_path / 'programs'}:{os.environ['PATH']}"}
+    step = "Store the signature and what it is checked by"
+    assert run_step(tmp_path, step, variables, action="archive", more=path) == 0
+    assert (archive.parent / "-n 1.zip.sigstore.json").read_text("utf-8") == "signed"
+    assert (archive.parent / "trusted_root.jsonl").read_text("utf-8") == "{}\n"
+
+
+def test_only_an_archive_that_is_to_be_signed_is_signed() -> None:
+    """Both steps that need the permissions of a signature depend on the input, which is off by default."""
+    action = yaml.safe_load((ROOT / "action/archive/action.yml").read_text(encoding="utf-8"))
+    assert action["inputs"]["attest"]["default"] == "false"
+    signing = [step for step in action["runs"]["steps"] if "attest" in json.dumps(step)]
+    assert [step["if"] for step in signing] == ["${{ inputs.attest == 'true' }}"] * 2

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import hashlib
 import json
+import platform
 import random
 import re
 import shutil
@@ -12,101 +14,22 @@ import stat
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 from command_line import run
-from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_file, write_report
+from made_archives import REPORT, archive, commit, git, invoke, pack, read_provenance, unpack
+from made_projects import RUNS, SETTINGS, files_below, share_cache, write_file, write_report
 
 from reportgen.archive import intact
 from reportgen.archive.contents import Member
-from reportgen.archive.packing import hash_members
-from reportgen.cli.main import cli
+from reportgen.archive.packing import hash_members, make_wheel
 from reportgen.core.errors import ReportError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-CITED = """
-site_name: Small
-site_description: Two methods on a small benchmark.
-docs_dir: content
-theme: {name: reportgen}
-plugins:
-  - reportgen:
-      citation:
-        authors:
-          - {name: Ada Lovelace, orcid: 0000-0002-1825-0097, affiliation: Analytical Engines}
-          - {name: Example Lab, kind: organization}
-        license: CC-BY-4.0
-        version: "1.0"
-        doi: 10.5281/zenodo.1234567
-"""
-REPORT = {
-    "mkdocs.yml": CITED,
-    "content/index.md": PAGE + "\nMEL ends [above GRPO]{claim='final(MEL) > final(GRPO)'}.\n",
-    "content/other.md": "# Other\n\n```curve\nsource: other\ntitle: Other accuracy\n```\n",
-    "data/other.csv": RUNS,
-    "LICENSE": "Do as you like.\n",
-}
-
-
-def git(root: Path, *words: str) -> None:
-    """A git command whose outcome is expected, at a date of its own."""
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    date = {"GIT_AUTHOR_DATE": "2026-11-20T12:00:00Z", "GIT_COMMITTER_DATE": "2026-11-20T12:00:00Z"}
-    subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True, env=date | _PATH)  # noqa: S607
-
-
-_PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
-
-
-def commit(root: Path) -> Path:
-    """Put all files of a report into a repository."""
-    git(root, "init", "--quiet")
-    git(root, "add", "-A")
-    git(root, "commit", "--quiet", "-m", "All")
-    return root
-
-
-def invoke(*words: object) -> tuple[int, str]:
-    """A command, and what it says; an error of the program itself is raised."""
-    done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
-    return done.exit_code, done.output
-
-
-def archive(root: Path, name: str = "report.zip", *options: str) -> Path:
-    """The archive of a report, which can be made without a warning."""
-    target = root.parent / f"{root.name}-{name}"
-    done = run(root, "archive", "--to", str(target), "--strict", *options)
-    assert done.returncode == 0, done.stderr
-    return target
-
-
-def unpack(path: Path, folder: Path) -> Path:
-    """The files of an archive."""
-    with zipfile.ZipFile(path) as file:
-        file.extractall(folder)
-    return folder
-
-
-def pack(folder: Path, path: Path) -> Path:
-    """An archive of changed files, whose manifest is that of these."""
-    content = {name: data for name, data in files_below(folder).items() if name != intact.MANIFEST}
-    lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(content.items()))
-    content[intact.MANIFEST] = "".join(lines).encode()
-    with zipfile.ZipFile(path, "w") as file:
-        for name, data in content.items():
-            file.writestr(name, data)
-    return path
-
-
-def read_provenance(path: Path) -> dict[str, Any]:
-    """The figures of an archive's ``provenance.json``, by id."""
-    with zipfile.ZipFile(path) as file:
-        return {one["id"]: one for one in json.loads(file.read("provenance.json"))["figures"]}
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +69,54 @@ def test_the_same_report_gives_the_same_archive_elsewhere(root: Path, packed: Pa
     with zipfile.ZipFile(target) as again, zipfile.ZipFile(packed) as first:
         assert again.read(intact.MANIFEST) == first.read(intact.MANIFEST)
     assert hashlib.sha256(first_manifest(packed)).hexdigest() in done.stdout
+
+
+def test_what_wrote_an_archive_is_no_part_of_its_files(packed: Path, tmp_path: Path) -> None:
+    """Python, system and packages are the zip file's comment, and verify prints them."""
+    with zipfile.ZipFile(packed) as file:
+        written = json.loads(file.comment)
+        texts = [file.read(name) for name in ("provenance.json", "ro-crate-metadata.json", "README.txt")]
+    assert written["python"] == platform.python_version()
+    assert written["packages"]["numpy"] == version("numpy")
+    assert not [text for text in texts if platform.python_version().encode() in text]
+    assert f"Written with: Python {platform.python_version()}, " in invoke("verify", packed)[1]
+    code, text = invoke("verify", unpack(packed, tmp_path / "there"))
+    assert code == 0
+    assert "Written with" not in text
+
+
+@pytest.mark.parametrize("comment", [b"", b"{", b"[1]", b'{"packages": 1}', b"\xff", b"[" * 60_000])
+def test_another_comment_is_left_out(packed: Path, tmp_path: Path, comment: bytes) -> None:
+    """It is anybody's: verify says nothing of it."""
+    path = tmp_path / "report.zip"
+    shutil.copy(packed, path)
+    with zipfile.ZipFile(path, "a") as file:
+        file.comment = comment
+    code, text = invoke("verify", path)
+    assert code == 0
+    assert "Written with" not in text
+
+
+def test_verify_py_runs_with_an_old_python() -> None:
+    """Its grammar is that of Python 3.8, and it imports nothing that is not in every Python since."""
+    source = Path(intact.__file__).read_text("utf-8")
+    tree = ast.parse(source, feature_version=(3, 8))
+    imported = {one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
+    imported |= {name.name for one in ast.walk(tree) if isinstance(one, ast.Import) for name in one.names}
+    assert imported <= {
+        *(
+            "__future__",
+            "collections.abc",
+            "hashlib",
+            "pathlib",
+            "re",
+            "stat",
+            "sys",
+            "typing",
+            "zipfile",
+            "zlib",
+        )
+    }
 
 
 def first_manifest(path: Path) -> bytes:
@@ -380,6 +351,40 @@ def test_the_site_can_be_packed_too(root: Path) -> None:
     whole = archive(root, "site.zip", "--site")
     with zipfile.ZipFile(whole) as file:
         assert {"site/index.html", "site/.nojekyll", "site/report.json"} <= set(file.namelist())
+
+
+def test_the_tool_can_be_packed_too(root: Path, tmp_path: Path) -> None:
+    """As a wheel that pip installs without network, the same each time."""
+    folder = unpack(archive(root, "tool.zip", "--tool"), tmp_path / "there")
+    (wheel,) = folder.glob("*.whl")
+    assert make_wheel() == (wheel.name, wheel.read_bytes())
+    assert "pip install --no-index --no-deps mkdocs_reportgen-*.whl" in (folder / "README.txt").read_text()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
+    python = tmp_path / "new/bin/python"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install"]
+    subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", wheel], check=True)
+    script = "import reportgen.archive.intact, reportgen.site_templates as theme; print(*theme.__path__)"
+    done = subprocess.run([python, "-I", "-c", script], check=True, capture_output=True, text=True)
+    theme = Path(done.stdout.strip())
+    assert theme.is_relative_to(tmp_path / "new")
+    assert files_below(theme).keys() >= {"main.html", "archive/report.html"}
+
+
+def test_a_rebuild_uses_the_packed_tool(root: Path, tmp_path: Path) -> None:
+    """And not that of the Python that is named."""
+    path = archive(root, "tool.zip", "--tool")
+    code, text = invoke("verify", path, "--level", "rebuild", "--python", sys.executable)
+    assert (code, text.splitlines()[-1]) == (0, "Built again: every figure is the same.")
+    folder = unpack(path, tmp_path / "there")
+    (wheel,) = folder.glob("*.whl")
+    members = files_below(unpack(wheel, tmp_path / "wheel"))
+    with zipfile.ZipFile(wheel, "w") as file:
+        for member, data in members.items():
+            text = b"raise SystemExit('by the wheel')"
+            file.writestr(member, text if member == "reportgen/__main__.py" else data)
+    code, text = invoke("verify", folder, "--level", "rebuild", "--python", sys.executable)
+    assert code == 2
+    assert "it cannot be built: by the wheel" in text
 
 
 def test_an_archive_is_a_state_for_a_review(root: Path, packed: Path, tmp_path: Path) -> None:

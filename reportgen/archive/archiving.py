@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -11,6 +12,7 @@ from reportgen.archive import intact
 from reportgen.archive.contents import (
     Member,
     check_members,
+    check_size,
     find_secrets,
     list_data_files,
     list_project_files,
@@ -18,20 +20,18 @@ from reportgen.archive.contents import (
 from reportgen.archive.crate import NAME as CRATE
 from reportgen.archive.crate import describe_crate
 from reportgen.archive.one_file import ONE_FILE, write_one_file
-from reportgen.archive.packing import Packed, hash_members, write_archive
+from reportgen.archive.packing import FileChangedError, Packed, hash_members, make_wheel, write_archive
 from reportgen.archive.provenance import NAME as PROVENANCE
-from reportgen.archive.provenance import InputFiles, describe_provenance
+from reportgen.archive.provenance import describe_environment, describe_provenance, read_record
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder, make_temporary_folder, replace_file
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage, make_error
 from reportgen.core.repository import find_data_boundary
-from reportgen.draft.describing import freeze_source
 from reportgen.review.git import find_repository
-from reportgen.site.checking import draft_report
 from reportgen.site.citation import CitedReport, find_cited_report, format_bibtex, format_cff, format_zenodo
 from reportgen.site.describe import SETTINGS, TABLE, TOOL, write_frozen
 from reportgen.site.manifest import check_unchanged, find_provenance
-from reportgen.site.outputs import list_figure_files
+from reportgen.site.manifest import read_record as read_last_record
 from reportgen.site.publishing import collect_warnings, load_configuration, publish
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
     from reportgen.archive.crate import PackedFile
+    from reportgen.archive.provenance import ReportRecord
     from reportgen.draft.report import Report
     from reportgen.site.manifest import Provenance
 
@@ -55,6 +56,7 @@ class Options:
     version: str | None = None
     allowed: tuple[str, ...] = ()
     has_site: bool = False
+    has_tool: bool = False
     is_live: bool = True
     is_strict: bool = False
 
@@ -65,7 +67,7 @@ class _Archiving:
 
     config: MkDocsConfig
     root: Path
-    report: Report
+    record: ReportRecord
     provenance: Provenance
     data_dir: str
     cited: CitedReport | None
@@ -76,22 +78,24 @@ class _Archiving:
     def list_data(self) -> Iterator[Member]:
         """List the data as the options ask for them."""
         if self.options.data == "all":
-            yield from list_data_files(self.root, self.report)
+            yield from list_data_files(self.root, self.record)
         elif self.options.data == "frozen":
             yield from self._freeze_data()
 
     def _freeze_data(self) -> Iterator[Member]:
         """Freeze each source to a folder of its name, where blocks find it."""
+        from reportgen.draft.describing import freeze_source  # noqa: PLC0415 - imports the database
+
         hashes, cache = FileHashes(cache_folder(self.root)), Cache(cache_folder(self.root))
         boundary = find_data_boundary(self.root, self.data_dir)
-        for name, source in self.report.sources.items():
-            place = self.root / source.location.file
+        for source in self.record.sources:
+            place = self.root / source.place
             path = place.parent if place.name == SETTINGS else place
             frozen = freeze_source(path, self.root, TOOL, hashes, cache, boundary=boundary)
-            folder = self.scratch / name
+            folder = self.scratch / source.name
             write_frozen(frozen, folder)
             for file in (TABLE, SETTINGS):
-                yield Member(f"{self.data_dir}/{name}/{file}", folder / file)
+                yield Member(f"{self.data_dir}/{source.name}/{file}", folder / file)
 
     def list_outputs(self, warn: Callable[[str], None]) -> Iterator[Member]:
         """List the report in one file and as numbers, and the files of its figures and tables."""
@@ -99,7 +103,7 @@ class _Archiving:
         one_file = write_one_file(site, live=self.options.is_live, links="relative", warn=warn)
         yield Member(ONE_FILE, one_file.encode())
         yield Member("report.json", site / "report.json")
-        for path, _ in list_figure_files(self.report):
+        for path in self.record.list_outputs():
             yield Member(path, site / path)
 
     def list_texts(self) -> Iterator[Member]:
@@ -111,6 +115,8 @@ class _Archiving:
         if self.cited:
             yield Member("CITATION.cff", format_cff(self.cited).encode())
             yield Member(".zenodo.json", format_zenodo(self.cited).encode())
+        if self.options.has_tool:
+            yield Member(*make_wheel())
         if self.options.has_site:
             site = Path(self.config.site_dir)
             for path in sorted(path for path in site.rglob("*") if path.is_file()):
@@ -125,7 +131,10 @@ class _Archiving:
             "none": "",
         }[self.options.data]
         there = f"  data/                  {data}\n" if data else ""
-        return _README.format(title=title, rule="=" * len(title), version=__version__, data=there, cite=cite)
+        tool = f"reportgen {__version__}"
+        if self.options.has_tool:
+            tool += ", which is here:\npip install --no-index --no-deps mkdocs_reportgen-*.whl"
+        return _README.format(title=title, rule="=" * len(title), tool=tool, data=there, cite=cite)
 
 
 _README: Final = """\
@@ -137,8 +146,9 @@ Read it: open report.html in a browser. It is the whole report in one file and n
 Check it: python3 verify.py says whether every file is as it was written; so does
 sha256sum -c manifest-sha256.txt. "reportgen verify" also says which of its statements still hold.
 
-Build it again: with Python 3.11 or newer, install requirements.txt and reportgen {version}, and run
-reportgen build in this folder.
+Build it again: with Python 3.11 or newer, install requirements.txt, which needs a package index, and
+{tool}.
+Then run reportgen build in this folder.
 
   report.html            the report
   report.json            its numbers, statements and sources
@@ -173,22 +183,32 @@ def archive_report(
 
     ``progress`` is called with what is done and the whole, while drawing and while packing. Raises a
     ReportError with every problem: the report's own, files that cannot be packed or look like credentials;
-    nothing is written then. With strict options, warnings and files that are not committed are errors.
+    nothing is written then. With strict options, warnings and files that are not committed are errors. If a
+    file changes meanwhile, the report is archived as it is now; if one does again, that is an error.
     """
-    _build(config_file, options, progress, warn)
-    archiving = _open(config_file, options)
-    members = [
-        *list_project_files(archiving.config, archiving.root, archiving.report),
-        *archiving.list_data(),
-    ]
+    with suppress(FileChangedError):
+        return _archive(config_file, target, options, progress, warn)
+    return _archive(config_file, target, options, progress, warn)
+
+
+def _archive(
+    config_file: Path,
+    target: Path,
+    options: Options,
+    progress: Callable[[int, int], None],
+    warn: Callable[[str], None],
+) -> Packed:
+    archiving = _open(config_file, _build(config_file, options, progress, warn), options)
+    data = [*archiving.list_data()]
+    members = [*list_project_files(archiving.config, archiving.root, archiving.record), *data]
     problems = [*check_members(members, archiving.root)]
     if not any(one.severity is Severity.ERROR for one in problems):
         problems += find_secrets(members, options.allowed)
     problems += _check_commit(archiving)
     if any(one.severity is Severity.ERROR for one in problems) or (options.is_strict and problems):
         raise ReportError(*problems)
-    for problem in problems:
-        warn(str(problem))
+    for words in (*map(str, problems), *check_size(data)):
+        warn(words)
     outputs = [*archiving.list_outputs(warn)]
     inputs, made = hash_members(members), hash_members(outputs)
     described = _describe(archiving, inputs, made)
@@ -201,7 +221,8 @@ def archive_report(
     last = Member(CRATE, crate.encode())
     # Of two with one path, such as data that are content, too, the later one.
     packed = {one.path: one for one in (*members, *outputs, *texts, last)}
-    return write_archive(target, packed.values(), files | hash_members([last]), date, progress=progress)
+    hashes, environment = files | hash_members([last]), describe_environment()
+    return write_archive(target, packed.values(), hashes, date, environment=environment, progress=progress)
 
 
 def write_report_file(
@@ -225,15 +246,27 @@ def write_report_file(
 
 def _build(
     config_file: Path, options: Options, progress: Callable[[int, int], None], warn: Callable[[str], None]
-) -> None:
-    if not check_unchanged(config_file, strict=options.is_strict):
-        publish(config_file, strict=options.is_strict, progress=progress, warn=warn)
+) -> ReportRecord:
+    """Build the site if it is not up to date, and return what was recorded of the report."""
+    if check_unchanged(config_file, strict=options.is_strict):
+        last = read_last_record(config_file.resolve().parent)
+        if last is not None:
+            return read_record(last)
+    from reportgen.archive.recording import record_report  # noqa: PLC0415 - imports the drafting
+
+    recorded: list[bytes] = []
+
+    def record(report: Report) -> bytes:
+        recorded.append(record_report(report))
+        return recorded[0]
+
+    publish(config_file, strict=options.is_strict, progress=progress, warn=warn, record=record)
+    return read_record(recorded[0])
 
 
-def _open(config_file: Path, options: Options) -> _Archiving:
+def _open(config_file: Path, record: ReportRecord, options: Options) -> _Archiving:
     with collect_warnings() as words:
         config, plugin = load_configuration(config_file, strict=False, words=words)
-    report, _ = draft_report(config_file, progress=lambda _done, _all: None)
     root = config_file.resolve().parent
     provenance = find_provenance(root)
     cited = find_cited_report(plugin.settings, config, root)
@@ -246,7 +279,7 @@ def _open(config_file: Path, options: Options) -> _Archiving:
     return _Archiving(
         config,
         root,
-        report,
+        record,
         provenance,
         plugin.settings.data_dir,
         cited,
@@ -280,10 +313,10 @@ def _describe(
     archiving: _Archiving, members: Mapping[str, PackedFile], outputs: Mapping[str, PackedFile]
 ) -> str:
     """Write ``provenance.json``."""
-    report = archiving.report
+    record = archiving.record
     inputs = {path: file.sha256 for path, file in members.items()}
     # Whatever of them the archive has, figures were drawn from these.
-    inputs |= {file.path: file.sha256 for source in report.sources.values() for file in source.files}
+    inputs |= {path: sha256 for source in record.sources for path, sha256 in source.files.items()}
     hashes = {path: file.sha256 for path, file in outputs.items()}
     commit, data, modified = archiving.provenance, archiving.options.data, archiving.is_modified
-    return describe_provenance(report, commit, InputFiles(inputs), hashes, data=data, modified=modified)
+    return describe_provenance(record, commit, inputs, hashes, data=data, modified=modified)

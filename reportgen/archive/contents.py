@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.repository import find_boundary
+from reportgen.site.describe import SETTINGS, format_bytes
 from reportgen.site.files import filter_shown, list_content_files
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
 
-    from reportgen.draft.report import Report
+    from reportgen.archive.provenance import ReportRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +36,12 @@ class Member:
     sha256: str = ""
 
 
-def list_project_files(config: MkDocsConfig, root: Path, report: Report) -> Iterator[Member]:
+def list_project_files(config: MkDocsConfig, root: Path, record: ReportRecord) -> Iterator[Member]:
     """List ``mkdocs.yml``, the content, the theme's own folder and the code that charts are drawn by."""
     config_file = Path(config.config_file_path or root / "mkdocs.yml")
     paths = [config_file, *(Path(path) for path in config.hooks)]
     paths += [Path(file.abs_src_path or "") for file in filter_shown(list_content_files(config, root))]
-    paths += [root / function for function in _list_code(report)]
+    paths += [root / name for name in record.code]
     paths += [path for path in sorted(root.glob("LICEN[CS]E*")) if path.is_file()]
     if config.theme.custom_dir:
         paths += [path for path in sorted(Path(config.theme.custom_dir).rglob("*")) if path.is_file()]
@@ -48,20 +49,23 @@ def list_project_files(config: MkDocsConfig, root: Path, report: Report) -> Iter
         yield Member(Path(os.path.relpath(path, root)).as_posix(), path)
 
 
-def _list_code(report: Report) -> Iterator[str]:
-    blocks = (block for page in report.pages for block in page.blocks)
-    for function in (getattr(block.settings, "function", None) for block in blocks):
-        if function:
-            yield function.partition(":")[0]
-
-
-def list_data_files(root: Path, report: Report) -> Iterator[Member]:
+def list_data_files(root: Path, record: ReportRecord) -> Iterator[Member]:
     """List the data files that the report reads, and the settings of their sources."""
-    for source in report.sources.values():
-        if source.location.file.endswith("source.yml"):
-            yield Member(source.location.file, root / source.location.file)
-        for file in source.files:
-            yield Member(file.path, root / file.path, file.sha256)
+    for source in record.sources:
+        if source.place.endswith(SETTINGS):
+            yield Member(source.place, root / source.place)
+        for path, sha256 in source.files.items():
+            yield Member(path, root / path, sha256)
+
+
+_LARGE_DATA: Final = 2_000_000_000
+
+
+def check_size(data: Iterable[Member]) -> Iterator[str]:
+    """Yield a warning if data files are so large that an archive of them is hard to store or to fetch."""
+    size = sum(one.content.stat().st_size for one in data if isinstance(one.content, Path))
+    if size > _LARGE_DATA:
+        yield f"the data have {format_bytes(size)}; --data frozen packs each source as one small table"
 
 
 _LONGEST_NAME: Final = 255

@@ -25,6 +25,7 @@ _PROFILE: Final = "https://w3id.org/ro/wfrun/process/0.5"
 _SPDX: Final = "https://spdx.org/licenses/"
 _TOOL: Final = "#reportgen"
 _TYPES: Final = {
+    "cff": "application/yaml",
     "csv": "text/csv",
     "html": "text/html",
     "json": "application/json",
@@ -67,24 +68,36 @@ def describe_crate(
         "description": abstract or title,
         "conformsTo": _refer(_PROFILE),
         "hasPart": [_refer(_make_id(path)) for path in files],
-        "mentions": [_refer(_name_action(one)) for one in figures],
-        "author": [_refer(one["@id"]) for one in people],
+        "mentions": _shorten([_refer(_name_action(one)) for one in figures]),
+        "author": _shorten([_refer(one["@id"]) for one in people]),
         "datePublished": date,
         **_describe_terms(cited),
     }
-    tool = {"@id": _TOOL, "@type": "SoftwareApplication", "name": "reportgen"}
+    tool = {
+        "@id": _TOOL,
+        "@type": "SoftwareApplication",
+        "name": "reportgen",
+        "version": __version__,
+        "url": _refer("README.txt"),  # which says how to install it
+    }
     graph = [
         {"@id": NAME, "@type": "CreativeWork", "about": _refer("./"), "conformsTo": _refer(_CRATE)},
         {name: value for name, value in root.items() if value},
-        {"@id": _PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
-        {**tool, "version": __version__, "softwareVersion": __version__},
+        {
+            "@id": _PROFILE,
+            "@type": ["CreativeWork", "Profile"],
+            "name": "Process Run Crate",
+            "version": "0.5",
+        },
+        tool,
         *people,
         *(_describe_file(path, file) for path, file in files.items()),
         *_describe_absent(figures, files),
-        *(_describe_action(one, files) for one in figures),
+        *(_describe_action(one, files, date) for one in figures),
     ]
     if cited and (name := cited.citation.license):
-        graph.append({"@id": f"{_SPDX}{name}", "@type": "CreativeWork", "name": name})
+        words = f"The licence {name} of the SPDX License List"
+        graph.append({"@id": f"{_SPDX}{name}", "@type": "CreativeWork", "name": name, "description": words})
     crate = {"@context": f"{_CRATE}/context", "@graph": graph}
     return f"{json.dumps(crate, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)}\n"
 
@@ -106,6 +119,11 @@ def _describe_terms(cited: CitedReport | None) -> dict[str, Any]:
 
 def _refer(name: str) -> dict[str, str]:
     return {"@id": name}
+
+
+def _shorten(values: list[dict[str, str]]) -> list[dict[str, str]] | dict[str, str]:
+    """Return a single value as itself, as the JSON-LD of a crate has it."""
+    return values[0] if len(values) == 1 else values
 
 
 def _make_id(path: str) -> str:
@@ -133,7 +151,7 @@ def _describe_author(author: Author, number: int) -> dict[str, Any]:
 def _describe_file(path: str, file: PackedFile) -> dict[str, Any]:
     value = {"@id": _make_id(path), "@type": "File", "name": path}
     value |= {"contentSize": str(file.size), "sha256": file.sha256}
-    kind = _TYPES.get(path.rpartition(".")[2].lower())
+    kind = _TYPES.get(path.rpartition(".")[2].lower(), "" if "." in path else "text/plain")
     return value | ({"encodingFormat": kind} if kind else {})
 
 
@@ -152,13 +170,17 @@ def _describe_absent(
     ]
 
 
-def _describe_action(figure: Mapping[str, Any], files: Mapping[str, PackedFile]) -> dict[str, Any]:
+def _describe_action(figure: Mapping[str, Any], files: Mapping[str, PackedFile], date: str) -> dict[str, Any]:
     inputs = (one["path"] for one in figure["inputs"])
-    return {
+    action = {
         "@id": _name_action(figure),
         "@type": "CreateAction",
         "name": f"Draw {figure['id']}",
         "instrument": _refer(_TOOL),
-        "object": [_refer(_make_id(path) if path in files else _name_absent(path)) for path in inputs],
-        "result": [_refer(_make_id(one["path"])) for one in figure["outputs"]],
+        "description": f"reportgen draws {figure['id']} from its data, as its block asks",
+        "object": _shorten(
+            [_refer(_make_id(path) if path in files else _name_absent(path)) for path in inputs]
+        ),
+        "result": _shorten([_refer(_make_id(one["path"])) for one in figure["outputs"]]),
     }
+    return action | ({"endTime": date} if date else {})

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import os
 import tempfile
 import zipfile
+from base64 import urlsafe_b64encode
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import distributions
+from importlib.resources import files as resource_files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reportgen.archive import intact
 from reportgen.archive.crate import PackedFile
-from reportgen.core.errors import ReportError, make_error
+from reportgen.core import __version__
+from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -40,10 +46,19 @@ class Packed:
     files: Mapping[str, PackedFile]
 
 
+class FileChangedError(ReportError):
+    """A file is not as it was when the report was drafted, or changed while it was packed."""
+
+    def __init__(self, path: str) -> None:
+        step = "Wait until it is complete, and run the command again"
+        message = "the file changed while it was archived"
+        super().__init__(Diagnostic(SourceLocation(path), message, step, Stage.SITE))
+
+
 def hash_members(members: Iterable[Member]) -> dict[str, PackedFile]:
     """Return size and SHA-256 of members, by path.
 
-    Raises a ReportError if a file is not as it was when the report was drafted.
+    Raises a FileChangedError if a file is not as it was when the report was drafted.
     """
     found = {}
     for member in members:
@@ -55,14 +70,9 @@ def hash_members(members: Iterable[Member]) -> dict[str, PackedFile]:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
         if member.sha256 not in {"", digest}:
-            raise _make_changed_error(member.path)
+            raise FileChangedError(member.path)
         found[member.path] = PackedFile(size, digest)
     return found
-
-
-def _make_changed_error(path: str) -> ReportError:
-    step = "Wait until it is complete, and run the command again"
-    return make_error(path, "the file changed while it was archived", step)
 
 
 def write_archive(
@@ -71,12 +81,14 @@ def write_archive(
     files: Mapping[str, PackedFile],
     date: str,
     *,
+    environment: Mapping[str, Any],
     progress: Callable[[int, int], None],
 ) -> Packed:
     """Write an archive of members, whose sizes and hashes are known, in place of what ``target`` was.
 
-    All times in it are midnight of ``date`` (``2026-11-20``, or empty). ``progress`` is called with the
-    number of bytes packed and of all. Raises a ReportError if a file changes meanwhile.
+    All times in it are midnight of ``date`` (``2026-11-20``, or empty). ``environment``, what it was written
+    with, becomes the zip file's comment, which the manifest does not cover. ``progress`` is called with the
+    number of bytes packed and of all. Raises a FileChangedError if a file changes meanwhile.
     """
     manifest = "".join(f"{one.sha256}  {path}\n" for path, one in sorted(files.items())).encode()
     moment = max(date or _FIRST_DATE, _FIRST_DATE)
@@ -90,6 +102,7 @@ def write_archive(
                 done += files[member.path].size
                 progress(done, whole)
             packed.writestr(_make_info(intact.MANIFEST, moment), manifest)
+            packed.comment = json.dumps(environment, sort_keys=True).encode()
         Path(name).chmod(0o644)
         Path(name).replace(target)
     finally:
@@ -110,7 +123,49 @@ def _write_member(packed: zipfile.ZipFile, member: Member, known: PackedFile, mo
             digest.update(chunk)
             entry.write(chunk)
     if digest.hexdigest() != known.sha256:
-        raise _make_changed_error(member.path)
+        raise FileChangedError(member.path)
+
+
+_WHEEL: Final = """\
+Wheel-Version: 1.0
+Generator: reportgen
+Root-Is-Purelib: true
+Tag: py3-none-any
+"""
+
+
+def make_wheel() -> tuple[str, bytes]:
+    """Make the wheel of this reportgen from its installed files; returns its name and bytes.
+
+    It need not have been installed from a wheel. Members are not deflated, so that the same files give the
+    same bytes with every Python.
+    """
+    # A checkout may have metadata of its own, which setuptools left there.
+    found = ((one, one.read_text("METADATA")) for one in distributions(name="mkdocs-reportgen"))
+    installed, described = next((one, text) for one, text in found if text)
+    name = f"mkdocs_reportgen-{__version__}"
+    about = f"{name}.dist-info"
+    content = {
+        f"{about}/METADATA": described.encode(),
+        f"{about}/WHEEL": _WHEEL.encode(),
+        f"{about}/entry_points.txt": (installed.read_text("entry_points.txt") or "").encode(),
+    }
+    for one in installed.files or ():
+        if "licenses" in one.parts:
+            content[f"{about}/licenses/{one.name}"] = one.read_binary()
+    theme = Path(str(resource_files("reportgen.site_templates")))
+    for folder, below in ((Path(__file__).parents[1], "reportgen"), (theme, "reportgen/site_templates")):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                content[f"{below}/{path.relative_to(folder).as_posix()}"] = path.read_bytes()
+    hashes = {path: urlsafe_b64encode(hashlib.sha256(data).digest()) for path, data in content.items()}
+    lines = [f"{path},sha256={hashes[path].decode().rstrip('=')},{len(content[path])}\n" for path in content]
+    content[f"{about}/RECORD"] = "".join([*lines, f"{about}/RECORD,,\n"]).encode()
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as wheel:
+        for path, data in content.items():
+            wheel.writestr(_make_info(path, _FIRST_DATE), data, zipfile.ZIP_STORED)
+    return f"{name}-py3-none-any.whl", stream.getvalue()
 
 
 def _make_info(path: str, moment: str) -> zipfile.ZipInfo:

@@ -26,12 +26,16 @@ _CHUNK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OpenedArchive:
-    """An archive or a site, packed or unpacked: sizes of files in bytes, by path, and the CRC-32 of each."""
+    """An archive or a site, packed or unpacked: sizes of files in bytes, by path, and the CRC-32 of each.
+
+    ``comment`` is that of the zip file, which an unpacked archive has no more.
+    """
 
     name: str
     sizes: Mapping[str, int]
     open_file: Callable[[str], IO[bytes]]
     get_checksum: Callable[[str], int]
+    comment: bytes = b""
 
     def read(self, name: str) -> bytes:
         """Read a whole file; raise a ReportError if it is missing, damaged or too large to be ours."""
@@ -103,5 +107,9 @@ def open_archive(path: Path) -> Iterator[OpenedArchive]:
             raise make_error(path.name, problems[0], "It was not written by reportgen archive")
         sizes = {name: one.file_size for name, one in sorted(members.items())}
         yield OpenedArchive(
-            path.name, sizes, lambda name: opened.open(members[name]), lambda name: members[name].CRC
+            path.name,
+            sizes,
+            lambda name: opened.open(members[name]),
+            lambda name: members[name].CRC,
+            opened.comment,
         )

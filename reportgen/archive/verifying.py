@@ -53,12 +53,26 @@ def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
     lines = [f"Intact: every file is as it was written. Identity: {identity}"]
     if problems:
         lines = [f"Not intact: {format_count(len(problems), 'problem')}."]
+    if identity and (written := _describe_writing(path)):
+        lines.append(written)
     # Without an identity, the archive cannot be read.
     for name in _LEVELS[1 : _LEVELS.index(level) + 1] if identity else ():
         found = _CHECKS[name](path, python)
         problems = [*found.problems, *problems]
         lines.append(found.result)
     return Verified((*problems, *lines), is_right=not problems)
+
+
+def _describe_writing(path: Path) -> str:
+    """Describe what an archive says that it was written with, or return "" if it does not say so."""
+    with open_archive(path) as archive:
+        comment = archive.comment
+    try:
+        written = json.loads(comment)
+        packages = ", ".join(f"{name} {version}" for name, version in sorted(written["packages"].items()))
+        return f"Written with: Python {written['python']}, {written['system']}, {packages}"
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +176,7 @@ def _leave_out_code(page: Path) -> None:
 def _check_rebuild(path: Path, python: Path | None) -> _Finding:
     """Build the site of an archive with the Python of the user's choice, and compare its figures.
 
-    Unlike all other levels, it runs what the archive holds.
+    Unlike all other levels, it runs what the archive holds, also its reportgen, if that is there.
     """
     if python is None:
         step = "Make a virtual environment with the archive's requirements.txt, and name it with --python"
@@ -174,6 +188,11 @@ def _check_rebuild(path: Path, python: Path | None) -> _Finding:
     moment = str(int(datetime.fromisoformat(f"{date}T00:00:00+00:00").timestamp())) if date else "0"
     command = [str(python), "-P", "-m", "reportgen", "build", "--force", "-f", str(folder / _CONFIG)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": moment, "REPORTGEN_CACHE_DIR": str(folder / ".cache")}
+    for wheel in folder.glob("mkdocs_reportgen-*.whl"):
+        with open_archive(wheel) as tool:
+            (folder / ".tool").mkdir()
+            tool.unpack(folder / ".tool")
+        environment["PYTHONPATH"] = str(folder / ".tool")
     done = subprocess.run(  # noqa: S603 - the user's own Python
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False,
         timeout=_LONGEST_REBUILD,

@@ -49,6 +49,9 @@ _NOTHING = "no archive was written"
 )
 @click.option("--no-live", is_flag=True, help="Leave out of the HTML file what makes its figures live.")
 @click.option("--site", "has_site", is_flag=True, help="Also pack the built site, which can be published.")
+@click.option(
+    "--tool", "has_tool", is_flag=True, help="Also pack this reportgen, as a wheel that pip installs."
+)
 @click.option("--strict", is_flag=True, help="Fail on any warning, also if files are not committed.")
 @click.option(
     "--allow", "allowed", multiple=True, metavar="PATH", help="Pack a file that looks like a secret."
@@ -62,6 +65,7 @@ def archive(
     *,
     no_live: bool,
     has_site: bool,
+    has_tool: bool,
     strict: bool,
     allowed: tuple[str, ...],
 ) -> None:
@@ -82,7 +86,8 @@ def archive(
     from reportgen.site.describe import format_bytes
     from reportgen.site.terminal import clean_text
 
-    options = Options(data, version, allowed, has_site=has_site, is_live=not no_live, is_strict=strict)
+    packs = {"has_site": has_site, "has_tool": has_tool, "is_live": not no_live}
+    options = Options(data, version, allowed, **packs, is_strict=strict)
     with report_problems(_NOTHING), show_progress() as advance:
         if one_file:
             size = write_report_file(config_file, one_file, options, progress=advance, warn=warn)

@@ -134,6 +134,7 @@ def build(config_file: Path, *, strict: bool, force: bool, since: str | None) ->
         seconds = time.perf_counter() - start
         click.echo(f"Nothing changed: {_format_counts(summary)}{warnings}; checked in {seconds:.2f} s")
         return
+    from reportgen.archive.recording import record_report
     from reportgen.site.publishing import publish
 
     comparison = None
@@ -141,7 +142,14 @@ def build(config_file: Path, *, strict: bool, force: bool, since: str | None) ->
     with report_problems(), show_progress() as advance:
         if since is not None:
             comparison = start_comparison(since, config_file, advance, lines.append)
-        summary = publish(config_file, strict=strict, progress=advance, warn=warn, compare=comparison)
+        summary = publish(
+            config_file,
+            strict=strict,
+            progress=advance,
+            warn=warn,
+            compare=comparison,
+            record=record_report,
+        )
     for line in lines:
         print_line(line)
     hits = _format_count(summary.cache_hits, "cache hit")

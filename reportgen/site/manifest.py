@@ -64,7 +64,8 @@ class LastBuild:
 
 
 _NAME = "manifest.json"
-_FORMAT = 5
+_RECORD = "record.json"
+_FORMAT = 6
 _PACKAGE = str(Path(__file__).parents[1])
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 _IGNORED = {"__pycache__", ".git", ".venv"}
@@ -85,12 +86,14 @@ class Build:
     """A finished build; ``started`` is the file system's time in nanoseconds.
 
     A build is plain if nothing was added to the report, which would depend on more than its inputs.
+    ``record`` is what the caller wants to know of the report as long as this build is the last.
     """
 
     config_file: Path
     site: Path
     summary: Summary
     started: int
+    record: bytes = b""
     is_plain: bool = True
 
 
@@ -131,6 +134,16 @@ def read_outputs(root: Path) -> dict[str, tuple[str, int, int]]:
         return {}
 
 
+def read_record(root: Path) -> bytes | None:
+    """Return what the last build recorded of its report, or None if that is unknown."""
+    try:
+        record = (cache_folder(root) / _RECORD).read_bytes()
+        is_its_own = hashlib.sha256(record).hexdigest() == _load(root)["record"]
+    except _UNREADABLE:
+        return None
+    return record if record and is_its_own else None
+
+
 def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: Mapping[str, str]) -> None:
     """Record a build, unless its input was changed meanwhile.
 
@@ -163,8 +176,10 @@ def write(build: Build, roots: Iterable[Path], known: Mapping[str, str], keys: M
         "outputs": _list_outputs(build.site.resolve()),
         "keys": dict(keys),
         "summary": asdict(build.summary),
+        "record": hashlib.sha256(build.record).hexdigest(),
     }
     with suppress(OSError):  # without a manifest the next build is a full one
+        replace_file(str(cache_folder(root) / _RECORD), build.record)
         replace_file(str(_locate(root)), json.dumps(manifest).encode())
 
 

@@ -138,12 +138,13 @@ def publish(
     progress: Callable[[int, int], None],
     warn: Callable[[str], None],
     compare: Callable[[Report | None], Additions] | None = None,
+    record: Callable[[Report], bytes] = lambda _: b"",
 ) -> manifest.Summary:
     """Build the site of a ``mkdocs.yml`` and replace the old one with it.
 
     ``progress`` is called after each block with the numbers of drawn blocks and of all, ``warn`` with each
-    warning, ``compare`` as by the plugin. Raises a ReportError of the report, its settings or the disk; the
-    old site is unchanged then.
+    warning, ``compare`` as by the plugin. What ``record`` returns is stored with the build. Raises a
+    ReportError of the report, its settings or the disk; the old site is unchanged then.
     """
     root = config_file.resolve().parent
     clean_killed_builds(cache_folder(root))
@@ -169,11 +170,10 @@ def publish(
     report = plugin.report
     figures = sum(len(list_figures(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
+    made = manifest.Build(config_file, site, summary, started, record(report), is_plain=compare is None)
     if _has_known_inputs(config):
-        inputs = _list_inputs(root, config, plugin.settings.data_dir, report)
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
-        made = manifest.Build(config_file, site, summary, started, is_plain=compare is None)
-        manifest.write(made, inputs, hashes, last_build.keys)
+        manifest.write(made, _list_inputs(root, config, plugin), hashes, last_build.keys)
     else:
         manifest.remove(root)
     return summary
@@ -271,17 +271,17 @@ def _has_known_inputs(config: MkDocsConfig) -> bool:
     )
 
 
-def _list_inputs(root: Path, config: MkDocsConfig, data: str, report: Report) -> Iterator[Path]:
+def _list_inputs(root: Path, config: MkDocsConfig, plugin: ReportPlugin) -> Iterator[Path]:
     """List everything that determines the site."""
     yield Path(config.config_file_path or root / "mkdocs.yml")
     yield Path(config.docs_dir)
-    yield root / data
+    yield root / plugin.settings.data_dir
     if config.theme.custom_dir:
         yield Path(config.theme.custom_dir)
     yield _PACKAGE
     yield from (Path(folder) for folder in config.theme.dirs if Path(folder).name == "site_templates")
     yield from manifest.list_repository_files(root)
-    for block in (block for page in report.pages for block in page.blocks):
+    for block in (block for page in plugin.report.pages for block in page.blocks):
         if isinstance(block.settings, AltairSettings):
             yield root / block.settings.function.partition(":")[0]
 

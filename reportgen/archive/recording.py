@@ -1,0 +1,124 @@
+"""What an archive needs of a report, recorded while its site is built: sources, and what each figure is of.
+
+An archive of a site that is up to date is made of the record, and drafts nothing again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from reportgen.archive.provenance import hash_table
+from reportgen.core.errors import Diagnostics
+from reportgen.core.model import CurveRequest, ResultTable
+from reportgen.draft.drawing import plan_report
+from reportgen.draft.origin import find_origin
+from reportgen.settings.blocks import AltairSettings
+from reportgen.site.outputs import get_page_folder, list_figures, list_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.core.model import Figure, Request
+    from reportgen.draft.blocks.plan import PlannedBlock
+    from reportgen.draft.report import Report
+
+# What computes the numbers of each kind of request.
+_CURVE_STATISTICS: Final = ("statistics/curves", "statistics/distributions.py")
+_SCORE_STATISTICS: Final = ("statistics",)
+# Numbers of a figure that say how much was observed.
+_OBSERVED: Final = ("series", "runs", "problems", "dropped", "replaced", "bins")
+
+
+def record_report(report: Report) -> bytes:
+    """Return the record of a drafted report, as ``read_record`` of ``provenance`` takes it.
+
+    A figure's entry changes if, and only if, something it is computed from does: a file of its sources, its
+    page's front matter, its block, the settings of either, or the statistics behind it.
+    """
+    # A draft that has problems is never returned.
+    plan = plan_report(report.pages, report.sources, Diagnostics())
+    blocks = (block.settings for page in report.pages for block in page.blocks)
+    value = {
+        "sources": [
+            {
+                "name": source.name,
+                "place": source.location.file,
+                "files": {file.path: file.sha256 for file in source.files},
+            }
+            for source in report.sources.values()
+        ],
+        "code": [_get_code(settings) for settings in blocks if isinstance(settings, AltairSettings)],
+        "figures": [one for planned in plan.blocks for one in _record_block(planned, report)],
+    }
+    return json.dumps(value).encode()
+
+
+def _get_code(settings: AltairSettings) -> str:
+    return settings.function.partition(":")[0]
+
+
+def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, Any]]:
+    page, block = planned.page, planned.block
+    shown = report.shown.get((page.path, block.id))
+    if shown is None:  # of another language
+        return
+    sources = [report.sources[name] for name in planned.sources]
+    settings = [one.location.file for one in sources if one.location.file.endswith("source.yml")]
+    inputs = {
+        "data": [file.path for one in sources for file in one.files],
+        "settings": settings,
+        "code": [_get_code(block.settings)] if isinstance(block.settings, AltairSettings) else [],
+    }
+    common = {
+        "inputs": [{"path": path, "role": role} for role, paths in inputs.items() for path in paths],
+        "block": {
+            "file": page.file,
+            "line": None if page.generated else block.location.line,
+            "kind": block.kind,
+            "sha256": hashlib.sha256(block.body.encode()).hexdigest(),
+        },
+        "settings": block.settings.model_dump(mode="json", exclude_none=True),
+        "requests": [_describe_request(one) for one in planned.requests],
+        "statistics": _list_statistics(planned.requests),
+    }
+    drawn: tuple[Figure | ResultTable, ...] = (*list_figures(shown), *list_tables(shown))
+    for one in drawn:
+        numbers, stem = getattr(one, "numbers", {}), f"{get_page_folder(page.path)}/{one.id}"
+        ends = ("csv",) if isinstance(one, ResultTable) else ("csv", "svg", "vl.json")
+        yield common | {
+            "id": f"{page.path}#{one.id}",
+            "origin": asdict(find_origin(planned, report.sources, one)),
+            "table": hash_table(*_read_cells(one)),
+            "observed": {name: _count(numbers[name]) for name in _OBSERVED if name in numbers},
+            "outputs": [f"{stem}.{end}" for end in ends],
+        }
+
+
+def _read_cells(one: Figure | ResultTable) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Return header and rows of a table, or of a figure's data table, as texts."""
+    if isinstance(one, ResultTable):
+        return one.header, [tuple(cell.text for cell in row) for row in one.rows]
+    return one.table.header, [*one.table.rows]
+
+
+def _count(value: object) -> object:
+    """Return how many there are of what is listed."""
+    return len(value) if isinstance(value, list | tuple) else value
+
+
+def _describe_request(request: Request) -> dict[str, Any]:
+    fields = asdict(request)
+    return {"kind": "curve" if isinstance(request, CurveRequest) else "scores"} | fields
+
+
+def _list_statistics(requests: Sequence[Request]) -> list[str]:
+    return sorted(
+        {
+            name
+            for one in requests
+            for name in (_CURVE_STATISTICS if isinstance(one, CurveRequest) else _SCORE_STATISTICS)
+        }
+    )
