@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from made_projects import RUNS, files_below, share_cache, write_file, write_report
 from made_sites import make_site, pack_archive, pack_site, write_site
 from test_archive import REPORT, archive, commit, invoke, unpack
+from test_archive_hostile import list_hostile
 
 from reportgen.archive.publishing import assembling, sites
 from reportgen.archive.publishing.assembling import Inputs, assemble
@@ -444,6 +445,21 @@ def test_an_archive_that_was_changed_is_left_out(folder: Path) -> None:
     assert "no archive of a report" in reasons["foreign"]
     assert "--site" in reasons["siteless"]
     assert "reportgen did not write it" in reasons["theirs"]
+    assert not (folder.parent / "evil").exists()
+
+
+def test_a_hundred_hostile_archives(folder: Path) -> None:
+    """None is published, as a version or as a preview, nothing is written elsewhere, and main is there."""
+    zips = folder / "zips"
+    zips.mkdir()
+    paths = list(list_hostile(zips))
+    options = [f"--version=1.{number}={path}" for number, path in enumerate(paths)]
+    options += [f"--preview={number}={path}" for number, path in enumerate(paths, 1)]
+    code, said = publish(folder, *options)
+    assert code == 0
+    assert said.count("left out: ") == 2 * len(paths) >= 200
+    assert sorted(path.name for path in folder.iterdir()) == ["main", "public", "zips"]
+    assert not {"v", "pr"} & {path.name for path in (folder / "public").iterdir()}
     assert not (folder.parent / "evil").exists()
 
 

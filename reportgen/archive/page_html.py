@@ -119,24 +119,28 @@ def read_attributes(attributes: str) -> dict[str, str]:
     return found
 
 
-def replace_values(html: str, change: Callable[[str, str, str], str]) -> str:
-    """Replace values of attributes by what ``change`` makes of tag, name and value; all else stays as it is.
+def replace_values(html: str, names: frozenset[str], change: Callable[[str, str], str]) -> str:
+    """Replace values of named attributes by what ``change`` makes of name and value; all else stays as it is.
 
     Values are given and written without character references and quotes.
     """
+
+    def replace(found: re.Match[str]) -> str:
+        value = unescape(found[2] or found[3] or found[4] or "")
+        if not value or found[1].lower() not in names:
+            return found[0]
+        changed = change(found[1].lower(), value)
+        return found[0] if changed == value else f'{found[1]}="{escape(changed)}"'
+
+    # Most tags of a drawing have many attributes, and none of these.
+    named = re.compile("|".join(map(re.escape, names)), re.IGNORECASE)
     parts, last = [], 0
     for token in read_tokens(html):
-        if not token.tag or token.is_end or "=" not in token.attributes:
-            continue
-
-        def replace(found: re.Match[str], tag: str = token.tag) -> str:
-            value = unescape(found[2] or found[3] or found[4] or "")
-            changed = change(tag, found[1].lower(), value) if value else value
-            return found[0] if changed == value else f'{found[1]}="{escape(changed)}"'
-
-        written = _ATTRIBUTE.sub(replace, token.attributes)
-        if written != token.attributes:
-            parts += [html[last : token.end - 1 - len(token.attributes)], written]
+        if token.tag and not token.is_end and named.search(token.attributes):
+            parts += [
+                html[last : token.end - 1 - len(token.attributes)],
+                _ATTRIBUTE.sub(replace, token.attributes),
+            ]
             last = token.end - 1
     return "".join([*parts, html[last:]])
 

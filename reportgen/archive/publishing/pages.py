@@ -23,7 +23,7 @@ _ADDRESS: Final = re.compile(rb"[fcra]=[\"']?([^\"'#?> ]+)")
 _ABSOLUTE: Final = re.compile(rb"=[\"']?(/[^/\"'> ][^\"'> ]*)")
 _LOADED: Final = (b"href", b"src")
 _CANONICAL: Final = re.compile(rb"<link rel=[\"']?canonical[\"']? href=[\"']?([^\"'> ]+)")
-_LOADING: Final = frozenset(("action", "data", "href", "poster", "src", "xlink:href"))
+_LOADING: Final = frozenset(("action", "data", "data-js", "href", "poster", "src", "srcset", "xlink:href"))
 _CANDIDATE: Final = re.compile(r"(^|,)(\s*)([^\s,]+)")
 _SCRIPT: Final = "theme.js"
 _TITLE: Final = re.compile(rb"<title>(.*?)</title>", re.DOTALL)
@@ -123,14 +123,14 @@ class Places:
     def rewrite(self, html: str, path: str) -> str:
         """Let local addresses on the page ``path`` that the preview does not have lead to main."""
 
-        def change(tag: str, name: str, value: str) -> str:
+        def change(name: str, value: str) -> str:
             if name == "srcset":
                 return _CANDIDATE.sub(lambda one: one[1] + one[2] + self.find(one[3], path), value)
-            if tag == "script" and name == "data-js":  # the folder that an inline script loads others from
+            if name == "data-js":  # the folder that an inline script loads others from
                 return self.find(f"{value}{_SCRIPT}", path).removesuffix(_SCRIPT)
-            return self.find(value, path) if name in _LOADING else value
+            return self.find(value, path)
 
-        return replace_values(html, change)
+        return replace_values(html, _LOADING, change)
 
     def find(self, address: str, path: str) -> str:
         """Return an address on the page ``path`` as it is in the preview."""
