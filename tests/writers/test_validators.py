@@ -25,7 +25,7 @@ OLDER = (
 
 def validate(folder: Path, *profiles: str) -> dict[str, list[str]]:
     """What a crate lacks, by profile."""
-    command = [VALIDATORS / "python", TESTS / "writers" / "check_crate.py", folder, *profiles]
+    command = [*map(str, (VALIDATORS / "python", TESTS / "writers" / "check_crate.py", folder)), *profiles]
     environment = {**os.environ, **OFFLINE, "HOME": str(folder.parent)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -51,7 +51,7 @@ def test_how_to_cite_an_archive_is_as_the_format_requires(tmp_path: Path) -> Non
     """CITATION.cff, by the schema of version 1.2.0."""
     folder = unpack(archive(commit(write_report(tmp_path / "report", REPORT))), tmp_path / "there")
     cff = folder / "CITATION.cff"
-    command = [VALIDATORS / "cffconvert", "--validate", "-i", cff]
+    command = [str(VALIDATORS / "cffconvert"), "--validate", "-i", str(cff)]
     done = subprocess.run(command, env={**os.environ, **OFFLINE}, capture_output=True, text=True, check=False)
     assert "valid according to schema version 1.2.0" in done.stdout, done.stderr
     cff.write_text(cff.read_text("utf-8").replace("CC-BY-4.0", "Creative"), "utf-8")
