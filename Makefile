@@ -5,6 +5,8 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 p
 VENV := .venv
 # What writes the files that the readers read; nothing else needs it.
 WRITERS := .venv-writers
+# And what validates the metadata of archives.
+VALIDATORS := .venv-validators
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 QUIET := --quiet --progress-bar off
@@ -30,7 +32,7 @@ test: $(VENV)/.installed-test ## every test, in a real browser too
 	@$(BIN)/python tests/find_chromium.py --install
 	@$(BIN)/python -m pytest -n 2
 
-test-writers: $(VENV)/.installed-test $(WRITERS)/.installed ## files by the real writers, read; ACCEPT=1 renews tests/data
+test-writers: $(VENV)/.installed-test $(WRITERS)/.installed $(VALIDATORS)/.installed ## files by the real writers, read; ACCEPT=1 renews tests/data
 	@$(BIN)/python -m pytest tests/writers $(if $(ACCEPT),--accept)
 
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## ruff and mypy
@@ -92,4 +94,10 @@ $(WRITERS)/.installed: tests/writers/requirements.txt tests/writers/constraints.
 	@echo "Installing what writes the files that make test-writers reads ..."
 	@$(BIN)/python -m venv --clear $(WRITERS)
 	@$(WRITERS)/bin/python -m pip --disable-pip-version-check --no-input install $(QUIET) -r $<
+	@touch $@
+
+$(VALIDATORS)/.installed: tests/writers/validators.txt | $(VENV)/.made
+	@echo "Installing what validates the metadata of archives ..."
+	@$(BIN)/python -m venv --clear $(VALIDATORS)
+	@$(VALIDATORS)/bin/python -m pip --disable-pip-version-check --no-input install $(QUIET) -r $<
 	@touch $@

@@ -360,9 +360,9 @@ def test_the_tool_can_be_packed_too(root: Path, tmp_path: Path) -> None:
     assert make_wheel() == (wheel.name, wheel.read_bytes())
     assert "pip install --no-index --no-deps mkdocs_reportgen-*.whl" in (folder / "README.txt").read_text()
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
-    python = tmp_path / "new/bin/python"
+    python = str(tmp_path / "new/bin/python")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install"]
-    subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", wheel], check=True)
+    subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", str(wheel)], check=True)
     script = "import reportgen.archive.intact, reportgen.site_templates as theme; print(*theme.__path__)"
     done = subprocess.run([python, "-I", "-c", script], check=True, capture_output=True, text=True)
     theme = Path(done.stdout.strip())
@@ -380,8 +380,8 @@ def test_a_rebuild_uses_the_packed_tool(root: Path, tmp_path: Path) -> None:
     members = files_below(unpack(wheel, tmp_path / "wheel"))
     with zipfile.ZipFile(wheel, "w") as file:
         for member, data in members.items():
-            text = b"raise SystemExit('by the wheel')"
-            file.writestr(member, text if member == "reportgen/__main__.py" else data)
+            other = b"raise SystemExit('by the wheel')"
+            file.writestr(member, other if member == "reportgen/__main__.py" else data)
     code, text = invoke("verify", folder, "--level", "rebuild", "--python", sys.executable)
     assert code == 2
     assert "it cannot be built: by the wheel" in text

@@ -15,6 +15,7 @@ from made_projects import RUNS, share_cache, write_file, write_report
 
 from reportgen.archive import archiving, intact, provenance
 from reportgen.archive.contents import Member, check_members, check_size
+from reportgen.archive.one_file import write_one_file
 from reportgen.core.errors import Severity
 
 if TYPE_CHECKING:
@@ -75,12 +76,11 @@ def test_a_file_that_changes_while_it_is_packed(
 ) -> None:
     """Once, and the archive is of the new data; again, and there is none."""
     changes = iter([RUNS.replace("0.84", f"0.8{number}") for number in range(times)])
-    write = archiving.write_one_file
 
     def write_meanwhile(site: Path, **options: Any) -> str:  # noqa: ANN401 - as the function's own
         if content := next(changes, None):
             write_file(copy / "data/runs.csv", content)
-        return write(site, **options)
+        return write_one_file(site, **options)
 
     monkeypatch.setattr(archiving, "write_one_file", write_meanwhile)
     code, text, target = archive_here(copy)
@@ -93,6 +93,30 @@ def test_a_file_that_changes_while_it_is_packed(
         assert code == 1
         assert "data/runs.csv: error: the file changed while it was archived. Wait until" in text
         assert not target.exists()
+
+
+def test_a_built_site_is_not_built_again(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an archive needs was recorded; it is the same as that of an archive that builds."""
+    code, text, target = archive_here(copy)
+    assert code == 0, text
+    first = target.read_bytes()
+    (copy.parent / "cache").mkdir()
+    monkeypatch.setenv("REPORTGEN_CACHE_DIR", str(copy.parent / "cache"))
+    assert invoke("build", "-f", copy / "mkdocs.yml")[0] == 0
+
+    def build_again(*_: object, **__: object) -> None:
+        pytest.fail("the site is up to date")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(archiving, "publish", build_again)
+        code, text, target = archive_here(copy)
+    assert code == 0, text
+    assert target.read_bytes() == first
+    for record in (copy.parent / "cache").rglob("record.json"):
+        record.write_bytes(b"{}")
+    code, text, target = archive_here(copy)
+    assert code == 0, text
+    assert target.read_bytes() == first
 
 
 def test_fifty_gigabytes_of_data_are_better_frozen(tmp_path: Path) -> None:

@@ -38,6 +38,20 @@ _TYPES: Final = {
     "yml": "application/yaml",
 }
 
+_PROFILE_ENTITY: Final = {
+    "@id": _PROFILE,
+    "@type": ["CreativeWork", "Profile"],
+    "name": "Process Run Crate",
+    "version": "0.5",
+}
+_TOOL_ENTITY: Final = {
+    "@id": _TOOL,
+    "@type": "SoftwareApplication",
+    "name": "reportgen",
+    "version": __version__,
+    "url": {"@id": "README.txt"},  # which says how to install it
+}
+
 
 @dataclass(frozen=True, slots=True)
 class PackedFile:
@@ -73,23 +87,11 @@ def describe_crate(
         "datePublished": date,
         **_describe_terms(cited),
     }
-    tool = {
-        "@id": _TOOL,
-        "@type": "SoftwareApplication",
-        "name": "reportgen",
-        "version": __version__,
-        "url": _refer("README.txt"),  # which says how to install it
-    }
     graph = [
         {"@id": NAME, "@type": "CreativeWork", "about": _refer("./"), "conformsTo": _refer(_CRATE)},
         {name: value for name, value in root.items() if value},
-        {
-            "@id": _PROFILE,
-            "@type": ["CreativeWork", "Profile"],
-            "name": "Process Run Crate",
-            "version": "0.5",
-        },
-        tool,
+        _PROFILE_ENTITY,
+        _TOOL_ENTITY,
         *people,
         *(_describe_file(path, file) for path, file in files.items()),
         *_describe_absent(figures, files),

@@ -143,8 +143,8 @@ def make_wheel() -> tuple[str, bytes]:
     # A checkout may have metadata of its own, which setuptools left there.
     found = ((one, one.read_text("METADATA")) for one in distributions(name="mkdocs-reportgen"))
     installed, described = next((one, text) for one, text in found if text)
-    name = f"mkdocs_reportgen-{__version__}"
-    about = f"{name}.dist-info"
+    stem = f"mkdocs_reportgen-{__version__}"
+    about = f"{stem}.dist-info"
     content = {
         f"{about}/METADATA": described.encode(),
         f"{about}/WHEEL": _WHEEL.encode(),
@@ -158,14 +158,14 @@ def make_wheel() -> tuple[str, bytes]:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 content[f"{below}/{path.relative_to(folder).as_posix()}"] = path.read_bytes()
-    hashes = {path: urlsafe_b64encode(hashlib.sha256(data).digest()) for path, data in content.items()}
-    lines = [f"{path},sha256={hashes[path].decode().rstrip('=')},{len(content[path])}\n" for path in content]
+    hashes = {name: urlsafe_b64encode(hashlib.sha256(data).digest()) for name, data in content.items()}
+    lines = [f"{name},sha256={hashes[name].decode().rstrip('=')},{len(content[name])}\n" for name in content]
     content[f"{about}/RECORD"] = "".join([*lines, f"{about}/RECORD,,\n"]).encode()
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as wheel:
-        for path, data in content.items():
-            wheel.writestr(_make_info(path, _FIRST_DATE), data, zipfile.ZIP_STORED)
-    return f"{name}-py3-none-any.whl", stream.getvalue()
+        for member, data in content.items():
+            wheel.writestr(_make_info(member, _FIRST_DATE), data, zipfile.ZIP_STORED)
+    return f"{stem}-py3-none-any.whl", stream.getvalue()
 
 
 def _make_info(path: str, moment: str) -> zipfile.ZipInfo:
