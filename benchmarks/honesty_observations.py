@@ -9,6 +9,7 @@ import numpy as np
 from simulated.observations import (
     CHANGED,
     CHANGED_WALKS,
+    EFFECT,
     LAWS,
     NARROW,
     PLANTED,
@@ -32,9 +33,10 @@ _LAWS = {1: LAWS | CHANGED, 5: LAWS | WALKS | CHANGED | CHANGED_WALKS}
 _MUST = {"white": "≥ 90 %", "AR(.9)": "≥ 75 %"}
 _STRENGTH = {"white": 0.0, "AR(.9)": 0.9}
 _ANY_STRENGTH = (0.0, 0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985)
-# What the course of one of two series, or the question who leads, may use of a block's 5 %.
-_COURSE, _LEADS = 0.05 * 0.55 / 2, 0.05 * 0.3
+# The part of a block's 5 % for the course of one of two series, and for who leads, by the number of runs.
+_COURSE, _LEADS = {1: 0.05 * 0.75 / 2, 5: 0.05 * 0.55 / 2}, {1: 0.05 * 0.2, 5: 0.05 * 0.3}
 _DRAWS, _PLACES = 1000, 101
+_WIDTHS, _SHORT = (0.67, 1.0, 1.5, 2.25), 100  # relative widths, and the most readings to search them all
 
 
 def measure(*, full: bool, seed: int = 0) -> Iterator[tuple[str, str, str]]:
@@ -67,8 +69,9 @@ def _false(first: int, *, full: bool) -> list[tuple[str, str, str]]:
 def _found(first: int, *, full: bool) -> list[tuple[str, str, str]]:
     """The share of planted effects that are found, by runs and law, at each length.
 
-    Beside it what an observer finds who knows the law of the noise and the effect's shape, and of one run who
-    has to learn from the readings how alike neighbours are.
+    Next to it, what likelihood ratio tests find at the same error: of an observer who knows the law of the
+    noise and the effect's shape; for one run, of one who has to estimate the autocorrelation; and of one who
+    has to find the width of the effect as well.
     """
     rows = []
     for runs, (name, planted), law in product((1, 5), (PLANTED | NARROW).items(), _MUST):
@@ -83,7 +86,10 @@ def _found(first: int, *, full: bool) -> list[tuple[str, str, str]]:
         said.append(f"who knows noise and shape: {_shares(lengths, known)}")
         if runs == 1 and planted.rule != "crossing":
             learned = [_found_by_learning(planted, _STRENGTH[law], n, first) for n in lengths]
-            said.append(f"who knows the shape alone: {_shares(lengths, learned)}")
+            said.append(f"who knows shape and width: {_shares(lengths, learned)}")
+            short = tuple(n for n in lengths if n <= _SHORT and name in PLANTED)
+            searched = [_found_by_learning(planted, _STRENGTH[law], n, first, _WIDTHS) for n in short]
+            said += [f"who knows the shape alone: {_shares(short, searched)}"] if short else []
         rows.append(
             (f"{name}, 3 deviations, {runs} run{'s' * (runs > 1)} each, {law}", "; ".join(said), _MUST[law])
         )
@@ -133,17 +139,26 @@ def _found_by_knowing(planted: Planted, strength: float, n: int, runs: int, seed
         beside = [np.vstack([fixed, *(one[[k]] for one in others)]) for k in range(len(part))]
         rows.append(np.vstack([_beside(part[[k]], beside[k]) for k in range(len(part))]))
     noise = size * rng.standard_normal((_DRAWS, n))
-    level = _LEADS / 2 if leads else _COURSE
+    level = _LEADS[runs] / 2 if leads else _COURSE[runs]
     needed = max(float(np.quantile((noise @ one.T).max(axis=1), 1 - level)) for one in rows)
     there = _whitened(truths, strength)[rng.integers(len(truths), size=_DRAWS)] + noise
     least = np.minimum.reduce([there @ one.T for one in rows])
     return float((least.max(axis=1) > needed).mean())
 
 
-def _found_by_learning(planted: Planted, strength: float, n: int, seed: int) -> float:
-    """The same where the strength and size of the noise are fitted, held to the strength that needs most."""
+def _found_by_learning(
+    planted: Planted, strength: float, n: int, seed: int, widths: tuple[float, ...] = ()
+) -> float:
+    """The same where the strength and size of the noise are fitted, held to the strength that needs most.
+
+    ``widths`` are those to search, relative to the true one, which otherwise is known.
+    """
     rng = np.random.default_rng([seed, n])
-    truths = _places(planted, n)
+    truths = searched = _places(planted, n)
+    if widths:
+        middle, places = np.linspace(-0.5, 0.5, n), np.linspace(-1, 2, 2 * min(n, _PLACES))
+        every = np.stack([planted.truth(0.5 + middle / width, at) for width in widths for at in places])
+        searched = every[np.ptp(every, axis=1) > EFFECT / 2]
 
     def made(alike: float) -> FloatArray:
         noise = rng.standard_normal((_DRAWS, n))
@@ -152,11 +167,11 @@ def _found_by_learning(planted: Planted, strength: float, n: int, seed: int) -> 
         return noise
 
     needed = max(
-        float(np.quantile(_ratios(made(alike), truths), 1 - _COURSE))
+        float(np.quantile(_ratios(made(alike), searched), 1 - _COURSE[1]))
         for alike in (0.0, 0.3, 0.5, 0.7, 0.9, 0.97)
     )
     there = made(strength) + truths[rng.integers(len(truths), size=_DRAWS)]
-    return float((_ratios(there, truths) > needed).mean())
+    return float((_ratios(there, searched) > needed).mean())
 
 
 def _ratios(values: FloatArray, truths: FloatArray) -> FloatArray:

@@ -127,7 +127,7 @@ STATEMENTS = (
     Said("aime", "v10 has a first low of 0.292 at 200", "dip", (V10, "0.292 at iteration 200")),
     Said("aime", "v10 peaks higher than v1", "best", ("0.325 at iteration 500", "0.318 at iteration 400")),
     Said("aime", "one run may give another order", "best", ("no clear winner",)),
-    Said("aime", "v10 is at 0.321 again at 900, its second peak", "dip", (V10, "0.321 at iteration 900")),
+    Said("aime", "v10 is at 0.321 again at 900, its second peak", "dip", (V10, "iteration 900", "0.321")),
     Said("aime", "v10 is lowest at 1200, 0.278", "dip", (V10, "0.278 at iteration 1,200")),
     Said("aime", "v10 declines to 0.300 in the end", "best", (V10, "0.300 at iteration 1,400", "0.325")),
     Said("aime", "v1 is lowest at 900, 0.280", "dip", (V1, "0.280 at iteration 900")),

@@ -29,12 +29,13 @@ _NARROWEST, _WIDEST, _WIDER = 4, 0.7, 1.5
 _NARROW = (1, 2)  # widths of the last kinds, used for several runs
 _MOST_CHANGES = 6
 _SURE, _USUAL = 0.05, 0.0125
+_ONE_RUN, _FALLS = ((0.19, 5.0), (0.38, 8.0)), 0.55  # of bumps, of other shapes: p at 0, cost of φ
 _PLACES = 0.8
-_UNEVEN, _UNEVEN_COSTS = 1.5, 2.0
+_UNEVEN, _UNEVEN_COSTS = 1.5, 1.0
 _PAIR, _SHARED, _SHARED_NARROW, _SHARED_BY_TWO = 2, 0.005, 0.015, 0.05
 _NOTHING = 1e-9
 _NEARLY = 0.995
-_GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.3
+_GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,15 @@ class _Step(NamedTuple):
     to_columns: _Moments
 
 
+class _Gains(NamedTuple):
+    """What K shapes explain in addition to q columns at one φ."""
+
+    left: float  # residual sum of squares of the columns
+    along: FloatArray  # numerator and denominator of each shape's estimate, (K,)
+    alone: FloatArray
+    gram: FloatArray  # products of the columns, (q, q)
+
+
 @dataclass(frozen=True)
 class _CourseData:
     """Readings and all candidate shapes."""
@@ -255,8 +265,8 @@ class _CourseData:
         weights = np.linalg.pinv(gram, hermitian=True) @ run_products
         return self.search_runs(step, self.each - np.asarray(to_columns.combine(strength) @ weights))
 
-    def compute_gains(self, step: _Step, strength: float) -> tuple[float, FloatArray, FloatArray]:
-        """Return the residual sum of squares, and numerator and denominator of each shape's estimate."""
+    def compute_gains(self, step: _Step, strength: float) -> _Gains:
+        """Return what each shape explains in addition to the columns."""
         gram = _compute_moments(step.columns, step.columns, self.size).combine(strength)
         with_y = _compute_moments(step.columns, step.y, self.size).combine(strength)[:, 0]
         left = float(_compute_moments(step.y, step.y, self.size).combine(strength)[0, 0])
@@ -266,37 +276,38 @@ class _CourseData:
         along = step.to_y.combine(strength)[:, 0] - mixed @ (inverse @ with_y)
         # A shape that the columns already span explains nothing.
         alone = np.where(alone > 1e-8 * self.own.combine(strength), alone, np.inf)
-        return max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone
+        return _Gains(max(left - float(with_y @ inverse @ with_y), 1e-30), along, alone, gram)
 
     def search_one_run(self, step: _Step) -> tuple[int, float]:
-        """Return the best shape for one run, and p of the likelihood ratio, fitting the noise to both models.
+        """Return the best shape for one run, and p of all bumps together or of all other shapes together.
 
-        p is how often the best bump, or the best other shape, has so large a ratio in noise alone, by
-        simulation: in autoregressive noise with φ from 0 to 0.985 and 20 to 300 readings, at most 1.25 %
-        exceed ``usual`` for either, and each 5.5 more are ten times as rare. Strongly autocorrelated noise
-        produces ramps, but seldom bumps.
+        The statistic compares the likelihood with a change, averaged over shapes, sizes and φ, with that of
+        noise alone, averaged over φ: twice the logarithm of a Bayes factor, with flat sizes and the reference
+        prior of φ (Berger and Yang 1994). It needs less than the likeliest change would, whose place, width
+        and φ are chosen. p is how often noise exceeds it, by simulation of autoregressive noise with φ from 0
+        to 0.98 and 20 to 160 readings. A high φ costs, more so for ramps, which such noise produces.
         """
-        n, bumps = step.y.size, self.shapes.bumps
-        free = n - step.columns.shape[0]
-        without = -math.inf
-        most = [(-math.inf, 0, 0.0), (-math.inf, 0, 0.0)]
-        for tried in _STRENGTHS:
-            left, along, alone = self.compute_gains(step, tried)
-            first = math.log(1 - tried**2) / 2
-            without = max(without, first - n / 2 * math.log(left))
-            gain = along**2 / alone
-            for kind, places in enumerate((slice(bumps), slice(bumps, None))):
-                at = (places.start or 0) + int(np.argmax(gain[places]))
-                here = first - n / 2 * math.log(max(left - float(gain[at]), 1e-12 * left))
-                most[kind] = max(most[kind], (here, at, tried))
+        bumps, free = self.shapes.bumps, step.y.size - step.columns.shape[0]
+        grid = [self.compute_gains(step, strength) for strength in _STRENGTHS]
+        determinants = np.array([np.linalg.slogdet(gains.gram)[1] for gains in grid])
+        noise = -(determinants + free * np.log([gains.left for gains in grid])) / 2
+        fits = np.stack(
+            [np.log(np.maximum(one.left - one.along**2 / one.alone, 1e-12 * one.left)) for one in grid]
+        )
+        sizes = np.log([gains.alone for gains in grid])
+        changes = -(determinants[:, None] + free * fits + sizes) / 2
+        first = np.log(1 - np.array(_STRENGTHS) ** 2)[:, None]
+        likeliest = (first - step.y.size * fits).max(axis=0)
         along = self.spread.along
         costs = _UNEVEN_COSTS if float(along.max()) > _UNEVEN * float(along.min()) else 0.0
         best = []
-        for kind, (here, at, strength) in enumerate(most):
-            ratio = 2 * (here - without) * free / n - costs
-            usual = 14.4 + 5.5 * strength if kind == 0 else 15.2 + 12 * strength
-            usual += 0.13 * max(60 - n, 0) + max(math.log(n / 60), 0)
-            best.append((min(_USUAL * math.exp(-(ratio - usual) * 0.42), 1.0), -here, at))
+        for places, (share, strong) in zip((slice(bumps), slice(bumps, None)), _ONE_RUN, strict=True):
+            by_strength = np.logaddexp.reduce(changes[:, places], axis=1) - math.log(likeliest[places].size)
+            together = np.logaddexp.reduce(by_strength)
+            strength = float(np.exp(by_strength - together) @ _STRENGTHS)
+            ratio = 2 * float(together - np.logaddexp.reduce(noise)) - costs - strong * strength
+            at = (places.start or 0) + int(np.argmax(likeliest[places]))
+            best.append((min(share * math.exp(-_FALLS * ratio), 1.0), -float(likeliest[at]), at))
         p, _, place = min(best, key=lambda one: (one[0] > _USUAL, one[1]))
         return place, p
 
@@ -308,7 +319,7 @@ class _CourseData:
         runs' own estimates given the columns, less their mean, shape (K, r).
         """
         spread, runs, kinds = self.spread, each.shape[1], self.shapes.kinds
-        _, along, alone = self.compute_gains(step, spread.strength)
+        _, along, alone, _ = self.compute_gains(step, spread.strength)
         apart = (each**2).sum(axis=1) / (runs - 1) / runs
         usual = alone * (spread.innovation / self.scale) ** 2
         there = np.isfinite(alone) & (usual > 0)

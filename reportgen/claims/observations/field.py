@@ -43,6 +43,7 @@ ERROR = 0.05  # probability that a block infers anything from pure noise
 # Shares of that error for the four questions about a metric: its series' courses, who leads where, who leads
 # at the end, which series is more volatile.
 _COURSES, _LEADS, _ENDS, JITTER = 0.55, 0.3, 0.1, 0.05
+_COURSES_OF_ONE_RUN, _LEADS_OF_ONE_RUN = 0.75, 0.2  # no test of who leads at the end
 SMALLEST_SHARE = 0.01  # smallest effect reported, as a share of the plotted range
 _FARTHEST = (1e-70, 1e70)
 _FEWEST_SHARED = 8
@@ -286,12 +287,18 @@ class Field:
         """Share of the block's error for each series' course; all of it if there is only one series."""
         if len(self.curves) == 1:
             return ERROR / self.metrics
-        return _COURSES * ERROR / len(self.curves) / self.metrics
+        courses = _COURSES if self.have_runs else _COURSES_OF_ONE_RUN
+        return courses * ERROR / len(self.curves) / self.metrics
 
     @property
     def share_of_leads(self) -> float:
         """Share of the block's error for testing who leads."""
-        return _LEADS * ERROR / self.metrics
+        return (_LEADS if self.have_runs else _LEADS_OF_ONE_RUN) * ERROR / self.metrics
+
+    @cached_property
+    def have_runs(self) -> bool:
+        """Whether any series has several runs."""
+        return any(len(curve.runs) > 1 for curve in self.curves)
 
     @cached_property
     def aligned(self) -> Aligned:

@@ -113,7 +113,8 @@ def estimate_from_runs(runs: FloatArray) -> NoiseModel:
     strength = float((size * now * before).sum()) / squares if squares > 0 else 0.0
     strength = min(max(strength, 0.0), 1.0)
     bias, error = (1 + 4 * strength + 2 * strength**20) / n, math.sqrt((1 - strength**2) / ((r - 1) * n))
-    upper = min(strength + bias + 2 * error, 1.0)
+    # By simulation of random walks with and without errors: two standard errors for two runs, one for many.
+    upper = min(strength + bias + r / (r - 1) * error, 1.0)
     innovations = now - upper * before
     along = _estimate_size(np.sqrt((innovations**2).mean(axis=0)))
     along = np.concatenate([along[:1], along])
