@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_archives import REPORT, archive, commit, invoke, unpack
 from made_projects import RUNS, files_below, share_cache, write_file, write_report
 from made_sites import make_site, pack_archive, pack_site, write_site
-from test_archive import REPORT, archive, commit, invoke, unpack
 from test_archive_hostile import list_hostile
 
 from reportgen.archive.publishing import assembling, sites

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from made_archives import CITED, REPORT, archive, commit, invoke
 from made_projects import RUNS, files_below, share_cache, write_report
 from made_sites import pack_site
 from playwright.sync_api import expect
-from test_archive import CITED, REPORT, archive, commit, invoke
 
 from browser.conftest import Site, Tabs, served
 
