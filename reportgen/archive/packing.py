@@ -7,9 +7,10 @@ import os
 import tempfile
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.archive import intact
 from reportgen.archive.crate import PackedFile
@@ -30,8 +31,7 @@ _FIRST_DATE: Final = "1980-01-01"
 """Zip files know no earlier one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """A written archive: its identity is the SHA-256 of its manifest."""
 
     path: Path

@@ -7,10 +7,12 @@ import hashlib
 import json
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from reportgen.core import __version__
 from reportgen.core.errors import Diagnostics
@@ -38,8 +40,7 @@ _SCORE_STATISTICS: Final = ("statistics",)
 _OBSERVED: Final = ("series", "runs", "problems", "dropped", "replaced", "bins")
 
 
-@dataclass(frozen=True, slots=True)
-class InputFiles:
+class InputFiles(Struct, frozen=True):
     """Files of a report and their SHA-256, by path relative to ``mkdocs.yml``."""
 
     hashes: Mapping[str, str]

@@ -7,9 +7,10 @@ import shutil
 import tempfile
 import zipfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.archive import intact, provenance
 from reportgen.core.cache import make_temporary_folder
@@ -23,8 +24,7 @@ _LARGEST_WHOLE: Final = 100_000_000_000
 _CHUNK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedArchive:
+class OpenedArchive(Struct, frozen=True):
     """An archive, packed or unpacked; ``names`` are paths of files, ``sizes`` in bytes."""
 
     name: str

@@ -6,10 +6,11 @@ import json
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from reportgen.archive import intact, provenance
 from reportgen.archive.consistency import find_inconsistencies
@@ -33,8 +34,7 @@ _ALTAIR: Final = "```altair"
 _LONGEST_REBUILD: Final = 3600
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """What a check found, in lines, worst first."""
 
     lines: tuple[str, ...]
@@ -58,8 +58,7 @@ def verify_archive(path: Path, level: str, python: Path | None) -> Verified:
     return Verified((*problems, *lines), is_right=not problems)
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(Struct, frozen=True):
     """What one level found: its problems, and its result in a line."""
 
     problems: list[str]

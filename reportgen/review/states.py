@@ -9,9 +9,10 @@ import hashlib
 import os
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 from reportgen.core import __version__
 from reportgen.core.cache import (
@@ -104,8 +105,7 @@ def _open_finder(config_file: Path) -> Iterator[_Finder]:
         yield _Finder(config_file, find_repository(config_file.parent), cache, worker)
 
 
-@dataclass(frozen=True)
-class _Finder:
+class _Finder(Struct, frozen=True):
     """Finds what names stand for."""
 
     config_file: Path
@@ -150,8 +150,7 @@ class _Finder:
         return NamedState("revision", commit.name, lambda: Path(wait(), self.config_file.name), commit)
 
 
-@dataclass(frozen=True)
-class _Opener:
+class _Opener(Struct, frozen=True):
     """Drafts or reads states; all but the report that is checked out are drafted with its cache."""
 
     config_file: Path

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from reportgen.settings.base import Name, Settings
@@ -96,8 +96,7 @@ class ProjectSettings(Settings):
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """A report on disk."""
 
     root: Path  # the folder of mkdocs.yml

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from reportgen.core.cache import get_digest
 from reportgen.review.comparison.identity import match, match_shown
@@ -34,8 +35,7 @@ Row: TypeAlias = tuple[str, ...]
 _WORDS: Final = {"title", "caption", "summary", "x_title", "y_title", "annotations", "reference"}
 
 
-@dataclass(frozen=True)
-class ChangeContext:
+class ChangeContext(Struct, frozen=True):
     """What is known of both states beyond one figure, to find the cause of its change."""
 
     renamed: Mapping[str, str]  # new paths of pages, by their old ones

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.model import CurveRequest
 from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
@@ -70,8 +72,7 @@ def _identify(request: Request, series: str) -> Hashable:
     return request.source, request.benchmark, request.metric, request.where, series
 
 
-@dataclass
-class _Items:
+class _Items(Struct):
     """What is paired by item on one benchmark, and its places in the list of all that moved."""
 
     pair: PairOfReadings

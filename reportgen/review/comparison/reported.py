@@ -5,8 +5,9 @@ Runs and items are not known, so nothing is paired and no difference is tested.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from reportgen.review.comparison.effects import Effect
 from reportgen.review.comparison.identity import match

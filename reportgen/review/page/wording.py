@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from msgspec import Struct
 
 from reportgen.core.words import join_names
 from reportgen.figures.text import clean_text
@@ -74,8 +75,7 @@ def make_visible(review: Review) -> Review:
     return Review.model_validate(clean(review.model_dump()))
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The first of several things, and a sentence about the rest."""
 
     shown: tuple[Any, ...]
