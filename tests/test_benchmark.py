@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
 from made_figures import HOSTILE, context, curve, curve_set, wave
+from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.figures.curve_key_results import collect_overview, summarize_benchmark

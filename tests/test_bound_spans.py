@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from html_tree import classed, read_html, words
 from made_projects import PAGE, RUNS, SETTINGS, files_below, write_file, write_report
 from markdown import Markdown
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics, SourceLocation
 from reportgen.core.model import Observations

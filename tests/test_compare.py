@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from made_outcomes import compare, matrix
+from msgspec.structs import replace
 from scipy import stats
 
 from reportgen.core.comparisons import RankGroup, ScoresError, Verdict

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from statistics import stdev
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from made_figures import curve, curve_set
+from msgspec.structs import replace
 from scipy import stats
 
 from reportgen.claims.subjects import CurveSubject

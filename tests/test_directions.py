@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from made_figures import context, curve, curve_set, figure
+from msgspec.structs import replace
 
 from reportgen.claims.observations.choosing import observe_curves
 from reportgen.claims.observations.field import Field

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from made_subjects import ACCURACY, CURVES, MadeSubject, faults, marked, result
+from msgspec.structs import replace
 
 from reportgen.claims.checking import Kind, check_expression, combine_kinds
 from reportgen.claims.language import ExpressionError, Fault

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_figures import curve_set
+from msgspec.structs import replace
 
 from reportgen.claims.subjects import CurveSubject
 from reportgen.claims.vocabulary import collect_facts

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import stat
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.statements import Binding, Judgement, Statement, Truth

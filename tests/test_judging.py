@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from made_figures import curve, curve_set
 from made_outcomes import matrix
 from made_scored import scored
 from made_subjects import CURVES, MadeSubject
+from msgspec.structs import replace
 
 from reportgen.claims.agreement import agrees, get_typed_value
 from reportgen.claims.fact_words import format_fact_interval

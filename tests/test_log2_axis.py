@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, wanted
+from msgspec.structs import replace
 from seen_by_vega import VegaPicture, vega_words
 
 from reportgen.figures.altair_chart import write_chart_spec

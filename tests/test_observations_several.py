@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_figures import curve, curve_set
+from msgspec.structs import replace
 
 from reportgen.claims.observations.choosing import merge_duplicates, observe_curves
 from reportgen.claims.observations.field import Field

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import altair as alt
 import numpy as np
 import pytest
 from made_outcomes import matrix
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import OutcomeNotes
 from reportgen.core.errors import ReportError, SourceLocation

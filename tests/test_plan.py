@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from command_line import run
 from made_outcomes import matrix
 from made_projects import RUNS, write_report
 from made_scored import score_context
+from msgspec.structs import replace
 from simulated.answers import Field
 
 from reportgen.core.comparisons import RunOfSeries, ScoresError

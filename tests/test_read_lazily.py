@@ -110,7 +110,7 @@ def test_measurements_do_not_disturb_each_other(tmp_path: Path) -> None:
 
 def test_a_source_that_somebody_else_made_is_refused(tmp_path: Path) -> None:
     """A Source without a layout is a fault of ours, not of the user's."""
-    from dataclasses import replace  # noqa: PLC0415
+    from msgspec.structs import replace  # noqa: PLC0415
 
     data = Data(tmp_path)
     data.write("a.csv", LONG)

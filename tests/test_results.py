@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_figures import context, curve_set
+from msgspec.structs import replace
 
 from reportgen.core.model import Ending, Estimate, Lead
 from reportgen.figures.curve_key_results import build_result_table

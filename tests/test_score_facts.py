@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from made_outcomes import matrix
 from made_scored import score_context, scored
+from msgspec.structs import replace
 from scipy import stats
 
 from reportgen.claims.fact_words import describe_fact

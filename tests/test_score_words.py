@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_scored import score_context
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import OutcomeNotes, Score
 from reportgen.figures.scores.wording import (

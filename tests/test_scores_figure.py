@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from made_figures import HOSTILE
 from made_outcomes import matrix, outcomes
 from made_scored import score_context, scored
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import OutcomeNotes
 from reportgen.core.model import Figure, Lead, ResultTable

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from made_figures import curve, curve_set, figure
+from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, CachedText
 from reportgen.core.errors import SourceLocation

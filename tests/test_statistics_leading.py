@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from made_figures import curve
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import Verdict
 from reportgen.core.model import Lead

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_measurements import measurements
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.statistics.curves import reduce as reduce_module

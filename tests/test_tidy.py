@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from made_figures import HOSTILE, curve, curve_set, wave
+from msgspec.structs import replace
 
 from reportgen.figures.live import write_curves_csv, write_runs_csv
 from reportgen.figures.text import escape_field, escape_formula, write_table_csv

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from made_figures import context, curve, curve_set, plot, wanted
+from msgspec.structs import replace
 
 from reportgen.core.model import Estimate
 from reportgen.core.words import lower_axis_title

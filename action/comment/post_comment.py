@@ -19,11 +19,11 @@ import sys
 import time
 import zipfile
 import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from github_api import TRIES, Api, Json, NothingToPostError, PassingError, RefusedError, Sleep
+from msgspec.structs import replace
 from store_pictures import draw_pictures, store_pictures
 
 from reportgen.review.comment import CommentContext, hash_path, make_marker, name_pictures, write_comment

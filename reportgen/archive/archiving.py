@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.archive import intact
 from reportgen.archive.contents import (
@@ -48,8 +50,7 @@ _LARGE: Final = 20_000_000
 _REQUIREMENTS: Final = Path(__file__).parents[1] / "site" / "starter" / "requirements.txt"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """What an archive holds; ``allowed`` are paths of files that look as if they held credentials."""
 
     data: Literal["all", "frozen", "none"] = "all"
@@ -61,8 +62,7 @@ class Options:
     is_strict: bool = False
 
 
-@dataclass(frozen=True)
-class _Archiving:
+class _Archiving(Struct, frozen=True):
     """A report whose site is built and up to date."""
 
     config: MkDocsConfig

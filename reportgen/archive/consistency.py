@@ -6,9 +6,10 @@ import csv
 import io
 import json
 import math
-from dataclasses import asdict
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import asdict
 
 from reportgen.archive import crate, intact, provenance
 from reportgen.archive.one_file import ONE_FILE

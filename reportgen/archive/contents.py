@@ -6,10 +6,11 @@ import os
 import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.repository import find_boundary
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from reportgen.archive.provenance import ReportRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A file of an archive: its bytes, or the file that has them.
 
     ``sha256`` is that of the file when the report was drafted, empty if the draft did not read it.

@@ -7,9 +7,10 @@ and https://w3id.org/ro/wfrun/process/0.5.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from reportgen.core import __version__
 
@@ -53,8 +54,7 @@ _TOOL_ENTITY: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PackedFile:
+class PackedFile(Struct, frozen=True):
     """A file of an archive: size in bytes, SHA-256 in hex."""
 
     size: int

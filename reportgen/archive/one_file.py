@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 import posixpath
 import re
-from dataclasses import dataclass
 from functools import partial
 from html import escape, unescape
 from itertools import chain, count
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct
 
 from reportgen.archive.page_html import PageRewriter, cut_element, read_attributes, read_tokens
 from reportgen.core.errors import make_error
@@ -87,8 +88,7 @@ def write_one_file(
     return _OneFile(site, warn, live=live, has_figures=links == "relative").write()
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
+class _Page(Struct, frozen=True):
     """A page of the site, from its start to its text, its text, and the rest."""
 
     path: str
@@ -99,8 +99,7 @@ class _Page:
     rewriter: PageRewriter
 
 
-@dataclass(slots=True)
-class _Head:
+class _Head(Struct):
     """What the head of a page says."""
 
     title: str = ""

@@ -10,11 +10,12 @@ import tempfile
 import zipfile
 from base64 import urlsafe_b64encode
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.metadata import distributions
 from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from reportgen.archive import intact
 from reportgen.archive.crate import PackedFile
@@ -36,8 +37,7 @@ _FIRST_DATE: Final = "1980-01-01"
 """Zip files know no earlier one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """A written archive: its identity is the SHA-256 of its manifest."""
 
     path: Path

@@ -8,10 +8,11 @@ import json
 import platform
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from reportgen.core import __version__
 
@@ -25,8 +26,7 @@ NAME: Final = "provenance.json"
 _PACKAGE: Final = Path(__file__).parents[1]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedSource:
+class RecordedSource(Struct, frozen=True):
     """A source of a report: where it is set up, and the SHA-256 of its files, by path."""
 
     name: str
@@ -34,8 +34,7 @@ class RecordedSource:
     files: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRecord:
+class ReportRecord(Struct, frozen=True):
     """What was recorded of a report when its site was built; all paths are relative to ``mkdocs.yml``.
 
     ``code`` are files with functions that draw charts, ``figures`` entries of ``provenance.json`` without

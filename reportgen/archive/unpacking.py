@@ -8,9 +8,10 @@ import tempfile
 import zipfile
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.archive import intact, provenance
 from reportgen.core.cache import make_temporary_folder
@@ -24,8 +25,7 @@ _LARGEST_WHOLE: Final = 100_000_000_000
 _CHUNK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedArchive:
+class OpenedArchive(Struct, frozen=True):
     """An archive or a site, packed or unpacked: sizes of files in bytes, by path, and the CRC-32 of each.
 
     ``comment`` is that of the zip file, which an unpacked archive has no more.

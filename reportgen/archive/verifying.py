@@ -6,10 +6,12 @@ import json
 import os
 import subprocess
 import tempfile
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from reportgen.archive import intact, provenance
 from reportgen.archive.consistency import find_inconsistencies
@@ -36,8 +38,7 @@ _LONGEST_REBUILD: Final = 3600
 _LARGEST_PICTURE: Final = 50_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(Struct, frozen=True):
     """What a check found, in lines, worst first."""
 
     lines: tuple[str, ...]
@@ -75,8 +76,7 @@ def _describe_writing(path: Path) -> str:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(Struct, frozen=True):
     """What one level found: its problems, and its result in a line."""
 
     problems: list[str]

@@ -7,9 +7,11 @@ bound that the value does not reach: 0.9996 is not ``100 %``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.claims.language import Fault
 from reportgen.claims.typed import Unit, get_other_number
@@ -57,8 +59,7 @@ _LARGE, _SIGNIFICANT = 15, 4
 _DECIMALS_OF_P = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A value in the unit that was typed."""
 
     exact: Decimal  # the double

@@ -7,9 +7,10 @@ number remains what it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
 
 from reportgen.claims.language import (
     COMPARISONS,
@@ -45,8 +46,7 @@ Purpose: TypeAlias = Literal["value", "claim"]
 # ---- kinds of numbers --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """Properties of a part of an expression that are known before its value."""
 
     quantity: Quantity
@@ -117,8 +117,7 @@ def describe_quantity(quantity: Quantity, scale: Scale) -> str:
 # ---- checking ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedExpression:
+class CheckedExpression(Struct, frozen=True):
     """An expression that can be evaluated: names are known, and kinds of numbers are compatible."""
 
     text: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.claims.checking import Kind, combine_kinds
 from reportgen.claims.language import (
@@ -36,8 +38,7 @@ _SLACK_OF_MOMENTS = 0.5
 _LARGEST = sys.float_info.max
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """A number during evaluation.
 
     Two numbers are equal within the larger slack. It is a billionth of the largest number that the value
@@ -101,8 +102,7 @@ def join_reasons(several: tuple[str, ...]) -> str:
     return "; ".join(dict.fromkeys(reason for reason in several if reason))
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A comparison, or a fact such as ``better``, that is true or false; ``a < b < c`` has two parts."""
 
     text: str  # as its author wrote it; of a chain the two sides concerned
@@ -113,8 +113,7 @@ class Part:
     fact: Fact | None  # the fact that is true or false; None for a comparison
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """Result of an expression.
 
     ``deciding`` are the parts that decide it: of a claim that fails, what has to change; of one that holds,

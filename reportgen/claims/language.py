@@ -15,9 +15,10 @@ from __future__ import annotations
 import math
 import re
 import string
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from reportgen.claims.vocabulary import FACTS, KEYWORDS, PLAIN_NAME, quote_name
 
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Fault:
+class Fault(Struct, frozen=True, order=True):
     """One fault in an expression for its author to fix; the texts are sentences without full stops."""
 
     position: int  # index of its start in the expression; its length if it is too short
@@ -170,48 +170,42 @@ def parse_number(text: str) -> float:
 # ---- the tree ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(Struct, frozen=True):
     """A part of an expression, and its position."""
 
     position: int
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Number(_Node):
+class Number(_Node, frozen=True):
     """A number; ``percent`` if a percent sign follows it, which ``value`` includes."""
 
     value: float
     percent: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Name(_Node):
+class Name(_Node, frozen=True):
     """A name by itself: a series, or in quotes a date."""
 
     name: str
     quoted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Call(_Node):
+class Call(_Node, frozen=True):
     """A fact with its arguments; the name is its first characters."""
 
     name: str
     arguments: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix(_Node):
+class Prefix(_Node, frozen=True):
     """``not`` or ``-`` before an expression."""
 
     operator: str
     of: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Chain(_Node):
+class Chain(_Node, frozen=True):
     """Two or more expressions joined by operators of one level, read from the left."""
 
     operators: tuple[str, ...]  # one fewer: all ``or``; ``and``; comparisons; ``+ -``; or ``* /``

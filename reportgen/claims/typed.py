@@ -20,11 +20,13 @@ understood is not checked.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.claims.language import ExpressionError, Fault
 
@@ -132,8 +134,7 @@ _FORMS = "a number such as 0.84, 84 %, +3.2 points, 120 steps, 1.2k or 1e-3"
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """A typed number; absent parts are empty or 0."""
 
     words: str  # everything between the brackets

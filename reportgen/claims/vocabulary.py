@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.statements import Fact, Quantity
 from reportgen.core.words import format_moment, join_names
@@ -40,16 +42,14 @@ class ParameterKind(StrEnum):
     MARGIN = "margin"
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One parameter of a fact, with its name in lists of facts."""
 
     name: str
     kind: ParameterKind
 
 
-@dataclass(frozen=True, slots=True)
-class FactKind:
+class FactKind(Struct, frozen=True):
     """A fact that an author can use."""
 
     name: str  # as it is written in expressions

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from reportgen.cli.output import print_line, report_problems, warn
 
@@ -52,8 +52,7 @@ def init(folder: Path | None, *, with_review: bool, with_publish: bool, check_ac
         print_line(f"Next: cd {folder} && reportgen serve")
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """Where others get this reportgen, or why that is not known."""
 
     requirement: str

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct, field
 
 from reportgen.core import CACHE_DIR
 from reportgen.site.terminal import clean_lines, clean_text
@@ -122,8 +122,7 @@ def show_progress() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of a table."""
 
     title: str

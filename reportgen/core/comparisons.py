@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
@@ -56,8 +58,7 @@ class Outcomes:
     check_clusters: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedScore:
+class ReportedScore(Struct, frozen=True):
     """A total for a whole benchmark, as reported by a harness, a paper or a leaderboard.
 
     ``metric`` includes its filter or scorer. ``value`` and ``stderr`` are in the unit of the input,
@@ -73,8 +74,7 @@ class ReportedScore:
     problems: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class RunOfSeries:
+class RunOfSeries(Struct, frozen=True):
     """One run of a series; ``series`` is its index in ``ProblemScores.series``."""
 
     series: int
@@ -82,8 +82,7 @@ class RunOfSeries:
     seed: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeNotes:
+class OutcomeNotes(Struct, frozen=True):
     """Irregularities in the outcomes."""
 
     rows: int = 0  # rows of the table
@@ -96,8 +95,7 @@ class OutcomeNotes:
     differing_gold: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Votes:
+class Votes(Struct, frozen=True, eq=False):
     """Counts of each answer for majority votes: 1-d arrays with an entry for each answer."""
 
     run: IntArray  # index into ``ProblemScores.runs``
@@ -107,8 +105,7 @@ class Votes:
     voted: IntArray  # 0 for samples without an answer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProblemScores:
+class ProblemScores(Struct, frozen=True, eq=False):
     """Scores of every run of every series on one benchmark, by problem; all else is computed from them.
 
     Arrays have shape (R, P), with a row for each of ``runs`` and a column for each of ``problems``. A cell
@@ -136,8 +133,7 @@ class ProblemScores:
     clusters: tuple[str | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """Score of one series on one benchmark; None for what is not known or not given."""
 
     series: str
@@ -162,8 +158,7 @@ class Score:
     run_stderr: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunScore:
+class RunScore(Struct, frozen=True):
     """Score of one run."""
 
     run: str
@@ -171,8 +166,7 @@ class RunScore:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class RunSpread:
+class RunSpread(Struct, frozen=True):
     """Spread between the runs of one series: each run's score, and the mean with a t interval over runs."""
 
     series: str
@@ -197,8 +191,7 @@ class Verdict(StrEnum):
     TOO_FEW = "too few"
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Comparison of two series on the problems that both answered, a minus b; None for unknown numbers."""
 
     a: str
@@ -228,16 +221,14 @@ class Comparison:
     family_blocks: int = 1  # blocks of a page that are adjusted together
 
 
-@dataclass(frozen=True, slots=True)
-class RankGroup:
+class RankGroup(Struct, frozen=True):
     """Series that are all better than every series in lower groups; ``rank`` 1 is the best group."""
 
     rank: int
     series: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RankRange:
+class RankRange(Struct, frozen=True):
     """Ranks, ``best`` to ``worst``, among ``count`` series that the verdicts allow for a series.
 
     ``best_probability`` is the share of resamples of problems (and runs) in which it is best, if computed.
@@ -254,8 +245,7 @@ TARGET_POWER: Final = 0.8
 """Power for which ``Power`` gives detectable differences: four times in five (Cohen 1988, 2.4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+class Power(Struct, frozen=True):
     """Smallest true difference of two series that is likely to get a verdict; None if nothing is known."""
 
     difference: float | None  # detected four times in five by a comparison alone
@@ -269,8 +259,7 @@ class Power:
     reason: str  # why nothing is known
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """One component of a standard error: ``problems``, ``answers``, ``run_problem`` or ``runs``.
 
     Squares add up to that of the whole. ``stderr`` is None if it cannot be estimated; ``reason`` says why.
@@ -281,8 +270,7 @@ class Component:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedDesign:
+class PlannedDesign(Struct, frozen=True):
     """Power of a design with this number of problems, samples per problem and run, and runs per series."""
 
     problems: int
@@ -294,8 +282,7 @@ class PlannedDesign:
     found: float  # difference that gets a verdict four times in five
 
 
-@dataclass(frozen=True, slots=True)
-class Halving:
+class Halving(Struct, frozen=True):
     """Number of ``problems``, ``samples`` or ``runs`` that halves the width of an interval, all else equal.
 
     ``needed`` is None if no number does or it is not known; ``reason`` says why.
@@ -306,8 +293,7 @@ class Halving:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Power of designs with other numbers of problems, samples and runs on a benchmark."""
 
     difference: float  # the true difference to detect
@@ -319,8 +305,7 @@ class Plan:
     halvings: tuple[Halving, ...]  # for problems, samples and runs
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkCell:
+class BenchmarkCell(Struct, frozen=True):
     """One series on one benchmark, or on the average of all benchmarks.
 
     ``against`` is the comparison with the baseline, or None for the baseline itself, without a baseline or
@@ -332,8 +317,7 @@ class BenchmarkCell:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class AcrossBenchmarks:
+class AcrossBenchmarks(Struct, frozen=True):
     """Scores by series and benchmark: ``cells`` has a row for each series and a column for each benchmark."""
 
     series: tuple[str, ...]
@@ -343,8 +327,7 @@ class AcrossBenchmarks:
     baseline: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProblemGrid:
+class ProblemGrid(Struct, frozen=True, eq=False):
     """Scores by series and problem; arrays have shape (series, problems)."""
 
     series: tuple[str, ...]

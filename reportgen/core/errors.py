@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import errno
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import TracebackType
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SourceLocation:
+class SourceLocation(Struct, frozen=True, order=True):
     """A file relative to the project, with 1-based line and column if known."""
 
     file: str
@@ -42,8 +43,7 @@ class Stage(StrEnum):
     SITE = "site"
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One problem for the user to correct."""
 
     location: SourceLocation
@@ -97,8 +97,7 @@ def diagnose_disk_error(error: OSError, path: str, message: str) -> Diagnostic:
     return Diagnostic(location, f"{message}: {error.strerror or error}", step, Stage.SITE)
 
 
-@dataclass(slots=True)
-class Diagnostics:
+class Diagnostics(Struct):
     """The diagnostics of a draft, collected so that the user sees all of them at once."""
 
     found: list[Diagnostic] = field(default_factory=list)

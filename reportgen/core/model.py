@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from reportgen.core.cache import CachedText  # noqa: TC001 - the schema of cached figures needs it at run time
 from reportgen.core.statements import Observation  # noqa: TC001 - as above
@@ -27,8 +28,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """One file of a source: path relative to the project, size in bytes, SHA-256 in hex."""
 
     path: str
@@ -61,8 +61,7 @@ class Measurements:
     check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """A number with its interval; ``low`` and ``high`` are None if no interval can be known."""
 
     value: float
@@ -72,8 +71,7 @@ class Estimate:
     unit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenInterval:
+class GivenInterval(Struct, frozen=True):
     """Intervals given by the input at each step of a run, or NaN at steps without one.
 
     Either ``low`` and ``high``, or ``stderr`` with or without ``n``, its number of runs. A bin has the means
@@ -87,8 +85,7 @@ class GivenInterval:
     n: FloatArray | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One metric of one run after reduction: 1-d arrays of equal length, steps strictly increasing.
 
     The arrays are empty if the run has no finite value.
@@ -105,8 +102,7 @@ class Run:
     given: GivenInterval | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReducedMetric:
+class ReducedMetric(Struct, frozen=True):
     """Every run of one metric with one value per step, and a record of the reduction."""
 
     metric: str
@@ -118,8 +114,7 @@ class ReducedMetric:
     empty: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """Estimates of one series of one metric at each step, as 1-d arrays of equal, nonzero length."""
 
     series: str
@@ -136,8 +131,7 @@ class Curve:
     extremes: tuple[Estimate, Estimate] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(Struct, frozen=True):
     """The series that a test finds better than every other one, or None.
 
     ``tested`` is False if a decisive pair could not be tested, as with one run: then only readings can be
@@ -148,8 +142,7 @@ class Lead:
     tested: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """Final value, peak and mean of one series of one metric, with the steps of the first two."""
 
     series: str
@@ -162,8 +155,7 @@ class Ending:
     readings: int  # number of steps from which the peak was selected
 
 
-@dataclass(frozen=True, slots=True)
-class CurveSet:
+class CurveSet(Struct, frozen=True):
     """All series of one metric that have values, aligned, with the options that produced them."""
 
     metric: str
@@ -184,8 +176,7 @@ class CurveSet:
     leads: tuple[Lead, Lead] = (Lead(None, tested=False), Lead(None, tested=False))
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """The data table of a figure as formatted text: header cells and rows of equal length."""
 
     header: tuple[str, ...]
@@ -193,8 +184,7 @@ class Table:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A finished figure as values. Its long texts are in files once the cache has stored them."""
 
     id: str  # unique on its page; also the file stem in ``figures/<page>/``
@@ -215,8 +205,7 @@ class Figure:
     plot_class: str = ""  # CSS classes for the margins of the plot
 
 
-@dataclass(frozen=True, slots=True)
-class Panels:
+class Panels(Struct, frozen=True):
     """Figures side by side with a common legend and pointer."""
 
     id: str
@@ -225,8 +214,7 @@ class Panels:
     figures: tuple[Figure, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A finished table cell; ``sort`` is its sort key, or None if it has none.
 
     ``mark`` is a CSS class, without ``rg-``, that repeats the meaning of the text: ``better``, ``worse``,
@@ -238,8 +226,7 @@ class Cell:
     mark: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultTable:
+class ResultTable(Struct, frozen=True):
     """A table with a row for each series, starting with its name."""
 
     id: str
@@ -250,8 +237,7 @@ class ResultTable:
     csv: str
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkResult:
+class BenchmarkResult(Struct, frozen=True):
     """Results on a benchmark as formatted text, for the head of its page and its card."""
 
     name: str
@@ -264,8 +250,7 @@ class BenchmarkResult:
     legend: tuple[tuple[str, int | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """An ``overview`` block with a card for each benchmark."""
 
     id: str
@@ -273,8 +258,7 @@ class Overview:
     cards: tuple[BenchmarkResult, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stack:
+class Stack(Struct, frozen=True):
     """A block of several parts, one below the other: figures, tables and paragraphs (strings).
 
     ``parts`` have their own ids, ``<id>`` or ``<id>-<word>``; ``numbers`` go into ``report.json``.
@@ -288,8 +272,7 @@ class Stack:
     numbers: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Observations:
+class Observations(Struct, frozen=True):
     """An ``observations`` block: findings of rules, strongest first; ``more`` are left out."""
 
     id: str
@@ -302,8 +285,7 @@ class Observations:
 Shown: TypeAlias = Figure | Panels | ResultTable | Overview | Stack | Observations
 
 
-@dataclass(frozen=True, slots=True)
-class CurveRequest:
+class CurveRequest(Struct, frozen=True):
     """Curves requested by a block, with the page's defaults filled in; equal requests share one answer."""
 
     source: str
@@ -318,8 +300,7 @@ class CurveRequest:
     peak: str = "none"  # kind of interval of a peak
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRequest:
+class ScoreRequest(Struct, frozen=True):
     """Outcomes requested by a block and how to score them, with the page's defaults filled in.
 
     Equal requests share one answer.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 _GIT = ".git"
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(Struct, frozen=True):
     """Folders that links may lead into, as paths without links.
 
     Git's own files in ``repository`` are outside: they may hold the token of a workflow's checkout.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored descriptions needs it at run time
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic  # noqa: TC001 - as above
 
@@ -33,8 +34,7 @@ class Truth(StrEnum):
     UNDECIDED = "cannot be decided"
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Meaning of the numbers of some results."""
 
     metric: str
@@ -45,8 +45,7 @@ class Scale:
     percent: bool = False  # whether the data are percentages already, so that 84 is 84 %
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A named, typed statement about results, with its evidence; None for what is not known."""
 
     call: str  # as an author writes it: ``peak(MEL)``, ``at('Series A', 15)``
@@ -68,8 +67,7 @@ class Fact:
         return self.call.partition("(")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """A bound value or claim in an author's text: ``[0.84]{value="peak(MEL)"}``."""
 
     kind: Literal["value", "claim"]
@@ -84,8 +82,7 @@ class Binding:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """Judgement of a binding by the data, as formatted text."""
 
     truth: Truth  # a bound value ``HOLDS`` if its digits and unit are right
@@ -97,8 +94,7 @@ class Judgement:
     facts: tuple[Fact, ...]  # every fact of the expression, each once
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """A binding with its judgement, as shown on a page and in the terminal."""
 
     binding: Binding
@@ -114,8 +110,7 @@ class Statement:
         return self.judgement.truth is (Truth.FAILS if self.binding.fails else Truth.HOLDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """A sentence that a rule found in the data."""
 
     rule: str  # its name, such as ``late decline``
@@ -134,8 +129,7 @@ class Observation:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedRun:
+class DescribedRun(Struct, frozen=True):
     """One run of a source of measurements; None for what is not known."""
 
     series: str
@@ -152,8 +146,7 @@ class DescribedRun:
     config: Mapping[str, str | int | float | bool] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedMetric:
+class DescribedMetric(Struct, frozen=True):
     """One metric of all runs together; None for what is not known."""
 
     name: str
@@ -172,8 +165,7 @@ class DescribedMetric:
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedEvaluation:
+class DescribedEvaluation(Struct, frozen=True):
     """One run of one series on one benchmark, with an empty name if the data give none."""
 
     series: str
@@ -189,8 +181,7 @@ class DescribedEvaluation:
     mean: float | None  # mean over problems of each problem's mean score
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedTotal:
+class DescribedTotal(Struct, frozen=True):
     """A reported score on a benchmark of ``n`` problems; see ``ReportedScore``."""
 
     series: str
@@ -203,8 +194,7 @@ class DescribedTotal:
     n: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """Contents of the rows of a source."""
 
     runs: tuple[DescribedRun, ...] = ()
@@ -213,8 +203,7 @@ class Counts:
     totals: tuple[DescribedTotal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """A file or folder of data, before any page is written about it."""
 
     path: str  # relative to the report or working folder if inside it

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.statements import Description
@@ -209,8 +210,7 @@ def _format_number(value: float | None) -> str:
     return str(round(value)) if whole else f"{value:.6g}"
 
 
-@dataclass(frozen=True, slots=True)
-class FrozenSource:
+class FrozenSource(Struct, frozen=True):
     """A source that is ready to be written."""
 
     root: Path  # base of its relative paths

@@ -7,10 +7,12 @@ sends back only series names and drawn blocks; data and curves stay in the proce
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.claims.vocabulary import FACTS
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
@@ -76,8 +78,7 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
     return Plan(tuple(blocks), tuple(benchmarks), tuple(statements))
 
 
-@dataclass(slots=True)
-class DrawnBlocks:
+class DrawnBlocks(Struct):
     """Drawn results and statements by page path, and blocks and their keys by page path and block id."""
 
     results: dict[str, BenchmarkResult] = field(default_factory=dict)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import (
     Diagnostic,
@@ -118,8 +120,7 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
     return tuple(map(fit, pages))
 
 
-@dataclass(frozen=True, slots=True)
-class PlanAnswer:
+class PlanAnswer(Struct, frozen=True):
     """A plan as sentences, as a table and as plain JSON."""
 
     sentences: tuple[str, ...]
@@ -127,8 +128,7 @@ class PlanAnswer:
     numbers: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class SourceQuestion:
+class SourceQuestion(Struct, frozen=True):
     """A command's question about a source; its methods raise ``ReportError`` if the data are invalid."""
 
     topic: Topic

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from html import unescape
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.core.cache import get_digest
 from reportgen.figures.text import escape_text
@@ -32,8 +33,7 @@ _METADATA: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """The first 16 hex digits of two SHA-256: of paths and contents of data files, and of settings."""
 
     inputs: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostics
 from reportgen.draft.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from reportgen.settings.report import Project
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """A drafted report: everything to be written."""
 
     pages: tuple[Page, ...]  # in the author's order

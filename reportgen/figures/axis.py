@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
 
 from reportgen.figures.number_format import format_d3, format_time, make_formatter, to_moment
 
@@ -51,8 +52,7 @@ _MOST_LOG2_TICKS = 12
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """Axis of a plot; domain and ticks are in the same unit."""
 
     title: str

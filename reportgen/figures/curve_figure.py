@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.model import Figure, Panels, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
@@ -66,8 +67,7 @@ _MOST_NAMES = 6
 _MOST_TABLE_ROWS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class _CurveWords:
+class _CurveWords(Struct, frozen=True):
     """Sentences and numbers of a figure of curves."""
 
     curve_set: CurveSet

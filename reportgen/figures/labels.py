@@ -9,10 +9,11 @@ labels, and none at the line ends; heights are the same in both.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.words import join_names, lower_axis_title
 from reportgen.figures.axis import format_value, position
@@ -55,8 +56,7 @@ _ANCHORS: dict[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
 _BOTH_SIDES: tuple[tuple[Anchor, int], ...] = (("start", 1), ("end", -1))
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """Rectangle in a fluid picture; ``top`` and ``bottom`` are pixels from the top of the plot."""
 
     x: float  # the anchor, as a fraction of the plot's width
@@ -66,8 +66,7 @@ class Box:
     bottom: float
 
 
-@dataclass(frozen=True, slots=True)
-class LabelPlace:
+class LabelPlace(Struct, frozen=True):
     """Place for a label, in pixels."""
 
     anchor: Anchor  # the end of the label that is ``dx`` pixels to the right of the mark
@@ -139,8 +138,7 @@ def _is_inside(box: Box) -> bool:
     return box.x * WIDTHS[0] + left >= _LEFT_EDGE and (box.x - 1) * WIDTHS[0] + right <= _RIGHT_EDGE
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacles:
+class Obstacles(Struct, frozen=True):
     """Everything else that is drawn in a plot."""
 
     words: Sequence[Box]  # labels already placed; overlaps are not allowed

@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
+from msgspec.structs import asdict
 
 from reportgen.figures.axis import count_decimals
 from reportgen.figures.paths import thin_together

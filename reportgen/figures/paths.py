@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.figures.axis import LOGS
 
@@ -124,8 +124,7 @@ def _write_stretch(x: FloatArray, y: FloatArray) -> str:
     return f"M{first[0]} {first[1]}l{steps}"
 
 
-@dataclass(frozen=True, slots=True)
-class LinePaths:
+class LinePaths(Struct, frozen=True):
     """SVG path data of one series, in drawing units; empty if there is nothing to draw."""
 
     band: str

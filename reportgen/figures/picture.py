@@ -9,8 +9,10 @@ style attribute. The live view draws at the same positions.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.figures.axis import position
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL
@@ -88,8 +90,7 @@ def set_into_page(drawing: str, height: int, labelled_by: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawing:
+class _Drawing(Struct, frozen=True):
     """Drawing of a plot, fluid or ``width`` pixels wide."""
 
     plot: Plot
@@ -241,8 +242,7 @@ def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle:
     return draw_framed(body, plot.height, plot.margins, frame, plot=plot)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """What is around a drawing in a file of its own, and the colours of both."""
 
     title: str

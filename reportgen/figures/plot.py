@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import fields
 
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostic, Stage
@@ -28,8 +30,7 @@ Look: TypeAlias = Literal["full", "pale", "before"]
 """How a line is drawn: as ever; faint, as nothing of it changed; grey and dashed, behind what it became."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunLine:
+class RunLine(Struct, frozen=True):
     """Thin line of one run. Arrays are 1-d, of equal length."""
 
     name: str
@@ -37,8 +38,7 @@ class RunLine:
     values: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesLine:
+class SeriesLine(Struct, frozen=True):
     """Mean line, band and runs of one series. Arrays are 1-d, of equal length; NaN is a gap."""
 
     name: str
@@ -53,8 +53,7 @@ class SeriesLine:
     look: Look = "full"
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """Label of a mark and its offset in pixels (from the top if the mark is a vertical line)."""
 
     text: str
@@ -65,8 +64,7 @@ class Label:
     leader: tuple[float, float] | None = None  # ends of a thin line to a label away from its point
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A reference line (``x`` or ``y``) or an annotation (``x`` and ``y``, with its series' slot).
 
     ``label`` is None for a horizontal line, whose text has a fixed place, and if there is no room.
@@ -79,8 +77,7 @@ class Mark:
     label: Label | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EndLabel:
+class EndLabel(Struct, frozen=True):
     """Series name at the end of its line; ``y`` is in pixels from the top of the plot."""
 
     text: str
@@ -88,8 +85,7 @@ class EndLabel:
     y: float
 
 
-@dataclass(frozen=True, slots=True)
-class Margins:
+class Margins(Struct, frozen=True):
     """Margins of the plot in pixels, left and right in multiples of 8 (each has a CSS class)."""
 
     top: int
@@ -98,8 +94,7 @@ class Margins:
     left: int
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+class Plot(Struct, frozen=True):
     """Lines over two axes.
 
     ``height`` is that of the plot rectangle in pixels, without margins; the width is the page's. If
@@ -124,8 +119,7 @@ class Plot:
         return (1 - position(self.y, value)) * self.height
 
 
-@dataclass(frozen=True, slots=True)
-class ChartShape:
+class ChartShape(Struct, frozen=True):
     """Features that determine chart layers; plots of one shape differ only in data, titles and colours."""
 
     x_scale: ScaleKind
@@ -156,8 +150,7 @@ def get_shape(plot: Plot) -> ChartShape:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceContext:
+class SourceContext(Struct, frozen=True, kw_only=True):
     """Context of any figure: its block and its source."""
 
     place: SourceLocation  # of the block, for diagnostics
@@ -167,8 +160,7 @@ class SourceContext:
     notes: tuple[str, ...] = ()  # sentences on problems found in the source and handled
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawContext(SourceContext):
+class DrawContext(SourceContext, frozen=True, kw_only=True):
     """Context for drawing a figure of curves."""
 
     higher_is_better: bool | None  # direction of ``ranked_by`` in the benchmark's settings, or None
@@ -186,8 +178,7 @@ class DrawContext(SourceContext):
         return find_direction(metric, *settings, self.higher_is_better if ranks else None, ranks=ranks)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotSpec:
+class PlotSpec(Struct, frozen=True, kw_only=True):
     """Specification of one plot.
 
     ``marked`` are annotations from data or claims, most important first: those outside the plot are dropped,
@@ -272,8 +263,7 @@ def _copy_shared(settings: CurveSettings | PanelsSettings) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreContext(SourceContext):
+class ScoreContext(SourceContext, frozen=True, kw_only=True):
     """Context of a block of scores."""
 
     benchmark: str  # the name, for titles
@@ -302,8 +292,7 @@ def make_step_context(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BenchmarkScores:
+class BenchmarkScores(Struct, frozen=True, eq=False):
     """Results of one benchmark: scores, all pairs, groups and power."""
 
     problems: ProblemScores
@@ -315,8 +304,7 @@ class BenchmarkScores:
     lead: Lead = field(default=Lead(None, tested=False))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FigureText:
+class FigureText(Struct, frozen=True, kw_only=True):
     """Finished text of a figure, as in ``Figure``, with ``source`` and a short name of the band."""
 
     id: str

@@ -10,9 +10,10 @@ import re
 import sys
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Final, cast
+
+from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats.text_files import (
@@ -123,16 +124,14 @@ def _is_whole_zstd(file: IO[bytes]) -> bool:
     return file.tell() == size
 
 
-@dataclass(frozen=True, slots=True)
-class LastLine:
+class LastLine(Struct, frozen=True):
     """Last line without a line end: its bytes, and their offset."""
 
     data: bytes
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """Sample of a file's lines."""
 
     text: str  # the whole lines at the start of the file
@@ -146,8 +145,7 @@ class Sample:
     even_ends: bool  # whether all lines seen have the same line end
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(Struct, frozen=True):
     """Data file, its name relative to the project, and ``gzip``, ``zstd`` or an empty string."""
 
     path: Path

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Text  # noqa: TC001 - the schema of stored surveys needs it at run time
@@ -29,8 +30,7 @@ ROLE_NAMES: Final[dict[str, tuple[str, ...]]] = {
 NAME_COLUMNS: Final = frozenset((*ROLE_NAMES["series"], *ROLE_NAMES["metric"]))
 
 
-@dataclass(frozen=True, slots=True)
-class FileLayout:
+class FileLayout(Struct, frozen=True):
     """File of a source and how to read it, as far as it is known."""
 
     path: str  # relative to the project
@@ -79,8 +79,7 @@ class FileLayout:
         return sql.TEXT if self.get_given(name) is not None else self.types[self.columns.index(name)]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """Row as written: its line (None in a format without lines), its number, and its cells by column."""
 
     line: int | None
@@ -88,8 +87,7 @@ class Row:
     cells: Mapping[str, Text]
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """Result of a first look at a file."""
 
     file: FileLayout

@@ -7,10 +7,11 @@ name matches.
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from msgspec import Struct
 
 from reportgen.formats.files import split_ending
 from reportgen.formats.runs import Unit
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import Evaluation, LoggedRun
 
 
-@dataclass(frozen=True, slots=True)
-class UnitFormat:
+class UnitFormat(Struct, frozen=True):
     """Format that is read in units."""
 
     name: str  # the name in ``format:`` of a source
@@ -81,8 +81,7 @@ HARNESSES: tuple[UnitFormat, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FoundUnits:
+class FoundUnits(Struct, frozen=True):
     """Units of loggers or harnesses in a folder."""
 
     units: tuple[Unit, ...] = ()  # of one format, in natural order

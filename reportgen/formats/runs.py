@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +28,7 @@ class UnreadableError(Exception):
         self.path, self.message, self.next_step, self.line = path, message, next_step, line
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """Files that are read together: a run's folder, a store, a results file."""
 
     format: str  # as in ``format:`` of a source
@@ -36,8 +36,7 @@ class Unit:
     files: tuple[Path, ...]  # every file that is read, in a stable order
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Irregularity in a file and how it was handled, without a full stop; lines count from 1."""
 
     path: Path
@@ -45,8 +44,7 @@ class Finding:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Struct, frozen=True):
     """Values of one metric of one run in the order of writing: arrays of shape (n,)."""
 
     steps: FloatArray  # NaN for a value without a step
@@ -54,8 +52,7 @@ class Points:
     times: FloatArray | None = None  # milliseconds since 1970 UTC; None if the format has none
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedRun:
+class LoggedRun(Struct, frozen=True):
     """One run as its logger wrote it; unknown texts are empty."""
 
     path: Path  # its file or folder
@@ -68,8 +65,7 @@ class LoggedRun:
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(Struct, frozen=True):
     """Score that a harness reports for a whole benchmark; None for unknown values."""
 
     metric: str  # with its filter or scorer: ``acc``, ``exact_match (strict)``
@@ -79,8 +75,7 @@ class Total:
     higher_is_better: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredAnswer:
+class ScoredAnswer(Struct, frozen=True):
     """One answer of a model to one problem; None for unknown values."""
 
     problem: str  # id within the benchmark, otherwise a number
@@ -94,8 +89,7 @@ class ScoredAnswer:
     slices: Mapping[str, str] = field(default_factory=dict)  # for grouping, such as by ``subject``
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """One evaluation: a model on a benchmark, as a harness wrote it."""
 
     path: Path  # its file or folder

@@ -14,9 +14,10 @@ import shutil
 import sqlite3
 import tempfile
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from reportgen.core.errors import DISK_FULL, ReportError, diagnose_disk_error
 from reportgen.formats import text_files
@@ -39,8 +40,7 @@ _SMALL: Final = 64 << 20
 _GUARDS: Final = ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON")
 
 
-@dataclass(frozen=True, slots=True)
-class SqliteStore:
+class SqliteStore(Struct, frozen=True):
     """Open database; ``columns`` are those of every ordinary table, in lower case."""
 
     path: Path

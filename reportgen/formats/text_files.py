@@ -9,8 +9,9 @@ from __future__ import annotations
 import codecs
 import io
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from reportgen.core.words import format_count
 from reportgen.formats.runs import Finding, UnreadableError
@@ -135,8 +136,7 @@ def report_left_out(error: UnreadableError, what: str = "left out") -> Finding:
     return Finding(error.path, f"{error.message}: {what}{advice}", error.line)
 
 
-@dataclass(slots=True)
-class Count:
+class Count(Struct):
     """Number of lines that are irregular in one way, and the first of them, 1-based."""
 
     number: int = 0
@@ -153,8 +153,7 @@ class Count:
             yield Finding(path, f"{format_count(self.number, singular, plural)}{rest}", self.line)
 
 
-@dataclass(slots=True)
-class Decoder:
+class Decoder(Struct):
     """Decoder of a file that replaces and counts invalid UTF-8."""
 
     path: Path

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import array
 import os
-from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import google_crc32c
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from numpy.lib.stride_tricks import sliding_window_view
 
 from reportgen.core.words import format_count
@@ -42,8 +42,7 @@ _CHECKSUM: Final = Struct("<I")
 _GZIP: Final = b"\x1f\x8b"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Whole records that are contiguous in memory."""
 
     data: memoryview

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from reportgen.core.words import suggest_name
 
@@ -41,8 +42,7 @@ class Fault(NamedTuple):
     next_step: str
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A binding as written, with its syntax errors in ``faults``.
 
     All offsets are in the text that was searched; the first fields are those of ``Binding``.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -24,6 +23,7 @@ from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString, code_escape
+from msgspec import Struct
 from pymdownx.superfences import SuperFencesCodeExtension, highlight_validator
 
 from reportgen.core.errors import Diagnostic, SourceLocation
@@ -148,8 +148,7 @@ _HIDES: Final = re.compile(r"<!--|<script|<style", re.IGNORECASE)
 _CODE: Final = re.compile(r"<pre\b.*?</pre>", re.DOTALL | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """The result of superfences for a text; lines are counted from 0."""
 
     text: str

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.statements import Binding
@@ -71,8 +73,7 @@ def find_conflict_marks(text: str, file: str) -> tuple[Diagnostic, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """A fence whose language is one of reportgen's kinds."""
 
     kind: str
@@ -267,8 +268,7 @@ def strip_bindings(text: str) -> str:
     return "".join([*parts, text[end:]])
 
 
-@dataclass(frozen=True, slots=True)
-class _FoundBindings:
+class _FoundBindings(Struct, frozen=True):
     """Candidates in the text that superfences left."""
 
     text: str

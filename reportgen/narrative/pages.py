@@ -8,12 +8,13 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 import yaml
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, SourceLocation, Stage
 from reportgen.narrative.markup import find_bindings, find_conflict_marks, find_fences, strip_bindings
@@ -44,8 +45,7 @@ _EMPHASIS: Final = re.compile(r"(?<!\\)(\*{1,3}|`+)|(?<![\w\\])_{1,3}|(?<!\\)_{1
 _ESCAPE: Final = re.compile(r"\\([\\`*_{}\[\]()<>#+\-.!|])")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """A heading outside fences: level from 1 to 6, words without markup, id and 0-based line."""
 
     level: int

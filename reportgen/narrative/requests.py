@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.model import CurveRequest, ScoreRequest

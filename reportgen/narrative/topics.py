@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostic, ReportError
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Block, Source
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """One metric as the subject of statements and observations."""
 
     request: Request  # its curves or outcomes, as in the figure

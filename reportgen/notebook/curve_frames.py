@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.core.model import CurveRequest
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A file or folder of run data that is opened but not yet read; ``source`` describes its contents."""
 
     root: Path

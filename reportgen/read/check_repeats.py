@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations, compress, starmap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
+from msgspec import Struct
+from msgspec.structs import astuple, replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
@@ -69,8 +70,7 @@ _STEPS_OF_A_RESUME: Final = 3
 _STEPS_OF_A_TIE: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class _RowKeys:
+class _RowKeys(Struct, frozen=True):
     """SQL that identifies the rows of a table, and the filters that choose among them.
 
     ``select`` has the columns ``series, run, part, step, value, row`` of every such row: ``part`` is its

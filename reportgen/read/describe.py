@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
 from reportgen.core.statements import Counts, DescribedEvaluation, DescribedRun, DescribedTotal, Description
@@ -59,8 +61,7 @@ _STORED_FIELDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DescribeContext:
+class DescribeContext(Struct, frozen=True):
     """Settings loader, hashes and cache; without a boundary links may lead anywhere."""
 
     load_settings: Callable[[Path, str], SourceSettings]  # given a path, and its name for messages

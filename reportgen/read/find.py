@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import suggest_name
@@ -33,8 +35,7 @@ DEEPEST: Final = 100
 """Deepest nesting of folders in a source."""
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A source's file or folder, under the name that blocks use."""
 
     name: str
@@ -150,8 +151,7 @@ def _report_clash(name: str, paths: list[Path], root: Path) -> Diagnostic:
     return Diagnostic(locate_file(paths[0], root), message, "Rename one of them", Stage.DATA)
 
 
-@dataclass(frozen=True, slots=True)
-class FolderWalk:
+class FolderWalk(Struct, frozen=True):
     """A walk through folders, and what it skips. Without a boundary all links are followed."""
 
     root: Path  # base of the locations of problems
@@ -231,8 +231,7 @@ _TWICE: Final = ("**", "**")
 _MOST_ANY_DEPTHS: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenFiles:
+class ChosenFiles(Struct, frozen=True):
     """The files of a source in reading order."""
 
     paths: tuple[Path, ...]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
@@ -36,8 +38,7 @@ _MARKS: Final = {"series": "\0series", "run": "\0run"}
 _PARTS: Final = frozenset(("series", "run", "seed", "metric", "value", "low", "high"))
 
 
-@dataclass(frozen=True, slots=True)
-class FrozenTable:
+class FrozenTable(Struct, frozen=True):
     """A source as a table: the ordered SELECT of its rows, and the settings for its ``source.yml``."""
 
     select: str

@@ -6,12 +6,13 @@ import hashlib
 import json
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes, ReportedScore
 from reportgen.core.errors import Diagnostic, ReportError, Stage
@@ -40,8 +41,7 @@ _NUMBERS: Final = ("tokens", "seconds", "cost")
 _UNKNOWN: Final = (-math.inf, math.inf)
 
 
-@dataclass(frozen=True, slots=True)
-class _OutcomeQuery:
+class _OutcomeQuery(Struct, frozen=True):
     """A query of outcomes: the source with its layout and roles, and the rows that count."""
 
     source: Source

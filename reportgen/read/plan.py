@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.formats import sql
@@ -49,8 +50,7 @@ _COLUMNS: Final = {
 _OWN: Final = "own"
 
 
-@dataclass(frozen=True, slots=True)
-class MeasurementQuery:
+class MeasurementQuery(Struct, frozen=True):
     """A query of measurements, in the names of the report; see ``read_measurements``."""
 
     metrics: tuple[str, ...]
@@ -59,8 +59,7 @@ class MeasurementQuery:
     where: Mapping[str, CellValue | tuple[CellValue, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Columns and rows of a source that make a table of measurements."""
 
     layout: Layout

@@ -8,9 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.cache import get_stamp
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
@@ -64,8 +66,7 @@ _OF_MANY_FILES: Final = frozenset(("mlflow_files",))
 _META: Final = "meta.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRequest:
+class SourceRequest(Struct, frozen=True):
     """A source to open: its location, its ``source.yml`` and its files.
 
     ``hashes`` returns the SHA-256 of a file in hex. Without a cache, as in a notebook, converted rows are

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from html import escape as escape_html
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.core.words import join_names
 from reportgen.review import words
@@ -61,8 +62,7 @@ _SIZES = ((20, 50), (20, 10), (20, 0), (5, 0), (0, 0))
 _ADDRESS = re.compile(r"https?://[^\s()<>\"'`\\|]{1,500}")
 
 
-@dataclass(frozen=True, slots=True)
-class CommentContext:
+class CommentContext(Struct, frozen=True):
     """What a comment says besides the review.
 
     ``config_path`` is the report's ``mkdocs.yml`` as the repository has it: a comment is found again by it.

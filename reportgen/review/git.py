@@ -13,9 +13,10 @@ import shutil
 import subprocess
 import tarfile
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
+
+from msgspec import Struct
 
 from reportgen.core.cache import OTHER_STATES, FileHashes, get_stamp, replace_file
 from reportgen.core.errors import make_error
@@ -42,8 +43,7 @@ _TRIAL_MERGE: Final = re.compile(r"Merge [0-9a-f]{40} into [0-9a-f]{40}\s*")
 _DEFAULT_BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A commit by its full hash, and what it is called.
 
     Of a pull request's trial merge ``merged`` is the request's head, and ``into`` what it is merged into.
@@ -55,8 +55,7 @@ class Commit:
     into: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """A checkout, its git folder, and the git folder with the commits, which work trees share."""
 
     checkout: Path

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.picture import Frame, draw_body, draw_framed

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostics
@@ -49,8 +51,7 @@ _DEFINING_NUMBERS: Final = {
 NO_METHOD: Final = ("date", "samples")
 
 
-@dataclass(frozen=True, slots=True)
-class FigureState:
+class FigureState(Struct, frozen=True):
     """A figure as one state shows it. ``csv`` are the points drawn, None where they are not known."""
 
     page: str
@@ -69,8 +70,7 @@ class FigureState:
     spec: str | CachedText | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TableState:
+class TableState(Struct, frozen=True):
     """A table as one state shows it, in finished words."""
 
     page: str
@@ -82,8 +82,7 @@ class TableState:
     sources: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedNumbers:
+class RequestedNumbers(Struct, frozen=True):
     """What a block asks of a source: the numbers of these series."""
 
     page: str
@@ -96,8 +95,7 @@ class RequestedNumbers:
     definition: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Drafted:
+class Drafted(Struct, frozen=True):
     """What a draft knows beyond ``report.json``: sources, and results, which are read where they changed."""
 
     sources: Mapping[str, Source]
@@ -106,8 +104,7 @@ class Drafted:
     texts: Mapping[str, str]  # of pages, by path
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A state: ``report`` is its ``report.json``; ``drafted`` is None where there is nothing but that."""
 
     origin: Origin

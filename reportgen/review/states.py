@@ -9,9 +9,10 @@ import hashlib
 import os
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 from reportgen.core import __version__
 from reportgen.core.cache import (
@@ -102,8 +103,7 @@ def _open_finder(config_file: Path, progress: Callable[[int, int], None]) -> Ite
         yield _Finder(config_file, find_repository(config_file.parent), cache, worker, progress)
 
 
-@dataclass(frozen=True)
-class _Finder:
+class _Finder(Struct, frozen=True):
     """Finds what names stand for, and drafts or reads it.
 
     All but the report that is checked out are drafted with its cache.

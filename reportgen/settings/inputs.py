@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic, SourceLocation
     from reportgen.core.model import SourceFile
@@ -39,8 +41,7 @@ class Source:
     score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score of outcomes
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A fenced block as its author wrote it."""
 
     kind: str  # language of the fence, such as curve
@@ -50,8 +51,7 @@ class Block:
     body: str  # without the fence's own indentation
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A Markdown page; ``path`` is relative to the content folder, ``file`` to the project (for messages)."""
 
     path: str

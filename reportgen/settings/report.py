@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
+from msgspec import Struct
 from pydantic import ConfigDict, Field, PrivateAttr, StringConstraints, field_validator, model_validator
 
 from reportgen.settings.base import Name, Settings
@@ -138,8 +138,7 @@ class ProjectSettings(Settings):
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """A report on disk."""
 
     root: Path  # the folder of mkdocs.yml

@@ -7,12 +7,13 @@ mistake. The branch that the person meant is chosen by the shape of what was wri
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import groupby
 from operator import getitem
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_args, get_origin
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
 
 from reportgen.core.errors import ReportError
@@ -62,8 +63,7 @@ _PATTERNS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
+class _Spot(Struct, frozen=True):
     """A value's position in the text and among the models."""
 
     owner: str  # owner of the key, such as "reference in a curve block"
@@ -108,8 +108,7 @@ class _Spot:
         return _describe_field(*self.field) if self.field else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fault:
+class _Fault(Struct, frozen=True):
     """One thing wrong."""
 
     kind: str  # pydantic's type of the error, or no_branch if no branch of a union fits

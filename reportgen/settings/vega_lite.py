@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError
 from reportgen.settings.text import make_settings_problem, shorten

@@ -10,11 +10,12 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import yaml
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostics, ReportError, SourceLocation
 from reportgen.settings.text import MAX_CHARACTERS, make_settings_problem, shorten
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A part of a text in YAML, and where it begins."""
 
     place: SourceLocation
@@ -135,8 +135,7 @@ _WORDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """The position of a YAML text in its file: the line of its first line, and its indentation."""
 
     file: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from html import escape, unescape
 from importlib.resources import files as resource_files
 from pathlib import Path
@@ -14,6 +13,7 @@ from urllib.parse import urljoin
 from mkdocs.contrib import search
 from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
+from msgspec import Struct
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache
@@ -101,8 +101,7 @@ _FONTS = Path(str(resource_files("reportgen.site_templates") / "fonts"))
 _TITLE_END = re.compile(r"</h1\s*>")
 
 
-@dataclass(frozen=True, slots=True)
-class Additions:
+class Additions(Struct, frozen=True):
     """What a build adds to its report: a section at the end of pages, and a page that all of them link to.
 
     ``name`` is the state that the report is compared with. ``sections`` has what each page's section says, by

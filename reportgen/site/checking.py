@@ -6,9 +6,11 @@ Findings are printed as text, GitHub workflow annotations, JSON, and SARIF 2.1.0
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core import __version__
 from reportgen.core.cache import OTHER_STATES, Cache, FileHashes, cache_folder
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
     from reportgen.settings.report import Project
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedReport:
+class OpenedReport(Struct, frozen=True):
     """A report on disk, ready to be drafted.
 
     ``translations`` are the same project with the pages of each further language, ``hashes`` those of its
@@ -106,8 +107,7 @@ RULES: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A diagnostic of a check and the rule it breaks; it is an error if it is about a statement.
 
     ``line`` is the text of the line, or None; ``length`` is the number of characters from its column on that
@@ -159,8 +159,7 @@ def describe_counts(statements: Sequence[Statement]) -> str:
     return f"{format_count(len(statements), 'statement')}{': ' if statements else ''}{parts}"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """Results of a check; incomplete and without statements if an error stopped the draft."""
 
     findings: tuple[Finding, ...]

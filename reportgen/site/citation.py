@@ -6,8 +6,9 @@ import html
 import json
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, Stage
 from reportgen.settings.text import normalise_text, read_text
@@ -36,8 +37,7 @@ _UNAVAILABLE: Final = ":unav"
 _DOI_ADDRESS: Final = "https://doi.org/"
 
 
-@dataclass(frozen=True, slots=True)
-class CitedReport:
+class CitedReport(Struct, frozen=True):
     """A report as it is cited; ``date`` is ``2026-11-20`` or empty; ``url`` is that of its site."""
 
     title: str

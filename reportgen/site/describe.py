@@ -6,10 +6,12 @@ import json
 import math
 import os
 import tempfile
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder
@@ -155,8 +157,7 @@ _MOST_ROWS: Final = 20
 _Column = tuple[str, list[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A part of a description: a table with title and note; ``more`` says what was cut, if anything."""
 
     title: str
@@ -338,8 +339,7 @@ def _is_endless(value: object) -> bool:
 _PROJECT = "mkdocs.yml"
 
 
-@dataclass(frozen=True, slots=True)
-class DataPath:
+class DataPath(Struct, frozen=True):
     """A path without ``..`` and the report around it; without one there is no cache, and no hash is saved."""
 
     path: Path
@@ -392,8 +392,7 @@ _PARTS: Final = (f".{TABLE}.part", f".{SETTINGS}.part")
 TOOL: Final = f"reportgen {__version__} freeze"
 
 
-@dataclass(frozen=True, slots=True)
-class FrozenFiles:
+class FrozenFiles(Struct, frozen=True):
     """The files written, their size in bytes, and whether they replace earlier frozen files."""
 
     files: tuple[Path, ...]

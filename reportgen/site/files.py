@@ -6,12 +6,12 @@ import json
 import logging
 import os
 import stat
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from markdown.extensions import Extension
 from mkdocs.structure.files import File, InclusionLevel, get_files, set_exclusions
+from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.repository import Boundary, find_boundary
@@ -168,8 +168,7 @@ def filter_shown(files: Files) -> Iterator[File]:
     return (file for file in files if file.inclusion.is_in_serve())  # type: ignore[no-untyped-call]
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     """A walk through a folder, ``name`` in messages, that follows links as MkDocs does."""
 
     name: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cache
 from html import escape, unescape
 from importlib.resources import files
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import markupsafe
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec import Struct
 from pymdownx.superfences import SuperFencesException
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
@@ -259,8 +259,7 @@ def collect_search_text(shown: Shown) -> str:
 _END = f"</{ELEMENT}>"
 
 
-@dataclass(frozen=True, slots=True)
-class BoundMarks:
+class BoundMarks(Struct, frozen=True):
     """Marked words of a page, each with its statement or None.
 
     ``shown`` are the statements on the page, in order, ``missing`` the others; ``unchecked`` are marked words

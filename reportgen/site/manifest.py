@@ -13,10 +13,12 @@ import os
 import re
 import sys
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from reportgen.core.cache import cache_folder, get_stamp, replace_file
 from reportgen.core.errors import make_error
@@ -71,8 +73,7 @@ _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, Recursi
 _IGNORED = {"__pycache__", ".git", ".venv"}
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """Results of a build, for its closing line."""
 
     pages: int
@@ -81,8 +82,7 @@ class Summary:
     warnings: int
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Struct, frozen=True):
     """A finished build; ``started`` is the file system's time in nanoseconds.
 
     A build is plain if nothing was added to the report, which would depend on more than its inputs.
@@ -307,8 +307,7 @@ _GIT = (
 _LOG = ("log", "-1", "--no-show-signature", "--no-color", "--no-notes", "--format=%H %ct")
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(Struct, frozen=True):
     """The report's last commit (empty without a repository) and its date, ``2026-11-20`` or empty."""
 
     commit: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict, fields
 
 from reportgen.core import __version__
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack

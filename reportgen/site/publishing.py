@@ -10,7 +10,6 @@ import re
 import shutil
 import tempfile
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.exceptions import Abort, MkDocsException
+from msgspec import Struct
 
 from reportgen.core.cache import Cache, cache_folder, is_running, make_temporary_folder
 from reportgen.core.errors import (
@@ -179,8 +179,7 @@ def publish(
     return summary
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
+class _Stage(Struct, frozen=True):
     """Two names next to a site, on its file system, so that moving the new one into place is a rename.
 
     The next site is built in ``new``; ``old`` holds the present one during the swap.

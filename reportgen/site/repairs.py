@@ -7,9 +7,10 @@ import re
 import shutil
 import string
 from bisect import bisect_left
-from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
 from reportgen.core.statements import Truth
@@ -30,8 +31,7 @@ _PLAIN = frozenset(string.printable) - frozenset(string.whitespace) - set('"\\#'
 _NO_LINE_END = "\\ No newline at end of file"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Repair:
+class Repair(Struct, frozen=True, order=True):
     """A bound value to replace: words on one line, and their offsets in the page's text (``Binding``)."""
 
     start: int
@@ -101,8 +101,7 @@ def _report_changed_words(repair: Repair) -> Diagnostic:
     return Diagnostic(repair.location, message, "Run this again", Stage.NARRATIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class PageRepair:
+class PageRepair(Struct, frozen=True):
     """A page with bound values that no longer match; ``file`` is relative to the project."""
 
     file: str

@@ -11,11 +11,12 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
+
+from msgspec import Struct
 
 from reportgen.core.cache import Cache, get_digest
 
@@ -90,8 +91,7 @@ class WorkerProcess:
         return self._pool
 
 
-@dataclass(slots=True)
-class Job:
+class Job(Struct):
     """Cached work, done when it is called, unless a process has a ``future`` of it."""
 
     _cache: Cache

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypedDict
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import (
     REPORTED,
@@ -56,8 +58,7 @@ class FamilyOptions(TypedDict, total=False):
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Family:
+class _Family(Struct, frozen=True):
     """A metric and the options; see ``compare_all``."""
 
     metric: Metric | str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison, Score, Verdict
 from reportgen.statistics.distributions import deviation, mean, t_quantile, t_tail

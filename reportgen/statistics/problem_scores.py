@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import OutcomeNotes, Outcomes, ProblemScores, RunOfSeries, ScoresError, Votes
 from reportgen.statistics.curves.points import (

@@ -7,11 +7,12 @@ its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from made_outcomes import matrix
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import RunOfSeries, Verdict
 

@@ -6,7 +6,6 @@ A share found in n simulations has a standard error of √(p (1 - p)/n); the lim
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from made_outcomes import matrix
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import Verdict
 from reportgen.statistics.compare import compare_all, compare_pairs_across

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from reportgen.archive.publishing import previews, versions
 from reportgen.archive.publishing.feeds import FeedVersion, make_feeds
@@ -65,8 +68,7 @@ _JSON_FEED: Final = "feed.json"
 _FEEDS: Final = {_ATOM: "application/atom+xml", _JSON_FEED: "application/feed+json"}
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """What is to be published: a built site, archives of versions and built sites of pull requests.
 
     Without ``base_url`` it is the address that main was built for, if it was built for one.

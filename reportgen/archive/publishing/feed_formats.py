@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,8 +28,7 @@ _TURNING: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """An entry: texts are cleaned, the content is HTML, and ``image`` the address of a picture, if any."""
 
     id: str
@@ -40,8 +40,7 @@ class Entry:
     image: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(Struct, frozen=True):
     """A feed of at least one entry, newest first; ``url`` is that of the site, with a slash at its end."""
 
     id: str

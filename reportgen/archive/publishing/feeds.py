@@ -12,11 +12,13 @@ from __future__ import annotations
 import html
 import json
 import re
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.archive.publishing.feed_formats import (
     Entry,
@@ -45,8 +47,7 @@ _TITLE: Final = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _LANGUAGE: Final = re.compile(r"<html\b[^>]*\blang=\"([A-Za-z0-9-]+)\"")
 
 
-@dataclass(frozen=True, slots=True)
-class FeedVersion:
+class FeedVersion(Struct, frozen=True):
     """A version that is published at ``v/<name>/``: its archive, and date and commit, empty if unknown."""
 
     name: str
@@ -55,8 +56,7 @@ class FeedVersion:
     commit: str
 
 
-@dataclass(frozen=True, slots=True)
-class Feeds:
+class Feeds(Struct, frozen=True):
     """Both feeds as bytes, empty where there is no entry, and in sentences what is not in them, and why."""
 
     atom: bytes
@@ -95,8 +95,7 @@ def make_feeds(main: Path, versions: Sequence[FeedVersion], base_url: str) -> Fe
     return Feeds(write_atom(feed), write_json_feed(feed), tuple(left_out))
 
 
-@dataclass(frozen=True)
-class _Site:
+class _Site(Struct, frozen=True):
     """A built site; ``url`` ends in a slash, and ``tag`` is what ids begin with."""
 
     folder: Path

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct
 
 from reportgen.archive.page_html import read_attributes, read_tokens, replace_values
 
@@ -112,8 +113,7 @@ def allows_style_sheets(html: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where the files of a preview are: its own, or those of main, whose root is ``up`` above its root."""
 
     own: frozenset[str]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.archive.publishing.pages import (
     Places,
@@ -58,8 +59,7 @@ _INDEX: Final = "search/"
 _ROBOTS: Final = '<meta name="robots" content="noindex">\n'
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """A published preview: its pull request, its commit, and the addresses of the pages that differ."""
 
     number: str

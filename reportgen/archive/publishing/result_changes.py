@@ -7,8 +7,9 @@ milliseconds; no data are read and no difference is tested.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from reportgen.archive import intact
 from reportgen.archive.publishing.feed_formats import isolate, write_html, write_table
@@ -33,8 +34,7 @@ _REDEFINED: Final = frozenset({"not comparable", "measured differently"})
 _HEADER: Final = ("series", "metric", "on", "before", "after", "difference", "")
 
 
-@dataclass(frozen=True, slots=True)
-class ResultChanges:
+class ResultChanges(Struct, frozen=True):
     """What changed: on one line, in a sentence or two, and as HTML."""
 
     title: str

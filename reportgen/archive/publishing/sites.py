@@ -9,10 +9,11 @@ import re
 import unicodedata
 from collections import defaultdict
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlsplit
+
+from msgspec import Struct, field
 
 from reportgen.archive.publishing.pages import list_absolute_paths, read_canonical
 from reportgen.archive.unpacking import open_archive
@@ -36,8 +37,7 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _OURS: Final = frozenset(("v", "pr", "versions.json", "versions.js", "publish.json", "feed.xml", "feed.json"))
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """The commit that a site was built from and its date, such as ``2026-11-20``; empty if unknown."""
 
     commit: str
@@ -76,16 +76,14 @@ def find_unusable(folder: Path) -> Iterator[Diagnostic]:
                 yield _make_problem(ascii(place), "not every system can read this name", "Rename it")
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """A version or a preview as it is given: its name, and the file or folder that has it."""
 
     name: str
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """What is not published, and why."""
 
     kind: str  # "version" or "preview"
@@ -169,8 +167,7 @@ def _make_problem(file: str, message: str, step: str, severity: Severity = Sever
     return Diagnostic(SourceLocation(file), message, step, Stage.SITE, severity)
 
 
-@dataclass(slots=True)
-class Tree:
+class Tree(Struct):
     """A folder that is being published: SHA-256 of its files by path, and their size in bytes together."""
 
     folder: Path

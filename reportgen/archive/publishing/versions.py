@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
 from packaging.version import InvalidVersion
 from packaging.version import Version as ParsedVersion
 
@@ -36,8 +36,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._+-]*[A-Za-z0-9_+-])?")
 _LONGEST_NAME: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A published version: its archive, which was checked, and the site that was in it."""
 
     name: str

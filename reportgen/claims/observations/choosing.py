@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from reportgen.claims.observations.dips import observe_turns
 from reportgen.claims.observations.field import Field

@@ -8,12 +8,14 @@ change is added if the best one explains more than the best of all would explain
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.claims.observations.noise import cut_outliers, estimate_from_one, estimate_from_runs
 from reportgen.statistics.distributions import t_quantile, t_tail
@@ -38,8 +40,7 @@ _NEARLY = 0.995
 _GEARY, _DOUBT = math.sqrt(2 / math.pi), 0.4
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(Struct, frozen=True):
     """Fitted course."""
 
     values: FloatArray  # fitted readings, (n,)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.claims.fact_words import describe_position, describe_step, format_few
 from reportgen.claims.observations.course import MOST_READINGS, fit_course
@@ -180,8 +181,7 @@ class Series:
         return means, (sizes[:, None] * along) ** 2, course.spread.free
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Reading:
+class Reading(Struct, frozen=True, eq=False):
     """Reading of a series; as a string, its value with the digits that the noise justifies."""
 
     series: Series

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.claims.fact_words import describe_position, describe_step, format_few
 from reportgen.claims.observations.dips import find_deepest_fall, format_fall
@@ -34,8 +34,7 @@ _SMALL = 0.1  # setbacks up to this share of the move still count as steady
 _TWICE = 2  # a course that could hide a setback of half the move is not called steady
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """Rise or fall, as measured, of a series from its start to the level it reaches."""
 
     series: Series

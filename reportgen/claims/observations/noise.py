@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.statistics.curves.readings import get_points
 
@@ -20,8 +20,7 @@ _CHANGES, _SURE = 1.5, 2.4
 _CLIPPED, _AROUND = 3.0, 5
 
 
-@dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Struct, frozen=True):
     """Noise of a curve: half the band's width, or twice the jitter of the line; 0 if not ``known``."""
 
     value: float
@@ -54,8 +53,7 @@ def get_half_widths(curve: Curve) -> FloatArray:
     return half
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseModel:
+class NoiseModel(Struct, frozen=True):
     """First-order autoregressive noise: φ times that of the previous reading, plus an innovation."""
 
     along: FloatArray  # relative size of innovations, with inverse squares of mean 1, (n,)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.moves import CLEAR, find_move
@@ -27,8 +28,7 @@ _FEWEST, _FALL, _FALL_OF_RUNS = 3, 2.0, 1.5
 _PART = 14  # means of this fraction of the curve are compared
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
+class Rest(Struct, frozen=True):
     """Final level of a series."""
 
     place: int  # place of its first reading
@@ -91,8 +91,7 @@ def _locate_rest(steps: FloatArray, values: FloatArray, least: float) -> Rest | 
     return Rest(int(starts[0]), level, float(apart.max())) if starts.size else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Loss:
+class _Loss(Struct, frozen=True):
     """Decline, by places of the readings."""
 
     peak: int  # the best reading, the first of equal ones

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from reportgen.claims.fact_words import format_quantity
 from reportgen.core.comparisons import Verdict
@@ -35,8 +36,7 @@ _MOST_SIGNIFICANT = 6
 _SMALL = 1e-4  # zeros of smaller numbers are hard to count
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(Struct, frozen=True):
     """Criterion for an effect: a number and a phrase that explains it, or a test."""
 
     value: float
@@ -187,8 +187,7 @@ def _count_needed(value: float, most: int) -> int:
     return len(_trim_zeros(format_number(value, decimals=max(most, 0))).partition(".")[2])
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
+class Aligned(Struct, frozen=True):
     """Series at the union of their steps, each inside its own range only."""
 
     names: tuple[str, ...]  # sorted, so that the order of series in a figure has no effect

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
@@ -182,8 +184,7 @@ def _plan_requests(
     return PlannedBlock(page, block, list_block_sources(block, page), make_requests(block, page, sources))
 
 
-@dataclass(frozen=True, slots=True)
-class BlockKind:
+class BlockKind(Struct, frozen=True):
     """A kind of block: how it is drawn and planned, what it shows, and whether it is cached."""
 
     draw: Callable[[PlannedBlock, Any, DrawInputs], Shown]

@@ -6,10 +6,13 @@ import functools
 import json
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
@@ -38,8 +41,7 @@ if TYPE_CHECKING:
     from reportgen.settings.report import Benchmark, Project
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesColours:
+class SeriesColours(Struct, frozen=True):
     """Palette slot of every series, and the series of each request."""
 
     slots: Mapping[str, int]
@@ -207,8 +209,7 @@ def link_topic(
     return write_link_state(topic.figure, series, x if x and x[0] < x[1] else None, mark)
 
 
-@dataclass(frozen=True, slots=True)
-class _Knowledge:
+class _Knowledge(Struct, frozen=True):
     """Cached contents of a subject, with facts by call and judgements by binding."""
 
     holds: Literal["curves", "scores"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from reportgen.claims.language import ExpressionError
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import CurveRequest, ScoreRequest
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from reportgen.settings.report import Benchmark
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedBlock:
+class PlannedBlock(Struct, frozen=True):
     """A block whose sources could be opened, with the curves or outcomes that it requests."""
 
     page: Page
@@ -45,8 +45,7 @@ class PlannedBlock:
         return tuple(request for request in self.requests if isinstance(request, ScoreRequest))
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedBenchmark:
+class PlannedBenchmark(Struct, frozen=True):
     """A page's benchmark with the curves or outcomes that rank its series."""
 
     page: Page
@@ -54,8 +53,7 @@ class PlannedBenchmark:
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedStatement:
+class PlannedStatement(Struct, frozen=True):
     """A bound value or claim with its topic; ``number`` is its position on the page, from 1."""
 
     page: Page
@@ -64,8 +62,7 @@ class PlannedStatement:
     topic: Topic
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Everything to draw and to judge, in the order of the report."""
 
     blocks: tuple[PlannedBlock, ...]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
@@ -62,8 +64,7 @@ def _select_score_rows(request: ScoreRequest) -> ScoreRequest:
     return replace(request, metric="", level=0.0, higher_is_better=True)
 
 
-@dataclass(frozen=True, slots=True)
-class CurveResult:
+class CurveResult(Struct, frozen=True):
     """The curves of a request, and the name and kind of its x."""
 
     curve_set: CurveSet

@@ -7,10 +7,11 @@ for ``report.json`` are plain JSON with full precision.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
@@ -128,8 +129,7 @@ def _describe_measurement(notes: OutcomeNotes, context: ScoreContext) -> dict[st
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _ScoreBlock:
+class _ScoreBlock(Struct, frozen=True):
     """A block about one benchmark; its drawing methods return what it shows and its numbers."""
 
     id: str

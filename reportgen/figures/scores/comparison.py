@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import TARGET_POWER, Verdict
 from reportgen.core.errors import ReportError
@@ -88,8 +90,7 @@ _SUMMARY = (
 _MOST_SERIES, _MOST_PROBLEMS, _MOST_REASONS = 8, 6, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """Series, best first, a reference and the comparisons by pair.
 
     ``by_pair`` has each comparison from both sides; pairs that were not compared are missing.

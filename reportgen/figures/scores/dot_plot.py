@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from reportgen.core.model import Figure
 from reportgen.figures.axis import position
@@ -67,16 +68,14 @@ _POINT = {"type": "point", "size": 80, "strokeWidth": 2, "opacity": 1}
 _DOT = {"type": "circle", "size": 30, "opacity": 0.65, "yOffset": _DOTS_AT}
 
 
-@dataclass(frozen=True, slots=True)
-class RowDot:
+class RowDot(Struct, frozen=True):
     """Small dot under a row's interval, such as one run; ``tip`` holds the lines of its tooltip."""
 
     value: float
     tip: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(Struct, frozen=True):
     """A row's dot and interval in an earlier state."""
 
     value: float
@@ -84,8 +83,7 @@ class Before:
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One row of a picture; values are in the unit of the axis."""
 
     name: str  # text left of the row
@@ -180,8 +178,7 @@ def measure_rows(rows: Sequence[Row]) -> int:
     return max((band.top + band.height for band in _list_bands(rows)), default=_ROW)
 
 
-@dataclass(frozen=True, slots=True)
-class _Band:
+class _Band(Struct, frozen=True):
     word: str
     shaded: bool
     rows: tuple[Row, ...]

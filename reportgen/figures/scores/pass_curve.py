@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.model import Curve, CurveSet
 from reportgen.core.words import format_number, join_names
@@ -117,8 +118,7 @@ def make_score_curve(
     return Curve(series, np.array(steps, dtype=np.float64), values, low, high, counts)
 
 
-@dataclass(frozen=True, slots=True)
-class _PassCurves:
+class _PassCurves(Struct, frozen=True):
     """Curves and wording of each series' scores by ascending k."""
 
     curves: tuple[tuple[Score, ...], ...]

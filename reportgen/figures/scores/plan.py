@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import TARGET_POWER
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Stack

@@ -9,10 +9,10 @@ above cells of half the height (``rg-heat-cells``). So a pointer's height determ
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.core.model import Cell, Figure, ResultTable, Stack, Table
 from reportgen.core.words import format_count, format_number, join_names, lower_axis_title
@@ -135,8 +135,7 @@ def _build_lone_table(table_id: str, grid: ProblemGrid) -> ResultTable:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeatMap:
+class HeatMap(Struct, frozen=True, eq=False):
     """Heat map with a row for each of ``series`` and a column for each of ``columns``, hardest last."""
 
     series: tuple[str, ...]

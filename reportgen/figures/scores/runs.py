@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from reportgen.core.model import Cell, ResultTable, Stack, Table
 from reportgen.core.words import format_count, join_names
@@ -66,8 +67,7 @@ def draw_runs(
     return Stack(block_id, title, "", (figure.draw(block_id, title, settings.caption), table), "")
 
 
-@dataclass(frozen=True, slots=True)
-class _RunsFigure:
+class _RunsFigure(Struct, frozen=True):
     """Figure of runs, with a row for each series in order."""
 
     spreads: tuple[RunSpread, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reportgen.core.comparisons import REPORTED, Verdict
 from reportgen.core.model import Stack, Table
@@ -94,8 +95,7 @@ def _sort_scores(scores: Sequence[Score], order: str, context: ScoreContext) -> 
     return tuple(sorted(scores, key=lambda s: float("inf") if s.estimate is None else sign * s.estimate))
 
 
-@dataclass(frozen=True, slots=True)
-class _ScoreFigure:
+class _ScoreFigure(Struct, frozen=True):
     """Figure of scores, in display order."""
 
     shown: tuple[Score, ...]

@@ -23,9 +23,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import answer_records as keys
@@ -126,8 +128,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
         yield from add_to_first(evaluations, file.findings)
 
 
-@dataclass(slots=True)
-class _File:
+class _File(Struct):
     """Answers of a file by model and benchmark, and the fields of their problems."""
 
     path: Path

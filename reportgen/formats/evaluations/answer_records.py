@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.evaluations.scores import FEW, list_shortened, parse_score
@@ -86,8 +88,7 @@ _LONGEST_TEXT: Final = 160
 _LETTER: Final = re.compile(r"\s*[A-Za-z]\s*")
 
 
-@dataclass(slots=True)
-class RecordCounts:
+class RecordCounts(Struct):
     """Counts of irregularities in the records of a file."""
 
     ungraded: int = 0  # records without a score
@@ -115,8 +116,7 @@ Graded: TypeAlias = "list[tuple[ScoredAnswer, ...]]"
 """Answers of each record, before problems are separated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """Parsed record; ``responses`` is their number if they are a list."""
 
     problem: str

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
 
 from reportgen.core.words import format_count
 from reportgen.formats.evaluations import scores
@@ -106,8 +107,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     )
 
 
-@dataclass(slots=True)
-class _RunStats:
+class _RunStats(Struct):
     """Stats and instances read so far, by split."""
 
     selected: Collection[str] | None

@@ -14,9 +14,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written
@@ -129,8 +130,7 @@ class _Rank(NamedTuple):
     began: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Log:
+class _Log(Struct, frozen=True):
     """Header, samples and scores per problem of a log."""
 
     path: Path

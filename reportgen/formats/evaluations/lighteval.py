@@ -16,10 +16,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.words import format_count
 from reportgen.formats import sql
@@ -93,8 +94,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     yield from scores.add_to_first(evaluations, findings, warnings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(Struct, frozen=True):
     """Task of a results file, or a mean over tasks, with its entries in the file."""
 
     path: Path

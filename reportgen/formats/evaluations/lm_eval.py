@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.words import format_count
 from reportgen.core.words import format_number as written
@@ -145,8 +147,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Evalua
     yield from scores.add_to_first(evaluations, findings, scores.warn_group_scores(path, over_others))
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(Struct, frozen=True):
     """Task with its scores, the file of its answers, and the selected metrics."""
 
     path: Path  # the results file, or the folder of answers without one
@@ -379,8 +380,7 @@ def _label_metric(metric: str, chosen: str) -> str:
     return as_word(f"{metric} ({chosen})" if chosen not in {"", "none"} else metric)
 
 
-@dataclass(slots=True)
-class _SampleRows:
+class _SampleRows(Struct):
     """Rows of a file, and their irregularities."""
 
     selected: Collection[str] | None

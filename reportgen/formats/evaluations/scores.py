@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from reportgen.core.words import format_count, join_names
 from reportgen.core.words import format_number as written

@@ -14,9 +14,10 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError
 from reportgen.formats import sql

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats.files import NOT_UTF8, is_utf8, split_ending
@@ -38,8 +39,7 @@ class PathError(ValueError):
     """Error for an invalid path, or a path that leads nowhere; the message is the end of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPath:
+class JsonPath(Struct, frozen=True):
     """Path as written, and how many lists it leaves (``up``) before it goes in.
 
     ``steps`` are names, numbers, None for every item, and ``OWN_KEY`` for the item at the row's
@@ -63,8 +63,7 @@ class JsonPath:
         return row.around[self.up - 1] if self.up else row
 
 
-@dataclass(frozen=True, slots=True)
-class PathRow:
+class PathRow(Struct, frozen=True):
     """Row, its key in its object or list, and the parents of the lists around it, innermost first."""
 
     value: Any
@@ -199,8 +198,7 @@ def _format_steps(steps: Sequence[str | int]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """JSON value and its 1-based line in JSON Lines; None for a whole file."""
 
     value: Any

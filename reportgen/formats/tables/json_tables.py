@@ -6,9 +6,10 @@ A JSON file holds a list of records, an object of columns or, in spite of its su
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.formats import sql

@@ -21,8 +21,10 @@ from __future__ import annotations
 import ast
 import math
 import re
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.words import format_count
 from reportgen.formats.json_files import as_mapping
@@ -79,8 +81,7 @@ _WITH_COMMA: Final = re.compile(r"[-+]?\d[\d.]*(?:,\d[\d.]*)+(?:[eE][-+]?\d+)?")
 _WITH_THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+\.\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class LineValues:
+class LineValues(Struct, frozen=True):
     """Values of a line."""
 
     step: float  # of all its values; NaN for part of a line that a progress bar interrupted
@@ -288,8 +289,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     yield LoggedRun(path, name, "", group, config, values.builder.build(), step_name, findings)
 
 
-@dataclass(slots=True)
-class _Values:
+class _Values(Struct):
     builder: MetricsBuilder
     lines: int = 0
     commas: Count = field(default_factory=Count)  # values with a decimal comma

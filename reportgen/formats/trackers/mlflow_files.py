@@ -17,12 +17,12 @@ import math
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.core.words import format_count, join_names
 from reportgen.formats.run_data import MOST_POINTS, parse_number_text, parse_yaml
@@ -280,8 +280,7 @@ def find_units(files: Sequence[Path]) -> tuple[Unit, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """Run's folder, its files as in ``_group_files``, and the entries for it and its experiment."""
 
     folder: Path

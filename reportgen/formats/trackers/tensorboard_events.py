@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from reportgen.formats import protobuf
 from reportgen.formats.json_files import iterate_cells
@@ -55,8 +55,7 @@ _DTYPE, _SHAPE, _DIM, _VERSION, _CONTENT = 1, 2, 2, 3, 4
 _WALL_END: Final = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """Number under its tag; ``place`` is None if it has no fixed width."""
 
     tag: bytes
@@ -65,8 +64,7 @@ class Scalar:
     of_tensor: bool
 
 
-@dataclass(slots=True)
-class Event:
+class Event(Struct):
     """Contents of one record."""
 
     step: int = 0

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.formats.json_files import JsonListItems, parse_object, parse_or_none, read_head_text
 from reportgen.formats.run_data import MetricsBuilder, flatten, number_or_nan, read_settings
@@ -98,8 +98,7 @@ def read(unit: Unit, selected: Collection[str] | None = None) -> Iterator[Logged
     yield LoggedRun(unit.path, name, "", "", config, state.metrics, _STEP, tuple(findings))
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct, frozen=True):
     path: Path
     metrics: Mapping[str, Points]
     rows: int  # whole rows of its history

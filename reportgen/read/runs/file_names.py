@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import astuple, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import astuple, replace
 
 from reportgen.core.errors import Diagnostic, Severity, Stage
 from reportgen.formats.messages import list_names

@@ -6,10 +6,12 @@ A table is a Parquet file of a unit, with the names of series, runs and seeds as
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
 from itertools import chain, product
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, ReportError, Stage
@@ -55,8 +57,7 @@ _PARTS: Final = ("sample", "answer", "gold", "tokens", "seconds")
 _NO_STEP_NAME: Final = frozenset(("", "_step"))
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedUnit:
+class ImportedUnit(Struct, frozen=True):
     """A unit that was read: its files with their hashes, its stored form, and the path of each part."""
 
     unit: Unit
@@ -65,8 +66,7 @@ class ImportedUnit:
     parts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedRuns:
+class ImportedRuns(Struct, frozen=True):
     """Units in the order of writing: natural order, but parts of one run by time."""
 
     location: Location

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import compress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -111,8 +112,7 @@ def shorten_paths(paths: Iterable[str]) -> list[str]:
     return ["/".join(path) for path in parts]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A run and the texts that can name it."""
 
     run: StoredRun
@@ -189,8 +189,7 @@ def _format_setting(value: Setting) -> str:
     return str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Struct, frozen=True):
     """Settings that differ between runs, except seeds, paths and names."""
 
     keys: tuple[str, ...]  # also those of protocols
@@ -267,8 +266,7 @@ def is_experiment_setting(key: str) -> bool:
     return not any(_INCIDENTAL.fullmatch(part) for part in _PARTS.split(key))
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Struct, frozen=True):
     """Possible series, or seeds, of all runs: one value per run."""
 
     values: tuple[str | None, ...]

@@ -10,8 +10,10 @@ the others from being combined.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.read.runs.labels import (
     Labels,
@@ -38,8 +40,7 @@ UNNAMED: Final = "(unnamed)"
 _PATTERN: Final = "the pattern of files:"
 
 
-@dataclass(frozen=True, slots=True)
-class RunName:
+class RunName(Struct, frozen=True):
     """Name of a run in the report."""
 
     series: str
@@ -47,8 +48,7 @@ class RunName:
     seed: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(Struct, frozen=True):
     """The names of all runs, in the order of the runs."""
 
     names: tuple[RunName, ...]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import replace
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
 from reportgen.core.words import format_count, join_names

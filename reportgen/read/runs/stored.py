@@ -11,11 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored units needs it at run time
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import duckdb
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import fields, replace
 
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError, diagnose_disk_error
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from reportgen.formats.runs import ScoredAnswer
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(Struct, frozen=True):
     """One run of a logger, or one evaluation of a harness, without its values.
 
     ``path`` is relative to the project if it is below it. The other fields are as in ``LoggedRun`` and
@@ -57,8 +57,7 @@ class StoredRun:
     finished: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPart:
+class StoredPart(Struct, frozen=True):
     """Some of a unit's rows as a Parquet file: its size in bytes, and its columns with their SQL types."""
 
     name: str  # after the key of the unit
@@ -69,8 +68,7 @@ class StoredPart:
     metric: str = ""  # the metric of that run's answers
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFinding:
+class StoredFinding(Struct, frozen=True):
     """An irregularity that was handled; see ``Finding``."""
 
     path: str
@@ -78,8 +76,7 @@ class StoredFinding:
     line: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredUnit:
+class StoredUnit(Struct, frozen=True):
     """A unit that was read: its runs and rows in the order of writing, and irregularities."""
 
     runs: tuple[StoredRun, ...]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
+from msgspec.structs import astuple, replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.core.words import join_names

@@ -6,8 +6,10 @@ The roles of columns in measurements, outcomes and totals come from their names 
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored surveys needs it at run time
-from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import astuple, replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.formats.cells import NUMERIC, Kind
@@ -28,8 +30,7 @@ RawNames: TypeAlias = tuple[str, ...]
 Filters: TypeAlias = "tuple[tuple[str, CellValue | tuple[CellValue, ...]], ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(Struct, frozen=True):
     """The column, as written, that has each role, or None."""
 
     series: str | None = None
@@ -45,8 +46,7 @@ class Roles:
     n: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeRoles:
+class OutcomeRoles(Struct, frozen=True):
     """The column, as written, for each role in outcomes; ``Roles`` has series, run and seed."""
 
     problem: str
@@ -61,8 +61,7 @@ class OutcomeRoles:
     benchmark: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TotalRoles:
+class TotalRoles(Struct, frozen=True):
     """The column, as written, for each role in totals: scores of whole benchmarks."""
 
     score: str
@@ -72,8 +71,7 @@ class TotalRoles:
     metric: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunColumn:
+class RunColumn(Struct, frozen=True):
     """Run and metric of a column if runs are columns, as in a chart exported from W&B.
 
     ``low`` and ``high`` are the columns of the smallest and largest of the values that one aggregates, or
@@ -88,8 +86,7 @@ class RunColumn:
     high: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """How a source is read."""
 
     files: tuple[FileLayout, ...]  # in reading order
@@ -120,8 +117,7 @@ class Layout:
         return tuple(file.label for file in self.files)
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Struct, frozen=True):
     """What a sample shows of a source, and warnings about irregularities."""
 
     layout: Layout

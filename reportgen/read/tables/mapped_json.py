@@ -6,11 +6,12 @@ The rows are written to the cache as Parquet, all cells as texts, and read from 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
 from reportgen.formats import sql
@@ -56,8 +57,7 @@ if TYPE_CHECKING:
 _ROWS_OF_A_PART: Final = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Mapping:
+class _Mapping(Struct, frozen=True):
     """Path to the rows in a file or line, None if not given, and to each column in a row."""
 
     rows: JsonPath | None
@@ -70,8 +70,7 @@ class _Mapping:
         return f'rows: "{self.rows.text}"' if self.rows else "the file"
 
 
-@dataclass(frozen=True, slots=True)
-class MappedTables:
+class MappedTables(Struct, frozen=True):
     """JSON files as tables with their rows in the cache, and warnings about irregularities.
 
     In ``settings``, those of the source, each column has the role that it is named after.

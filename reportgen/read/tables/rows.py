@@ -6,9 +6,10 @@ import hashlib
 import math
 import sys
 from collections import defaultdict
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from reportgen.formats import sql
 from reportgen.formats.cells import is_missing, is_number

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.directions import Direction, guess_direction
 from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, SourceLocation, Stage
@@ -163,8 +165,7 @@ def complete_layout(root: Path, source: Source) -> Layout:
     return survey(root, layout.files, source.settings, source.location, whole=True).layout
 
 
-@dataclass(frozen=True, slots=True)
-class _Surveyor:
+class _Surveyor(Struct, frozen=True):
     """Survey of one source, with its folder, settings and location."""
 
     root: Path

@@ -14,10 +14,10 @@ from __future__ import annotations
 import hashlib
 import math
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile, t_tail
 from reportgen.statistics.intervals import (
@@ -44,8 +44,7 @@ _OWN_SHARE = 0.5
 _SMALLEST_P = sys.float_info.min
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """After minus before; None where something is not known, with the ``reason``."""
 
     method: Method

@@ -8,10 +8,10 @@ from __future__ import annotations
 import csv
 import io
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from reportgen.core.cache import get_digest
 from reportgen.figures.style import pick_slots
@@ -44,8 +44,7 @@ _WORDS: Final = {"title", "caption", "summary", "x_title", "y_title", "annotatio
 _VALUES: Final = ("value", "score", "difference")
 
 
-@dataclass(frozen=True)
-class ChangeContext:
+class ChangeContext(Struct, frozen=True):
     """What is known of both states beyond one figure, to find the cause of its change."""
 
     renamed: Mapping[str, str]  # new paths of pages, by their old ones

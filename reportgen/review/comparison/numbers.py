@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from reportgen.review.comparison.effects import Effect, ItemChanges, adjust_family
 from reportgen.review.comparison.identity import match, match_requests

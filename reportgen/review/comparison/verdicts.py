@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reportgen.review.comparison.effects import ALPHA, Effect
 from reportgen.review.model import Delta, NumberChange, bound, clip
@@ -18,8 +19,7 @@ _NOT_KNOWN = Effect("none", None)
 _LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class Moved(Struct, frozen=True, kw_only=True):
     """A number that may have changed, before anything is tested; one side is None where it is new or gone."""
 
     page: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from reportgen.core.words import format_equation, format_p
 from reportgen.review import words
@@ -84,8 +85,7 @@ _STATEMENTS: Final = (
 _Thing = TypeVar("_Thing")
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The first of several things, and a sentence about the rest."""
 
     shown: tuple[Any, ...]

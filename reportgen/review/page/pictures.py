@@ -7,11 +7,12 @@ What did not change is faint.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.figures.axis import Axis, make_linear_axis, make_log_axis, make_time_axis, position
 from reportgen.figures.curve_plotting import compute_margins, fit_axis, place_end_labels
@@ -116,8 +117,7 @@ def _get_before(one: SeriesChange) -> Points:
     return one.after if is_unchanged(one) else one.before
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A figure that changed, with the colours of its series."""
 
     figure: FigureChange

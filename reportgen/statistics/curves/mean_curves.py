@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import Comparison, Verdict
 from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reportgen.core.model import GivenInterval, Run
 
@@ -55,8 +56,7 @@ def smooth(steps: FloatArray, values: FloatArray, weight: float) -> FloatArray:
     return smoothed
 
 
-@dataclass(frozen=True, slots=True)
-class Bins:
+class Bins(Struct, frozen=True):
     """``count`` bins of equal width from ``start`` to ``stop``; the last one includes its end."""
 
     start: float
@@ -77,8 +77,7 @@ class Bins:
 _GIVEN_COLUMNS = ("low", "high", "stderr", "n")
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(Struct, frozen=True):
     """Points of several runs, one run after another, ordered by step within each run.
 
     Run ``i`` has the points ``offsets[i]`` up to ``offsets[i + 1]``; its steps are strictly increasing. Every
