@@ -11,8 +11,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, to_builtins
 
 from reportgen.core import __version__
 from reportgen.core.errors import Diagnostics
@@ -151,7 +150,7 @@ def _count(value: object) -> object:
 
 
 def _describe_request(request: Request) -> dict[str, Any]:
-    fields = asdict(request)
+    fields: dict[str, Any] = to_builtins(request)
     return {"kind": "curve" if isinstance(request, CurveRequest) else "scores"} | fields
 
 

@@ -7,8 +7,8 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostics
@@ -184,7 +184,7 @@ def _list_tables(page: Page, block: Block, metric: str, report: Report) -> Itera
         rows = tuple(tuple(cell.text for cell in row) for row in table.rows)
         yield TableState(page.path, table.id, table.title, table.header, rows, definition, sources)
     if isinstance(shown, Observations):
-        yield _list_observations(page.path, asdict(shown), definition, _find_observed(block, page))
+        yield _list_observations(page.path, to_builtins(shown), definition, _find_observed(block, page))
 
 
 def _list_observations(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.words import format_count
@@ -100,8 +101,7 @@ def read_estimates(draft: Drafted, request: Request) -> dict[str, Estimate]:
     }
 
 
-@dataclass(frozen=True)
-class PairOfReadings:
+class PairOfReadings(Struct, frozen=True, dict=True):
     """One request as both drafts answer it; ``names`` are the series to compare, as they are called after."""
 
     drafts: tuple[Drafted, Drafted]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from reportgen.review.comparison.effects import ALPHA, Effect
 from reportgen.review.model import LONGEST_NAME, Delta, NumberChange, bound, clip
@@ -56,7 +55,7 @@ class Moved(Struct, frozen=True, kw_only=True):
         return both and not self.definitions and not self.protocol
 
 
-_FIELDS = tuple(one.name for one in fields(Moved) if one.name in NumberChange.model_fields)
+_FIELDS = tuple(name for name in Moved.__struct_fields__ if name in NumberChange.model_fields)
 
 
 def list_differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
