@@ -44,7 +44,7 @@ lock: $(VENV)/.installed ## renew the versions and hashes that continuous integr
 	@$(PIP) install $(QUIET) uv==0.13.9
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --output-file reportgen/site/starter/requirements.txt
 	@echo 'setuptools>=77' | $(COMPILE) pyproject.toml - --all-extras --output-file requirements.lock
-	@$(call PICK,annotated-types pydantic pydantic-core typing-extensions typing-inspection) > action/comment/requirements.txt
+	@$(call PICK,annotated-types msgspec pydantic pydantic-core typing-extensions typing-inspection) > action/comment/requirements.txt
 	@$(call PICK,click numpy vl-convert-python) > action/comment/pictures.txt
 
 bench: $(VENV)/.installed-test ## times of builds, reviews and archives as ratios, of publishing, and the weight of a page

@@ -205,7 +205,7 @@ def test_adding_a_series_moves_no_other_p(array: FloatArray) -> None:
         (found,) = [one for one in more if (one.a, one.b) == (alone.a, alone.b)]
         family = {"adjusted_p": None, "tested_together": 0, "family_stderr": None, "critical": None}
         same = {**family, "verdict": Verdict.UNCLEAR, "reason": ""}
-        assert replace(found, **same) == replace(alone, **same)  # type: ignore[arg-type]
+        assert replace(found, **same) == replace(alone, **same)
 
 
 def test_only_shared_problems_count_and_the_others_are_named() -> None:

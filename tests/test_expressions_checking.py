@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from made_subjects import ACCURACY, CURVES, MadeSubject, faults, marked, result
-from msgspec.structs import replace
 
 from reportgen.claims.checking import Kind, check_expression, combine_kinds
 from reportgen.claims.language import ExpressionError, Fault
@@ -388,6 +387,6 @@ def test_sums_do_not_mind_their_order() -> None:
 
 def test_a_subject_without_series_is_told_so() -> None:
     """There is nothing to name, and the message says that."""
-    (fault,) = faults("final(MEL) > 1", replace(MadeSubject({}), series=()))
+    (fault,) = faults("final(MEL) > 1", MadeSubject({}, series=()))
     assert fault.next_step == "There are no series"
     assert ACCURACY.metric == "accuracy"

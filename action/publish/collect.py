@@ -18,6 +18,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -25,7 +26,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from github_api import Api, Json, NothingToPostError, PassingError, RefusedError, Sleep
-from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,6 +9,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from reportgen.archive.provenance import hash_table
@@ -111,7 +112,7 @@ def _count(value: object) -> object:
 
 
 def _describe_request(request: Request) -> dict[str, Any]:
-    fields = asdict(request)
+    fields: dict[str, Any] = to_builtins(request)
     return {"kind": "curve" if isinstance(request, CurveRequest) else "scores"} | fields
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.claims.fact_words import (
     describe_position,
@@ -164,8 +165,7 @@ _SAME = 1e-9
 _FEWEST_RUNS = 2
 
 
-@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
-class CurveSubject:
+class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     """The curves of one metric: a ``Subject``; ``scale`` describes their numbers.
 
     Facts are about each series' centre before smoothing: the mean across runs, for ``iqr`` the median. Reduce
@@ -175,7 +175,7 @@ class CurveSubject:
 
     curve_set: CurveSet
     scale: Scale
-    holds: Literal["curves"] = field(default="curves", init=False)
+    holds: ClassVar[Literal["curves"]] = "curves"
 
     @cached_property
     def series(self) -> tuple[str, ...]:
@@ -321,15 +321,14 @@ class CurveSubject:
 _SAME_SCORE = 1e-12
 
 
-@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
-class ScoreSubject:
+class ScoreSubject(Struct, frozen=True, eq=False, dict=True):
     """The scores of one benchmark and metric: a ``Subject``; ``scale`` describes their numbers."""
 
     scores: tuple[Score, ...]  # one per series
     comparisons: tuple[Comparison, ...]  # of all pairs that can be compared, adjusted together
     groups: tuple[RankGroup, ...]  # of these scores and comparisons
     scale: Scale
-    holds: Literal["scores"] = field(default="scores", init=False)
+    holds: ClassVar[Literal["scores"]] = "scores"
 
     @property
     def series(self) -> tuple[str, ...]:

@@ -18,17 +18,17 @@ import tempfile
 import zlib
 from collections import defaultdict
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+from msgspec import Struct
 
 from reportgen.core import CACHE_DIR, __version__
 from reportgen.core.repository import find_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from pydantic import TypeAdapter
 
 
 _Value = TypeVar("_Value")
@@ -100,14 +100,13 @@ def is_running(process: int) -> bool:
     return process != os.getpid()
 
 
-@dataclass(frozen=True, slots=True)
-class CachedText:
+class CachedText(Struct, frozen=True):
     """A long text in its own file in the cache; ``str()`` reads it."""
 
-    path: str = field(compare=False)
+    path: str
     sha256: str  # in hex
     size: int  # ``size`` and ``changed`` are the stamp, see ``get_stamp``
-    changed: int = field(compare=False)
+    changed: int
 
     def __str__(self) -> str:
         return Path(self.path).read_text(encoding="utf-8")
@@ -188,20 +187,21 @@ class Cache:
         if data is None:
             return None
         try:
-            return _get_adapter(kind).validate_json(data)
-        except ValueError:
+            return _get_decoder(kind).decode(data)
+        except (ValueError, RecursionError):
             return None
 
-    def store(self, key: str, kind: type[_Value], value: _Value) -> None:
-        """Store a value of this type as JSON, so that reading the cache never runs code."""
-        self.put(key, _get_adapter(kind).dump_json(value))
+    def store(self, key: str, value: object) -> None:
+        """Store a value as MessagePack, so that NaN stays NaN and reading the cache never runs code."""
+        with suppress(UnicodeEncodeError):  # a file's name may hold bytes that are no UTF-8
+            self.put(key, _ENCODER.encode(value))
 
     def memo(self, key: str, kind: type[_Value], make: Callable[[], _Value]) -> _Value:
         """Return the stored value of a key, or make and store it if there is none; it must not be None."""
         value = self.load(key, kind)
         if value is None:
             value = make()
-            self.store(key, kind, value)
+            self.store(key, value)
         return value
 
     def put_text(self, key: str, name: str, text: str) -> CachedText:
@@ -328,15 +328,17 @@ class FileHashes:
                 replace_file(str(self._file), json.dumps(current).encode())
 
 
-_adapters: dict[Any, TypeAdapter[Any]] = {}
+# A numpy number is stored as the plain number that it is.
+_ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=lambda value: value.item())
 
 
-def _get_adapter(kind: type[_Value]) -> TypeAdapter[_Value]:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - not every command reads such values
+_decoders: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
 
-    if kind not in _adapters:
-        _adapters[kind] = TypeAdapter(kind)
-    return _adapters[kind]
+
+def _get_decoder(kind: type[_Value]) -> msgspec.msgpack.Decoder[_Value]:
+    if kind not in _decoders:
+        _decoders[kind] = msgspec.msgpack.Decoder(kind)
+    return _decoders[kind]
 
 
 def get_stamp(path: str | Path) -> tuple[int, int]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +32,7 @@ class ScoresError(ValueError):
         self.next_step = next_step
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
+class Outcomes(Struct, frozen=True):
     """A lazy tidy table of answers with one row per problem and sample.
 
     ``frame`` has columns ``series: str, run: str, seed: str | null, problem: str, sample: str,
@@ -51,11 +49,9 @@ class Outcomes:
     highest: float = 1.0
     # The first two are as in ``model.Measurements``. Call the third if a problem is in two clusters: it
     # raises a ``ReportError`` with the line.
-    reading: Callable[[], AbstractContextManager[None]] = field(
-        default=nullcontext, repr=False, compare=False
-    )
-    check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
-    check_clusters: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
+    reading: Callable[[], AbstractContextManager[None]] = field(default=nullcontext)
+    check_repeats: Callable[[], None] = field(default=lambda: None)
+    check_clusters: Callable[[], None] = field(default=lambda: None)
 
 
 class ReportedScore(Struct, frozen=True):

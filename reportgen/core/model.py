@@ -7,12 +7,11 @@ NaN reaches an output file.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, field
 
 from reportgen.core.cache import CachedText  # noqa: TC001 - the schema of cached figures needs it at run time
 from reportgen.core.statements import Observation  # noqa: TC001 - as above
@@ -36,8 +35,7 @@ class SourceFile(Struct, frozen=True):
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Measurements:
+class Measurements(Struct, frozen=True):
     """A lazy tidy table of measured values.
 
     ``frame`` has columns ``series: str, run: str, seed: str | null, metric: str, step: float64,
@@ -54,11 +52,9 @@ class Measurements:
     # Series in order of first appearance in a sample: late series of a large file may be missing.
     order: tuple[str, ...]
     # Enter this context to read the frame: it turns errors in files into a ``ReportError`` with their lines.
-    reading: Callable[[], AbstractContextManager[None]] = field(
-        default=nullcontext, repr=False, compare=False
-    )
+    reading: Callable[[], AbstractContextManager[None]] = field(default=nullcontext)
     # Call it if a run and step has several rows: raises a ``ReportError`` unless it is known which to use.
-    check_repeats: Callable[[], None] = field(default=lambda: None, repr=False, compare=False)
+    check_repeats: Callable[[], None] = field(default=lambda: None)
 
 
 class Estimate(Struct, frozen=True):
@@ -184,7 +180,7 @@ class Table(Struct, frozen=True):
     note: str = ""
 
 
-class Figure(Struct, frozen=True):
+class Figure(Struct, frozen=True, tag=True):
     """A finished figure as values. Its long texts are in files once the cache has stored them."""
 
     id: str  # unique on its page; also the file stem in ``figures/<page>/``
@@ -226,7 +222,7 @@ class Cell(Struct, frozen=True):
     mark: str = ""
 
 
-class ResultTable(Struct, frozen=True):
+class ResultTable(Struct, frozen=True, tag=True):
     """A table with a row for each series, starting with its name."""
 
     id: str

@@ -171,7 +171,7 @@ def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
         light = _change_figures(block, put_texts)
     except OSError:
         return block
-    cache.store(key, type(block), light)
+    cache.store(key, light)
     return light
 
 

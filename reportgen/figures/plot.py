@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct, field
-from msgspec.structs import fields
 
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostic, Stage
@@ -284,7 +283,7 @@ def make_step_context(
 ) -> DrawContext:
     """Make the context of curves drawn from scores."""
     return DrawContext(
-        **{shared.name: getattr(context, shared.name) for shared in fields(SourceContext)},
+        **{name: getattr(context, name) for name in SourceContext.__struct_fields__},
         higher_is_better=higher_is_better,
         step_title=step_title,
         step_is_time=False,

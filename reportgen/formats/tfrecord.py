@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import array
 import os
-from struct import Struct
+import struct
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import google_crc32c
@@ -37,8 +37,8 @@ FEWEST_IN_ARRAY: Final = 16
 
 _FRAME: Final = HEADER + 4
 _BLOCK: Final = 8 << 20
-_LENGTH: Final = Struct("<Q")
-_CHECKSUM: Final = Struct("<I")
+_LENGTH: Final = struct.Struct("<Q")
+_CHECKSUM: Final = struct.Struct("<I")
 _GZIP: Final = b"\x1f\x8b"
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
@@ -240,7 +240,7 @@ def _make_rows(
     sign = -1 if higher_is_better else 1
     ranked = sorted(column, key=lambda one: (one.estimate is None, sign * (one.estimate or 0.0)))
     return [
-        asdict(one)
+        to_builtins(one)
         | {"benchmark": title, "group": group_of.get(one.series)}
         | dict(zip(("fewest_samples", "most_samples"), one.samples or (None, None), strict=True))
         for one in ranked
@@ -324,7 +324,7 @@ def compare(
             parts, name, k, pairs=pairs, level=level, higher_is_better=higher_is_better
         )
     rows = [
-        asdict(one)
+        to_builtins(one)
         | {"benchmark": MACRO if title is None else title, "verdict": str(one.verdict)}
         | dict(zip(("runs_a", "runs_b"), one.runs, strict=True))
         for title, one in found

@@ -24,7 +24,6 @@ from reportgen.read.runs.file_names import is_named_by_files, suggest_files, sug
 from reportgen.read.runs.imported import suggest_for_runs
 from reportgen.read.runs.labels import split_seed
 from reportgen.read.runs.problems import find_method
-from reportgen.read.runs.stored import dump_json
 from reportgen.read.sources import open_files, request_source
 from reportgen.read.tables.check import count_endings
 from reportgen.read.tables.layout import detect_totals, get_layout
@@ -129,7 +128,7 @@ def _describe_source(description: Description, request: SourceRequest, problems:
         else:
             description = _add_counts(description, source, runs, request)
             if cache:
-                cache.put(key, dump_json(description))
+                cache.store(key, description)
         # Refuse rows that repeat a step or a problem, as blocks do.
         repeated = tuple(metric.name for metric in description.counts.metrics if metric.repeated)
         if repeated:

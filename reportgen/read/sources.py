@@ -35,7 +35,7 @@ from reportgen.read.find import (
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
 from reportgen.read.runs.problems import report_imports
-from reportgen.read.runs.stored import UnitWriter, dump_json, get_temporary_cache, load_unit, store_unit
+from reportgen.read.runs.stored import UnitWriter, get_temporary_cache, load_unit, store_unit
 from reportgen.read.tables.check import (
     check_setting_names,
     find_unmatched_names,
@@ -304,13 +304,13 @@ def _open_tables(request: SourceRequest) -> Source:
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
     else:
         # A survey depends on the files' content, how they are read, and ``source.yml``.
-        read = dump_json([*files, *(file.sha256 for file in hashed)]).decode()
+        read = ascii([*files, *(file.sha256 for file in hashed)])
         key = cache.make_key("survey", read, settings.model_dump_json()) if cache else ""
         stored = cache.load(key, Survey) if cache else None
         found = stored or _survey_tables(location, files, settings)
         # A survey with warnings is not stored, so that they always come from the files.
         if cache and not stored and not found.warnings:
-            cache.put(key, dump_json(found))
+            cache.store(key, found)
         if not found.layout.spread:
             _check_names(location, settings)
     named = report_file_names(location, known, found)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic, SourceLocation
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from reportgen.settings.source import SourceSettings
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A file or folder of ``data/``, opened and understood but not yet read.
 
     Its kind is ``outcomes`` where a row is one answer to one problem, ``totals`` where it is the score of a
@@ -32,7 +30,7 @@ class Source:
     columns: tuple[str, ...]  # all columns of the table, for messages and filter:
     digest: str  # SHA-256 in hex of its name, files in order, settings and warnings
     warnings: tuple[Diagnostic, ...] = ()
-    layout: object = field(default=None, repr=False, compare=False)  # used by reportgen.read only
+    layout: object = field(default=None)  # used by reportgen.read only
     kind: Literal["measurements", "outcomes", "totals"] = "measurements"
     benchmarks: tuple[str, ...] = ()  # in order of first appearance; empty without a benchmark column
     # Benchmarks on which a smaller total is better; an empty name means totals without benchmarks.

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder
@@ -313,7 +313,7 @@ def format_json(description: Description, source_yml: str, others: dict[str, str
     ``source_yml`` and ``block`` are the suggested settings and block, ``others`` are suggested settings that
     depend on what the data mean, by their purpose.
     """
-    value = asdict(description)
+    value = to_builtins(description)
     value["unread"] = dict(description.unread)
     value["problems"] = [describe_diagnostic(problem) for problem in description.problems]
     value |= value.pop("counts")

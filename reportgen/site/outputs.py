@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import asdict, fields
+from msgspec import to_builtins
 
 from reportgen.core import __version__
 from reportgen.core.model import Figure, Observations, Overview, Panels, ResultTable, Stack
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reportgen.site.manifest import Provenance
 
 FORMAT = 1
-_FACT = tuple(one.name for one in fields(Fact))
+_FACT = Fact.__struct_fields__
 
 
 def get_page_folder(page: str) -> str:
@@ -130,7 +130,7 @@ def _describe_page(page: Page, report: Report) -> dict[str, Any]:
             _describe_stack(shown, kind, line) for kind, line, shown in blocks if isinstance(shown, Stack)
         ],
         "observations": [
-            pick(shown, "id", "title", "more") | {"line": line, "items": list(map(asdict, shown.items))}
+            pick(shown, "id", "title", "more") | {"line": line, "items": to_builtins(shown.items)}
             for _, line, shown in blocks
             if isinstance(shown, Observations)
         ],

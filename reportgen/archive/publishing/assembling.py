@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from reportgen.archive.publishing import previews, versions
@@ -98,7 +97,7 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
         for problem in problems:
             warn(str(problem))
         with open_stage(public, cache_folder(public.parent)) as stage:
-            made = Published(main, stage.new, base_url)
+            made = Published(main, Tree(stage.new), base_url)
             made.publish_versions(inputs.versions)
             made.publish_previews(inputs.previews)
             known = [
@@ -148,21 +147,16 @@ def _refuse_folder(public: Path, inputs: Inputs) -> None:
         raise make_error(str(public), message, "Choose another folder, or move away what it holds")
 
 
-@dataclass(slots=True)
-class Published:
+class Published(Struct):
     """What is published in a folder; newest versions and highest numbers of pull requests come first."""
 
     main: OpenedArchive
-    folder: Path
+    tree: Tree
     base_url: str
     versions: list[Version] = field(default_factory=list)
     previews: list[Preview] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     added: dict[str, bytes] = field(default_factory=dict)
-    tree: Tree = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.tree = Tree(self.folder)
 
     @property
     def trees(self) -> list[Tree]:
@@ -177,7 +171,7 @@ class Published:
     def publish_versions(self, given: Iterable[Given]) -> None:
         """Publish the versions whose names and archives are as they have to be."""
         selected, self.left_out = select_names(given)
-        tried = [publish_version(one, self.folder / versions.FOLDER / one.name) for one in selected]
+        tried = [publish_version(one, self.tree.folder / versions.FOLDER / one.name) for one in selected]
         self.left_out += [one for one in tried if isinstance(one, LeftOut)]
         self.versions = sort_versions(one for one in tried if isinstance(one, Version))
 
@@ -192,7 +186,7 @@ class Published:
             elif counts[one.name] > 1:
                 made = LeftOut("preview", one.name, "it is given more than once")
             else:
-                made = publish_preview(one, self.folder / previews.FOLDER / one.name, pages)
+                made = publish_preview(one, self.tree.folder / previews.FOLDER / one.name, pages)
             if isinstance(made, LeftOut):
                 self.left_out.append(made)
             else:
@@ -263,7 +257,7 @@ class Published:
             "previews": numbered,
             "left_out": [asdict(one) for one in self.left_out],
         }
-        (self.folder / RECORD).write_text(f"{json.dumps(record, indent=2)}\n", encoding="utf-8")
+        (self.tree.folder / RECORD).write_text(f"{json.dumps(record, indent=2)}\n", encoding="utf-8")
 
 
 _SITEMAP_START: Final = (

@@ -8,7 +8,6 @@ change is added if the best one explains more than the best of all would explain
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
@@ -199,8 +198,7 @@ class _Gains(NamedTuple):
     gram: FloatArray  # products of the columns, (q, q)
 
 
-@dataclass(frozen=True)
-class _CourseData:
+class _CourseData(Struct, frozen=True, dict=True):
     """Readings and all candidate shapes."""
 
     values: FloatArray  # readings of a run or means of several, (n,)

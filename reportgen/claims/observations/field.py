@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -56,8 +55,7 @@ _SLIDING = 4.0
 _MOST_NAMED = 8
 
 
-@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
-class Series:
+class Series(Struct, frozen=True, eq=False, dict=True):
     """One curve of a field, with one or more readings, unsmoothed."""
 
     name: str
@@ -231,8 +229,7 @@ def observe(
     return Observation(rule, text, evidence, threshold, names, strength, "", first, last, name, step, label)
 
 
-@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
-class Field:
+class Field(Struct, frozen=True, eq=False, dict=True):
     """The curves of one metric, unsmoothed; ``band`` is that of ``CurveSet``."""
 
     curves: tuple[Curve, ...]  # with one or more readings each

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reportgen.claims.fact_words import describe_fact, format_few, format_quantity_interval
 from reportgen.claims.observations.field import observe
@@ -28,8 +29,7 @@ _MOST_NAMED = 6
 _UNDECIDED = 1.0  # strength of an undecided comparison
 
 
-@dataclass(frozen=True)  # no slots: derived values are cached in the instance
-class ScoreField:
+class ScoreField(Struct, frozen=True, dict=True):
     """Scores of a benchmark as input of the rules."""
 
     subject: ScoreSubject

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -120,8 +119,7 @@ _SEEN = 0.5  # noise below this share of the smallest effect reported is ignored
 _LIST = 3  # with this many series or more, the median noise determines the digits of all
 
 
-@dataclass(frozen=True)  # no slots: derived values are cached in the instance
-class Digits:
+class Digits(Struct, frozen=True, dict=True):
     """Number formatting of some series; ``least`` is the smallest effect reported."""
 
     scale: Scale
@@ -200,8 +198,7 @@ class Aligned(Struct, frozen=True):
 _MOST_DF = 200
 
 
-@dataclass(frozen=True, eq=False)  # no slots: derived values are cached in the instance
-class Windows:
+class Windows(Struct, frozen=True, eq=False, dict=True):
     """Means of series over windows around each step, with their errors, tested simultaneously."""
 
     means: FloatArray  # higher is better, (W, S, G); NaN without readings

@@ -6,12 +6,11 @@ import functools
 import json
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, SourceLocation, Stage
@@ -73,7 +72,7 @@ def read_series_names(
             with problems.collecting():
                 found[request] = answers.get_series(request)
         if len(found) == len(requests):
-            cache.store(key, tuple[tuple[str, ...], ...], tuple(found.values()))
+            cache.store(key, tuple(found.values()))
         names |= found
     return names
 
@@ -274,11 +273,10 @@ class CachedSubject:
         if self._fresh:
             facts, judgements = dict(sorted(self._facts.items())), dict(sorted(self._judgements.items()))
             known = _Knowledge(self.holds, self.scale, self.series, facts, judgements)
-            self._cache.store(self._key, _Knowledge, known)
+            self._cache.store(self._key, known)
 
 
-@dataclass(frozen=True)
-class DrawInputs:
+class DrawInputs(Struct, frozen=True, dict=True):
     """Inputs for drawing the blocks of a draft."""
 
     project: Project
@@ -286,7 +284,7 @@ class DrawInputs:
     answers: ResultsStore
     colours: SeriesColours
     cache: Cache
-    subjects: dict[Topic, CachedSubject] = field(default_factory=dict, init=False)
+    subjects: dict[Topic, CachedSubject] = field(default_factory=dict)
 
     def get_subject(self, topic: Topic, place: SourceLocation) -> CachedSubject:
         """Return the subject of a topic; problems in its data are reported at ``place``."""

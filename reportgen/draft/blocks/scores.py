@@ -6,12 +6,11 @@ for ``report.json`` are plain JSON with full precision.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
@@ -108,7 +107,7 @@ def _list_protocols(
 
 def to_json_values(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
     """Convert a result to JSON values, so that it is the same before and after it is cached."""
-    return json.loads(json.dumps(asdict(value), allow_nan=False))
+    return to_builtins(value)
 
 
 def _collect_score(score: Score) -> dict[str, Any]:

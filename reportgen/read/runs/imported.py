@@ -239,7 +239,7 @@ def survey_runs(runs: ImportedRuns) -> Survey:
     mapped = get_mapped_columns(settings)
     check_named_columns(tuple(kinds), settings, location.place, "runs", exactly=False)
     roles = Roles(series="series", run="run", seed="seed" if "seed" in kinds else None)
-    roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__slots__})
+    roles = replace(roles, **{part: name for part, name in mapped.items() if part in Roles.__struct_fields__})
     gapless = frozenset(("series", "run", "metric"))
     series = tuple(dict.fromkeys(settings.rename.get(one.series, one.series) for one in names))
     # Loggers repeat steps after a resume, harnesses answers after a retry; CSV logs are not as clear.

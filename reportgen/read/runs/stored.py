@@ -5,18 +5,17 @@ Rows are written in parts, so that no unit has to fit in memory.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping  # noqa: TC003 - the schema of stored units needs it at run time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import duckdb
 import numpy as np
 from msgspec import Struct, field
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from reportgen.core.cache import Cache
 from reportgen.core.errors import ReportError, diagnose_disk_error
@@ -91,7 +90,7 @@ def get_temporary_cache() -> Cache:
 
 def store_unit(cache: Cache, key: str, unit: StoredUnit) -> None:
     """Store the description of a unit whose parts are written."""
-    cache.put(key, dump_json(unit))
+    cache.store(key, unit)
 
 
 def load_unit(cache: Cache, key: str) -> StoredUnit | None:
@@ -102,18 +101,6 @@ def load_unit(cache: Cache, key: str) -> StoredUnit | None:
         if all(os.stat(path).st_size == size for path, size in paths):  # noqa: PTH116 - pathlib takes longer
             return unit
     return None
-
-
-def dump_json(value: object) -> bytes:
-    """Serialise frozen dataclasses, and sets, lists and mappings of them, to JSON in which NaN stays NaN."""
-
-    def list_fields(one: Any) -> dict[str, Any] | list[Any]:  # noqa: ANN401 - any dataclass or set
-        if isinstance(one, frozenset):
-            return sorted(one)
-        return {field.name: getattr(one, field.name) for field in fields(one)}
-
-    # ``asdict`` copies every name and number first, which takes longer than all the rest.
-    return json.dumps(value, default=list_fields).encode()
 
 
 # The column with the index of a row's run in the unit or, for totals, of the total.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.model import CurveRequest
 from reportgen.core.words import format_count
@@ -69,8 +70,7 @@ def estimate_curve_at(curve: Curve, step: float, level: float) -> Estimate | Non
     return Estimate(value=centre, low=low, high=high, n=values.size)
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True, dict=True):
     """What a block asks for, and how one draft answers it."""
 
     draft: Drafted
@@ -124,8 +124,7 @@ class Reading:
         )
 
 
-@dataclass(frozen=True)
-class PairOfReadings:
+class PairOfReadings(Struct, frozen=True, dict=True):
     """One request as both drafts answer it; ``names`` are the series to compare, as they are called after."""
 
     before: Reading
