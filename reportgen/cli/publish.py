@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 @click.group()
 def publish() -> None:
-    """Put together what is published: the report, its versions, and previews of pull requests."""
+    """Put together what is published: the report, its versions, and previews of pull requests.
+
+    \b
+    Example:
+      reportgen publish assemble --main site --to public
+    """
 
 
 def _read_given(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> list[Given]:
