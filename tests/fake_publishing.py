@@ -20,7 +20,8 @@ SITE = "https://lab.example/report/"
 def make_site(words: str) -> dict[str, str]:
     """The files of a tiny site."""
     html = f"<!doctype html><html><head><title>{words}</title></head><body><main>{words}</main></body></html>"
-    report = json.dumps({"generator": {"name": "reportgen", "version": "0.1.0"}, "words": words})
+    known = {"format": 1, "generator": {"name": "reportgen"}, "pages": []}
+    report = json.dumps({**known, "words": words})
     return {"index.html": html, "report.json": report}
 
 
