@@ -42,11 +42,13 @@ REPORT = {
 }
 
 
-def git(root: Path, *words: str) -> None:
-    """A git command whose outcome is expected, at a date of its own."""
+def git(root: Path, *words: str) -> str:
+    """What a git command prints, which has to succeed, at a date of its own."""
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     date = {"GIT_AUTHOR_DATE": "2026-11-20T12:00:00Z", "GIT_COMMITTER_DATE": "2026-11-20T12:00:00Z"}
-    subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True, env=date | _PATH)  # noqa: S607
+    command = ["git", *who, *words]
+    done = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True, env=date | _PATH)
+    return done.stdout.strip()
 
 
 _PATH = {"PATH": "/usr/local/bin:/usr/bin:/bin"}

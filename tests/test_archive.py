@@ -60,6 +60,14 @@ def test_an_archive_holds_the_report_and_all_it_comes_from(packed: Path) -> None
     assert names[:-1] == sorted(names[:-1])
 
 
+def test_the_commit_and_its_files_have_the_identifiers_of_software_heritage(root: Path, packed: Path) -> None:
+    """They are git's own hashes of the two."""
+    with zipfile.ZipFile(packed) as file:
+        known = json.loads(file.read("provenance.json"))
+    assert known["swhid"] == f"swh:1:rev:{git(root, 'rev-parse', 'HEAD')}"
+    assert known["swhid_directory"] == f"swh:1:dir:{git(root, 'rev-parse', 'HEAD^{tree}')}"
+
+
 def test_the_same_report_gives_the_same_archive_elsewhere(root: Path, packed: Path, tmp_path: Path) -> None:
     """Not the folder, the locale, the time zone or the cache decides what is in it."""
     copy = shutil.copytree(root, tmp_path / "elsewhere and further")

@@ -74,6 +74,7 @@ class _Archiving(Struct, frozen=True):
     options: Options
     scratch: Path
     is_modified: bool
+    tree: str  # git's hash of the files of the commit, or empty
 
     def list_data(self) -> Iterator[Member]:
         """List the data as the options ask for them."""
@@ -286,6 +287,7 @@ def _open(config_file: Path, record: ReportRecord, options: Options) -> _Archivi
         options,
         scratch,
         is_modified=is_modified,
+        tree=head.tree if head else "",
     )
 
 
@@ -318,5 +320,12 @@ def _describe(
     # Whatever of them the archive has, figures were drawn from these.
     inputs |= {path: sha256 for source in record.sources for path, sha256 in source.files.items()}
     hashes = {path: file.sha256 for path, file in outputs.items()}
-    commit, data, modified = archiving.provenance, archiving.options.data, archiving.is_modified
-    return describe_provenance(record, commit, inputs, hashes, data=data, modified=modified)
+    return describe_provenance(
+        record,
+        archiving.provenance,
+        inputs,
+        hashes,
+        data=archiving.options.data,
+        modified=archiving.is_modified,
+        tree=archiving.tree,
+    )

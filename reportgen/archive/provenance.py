@@ -65,11 +65,13 @@ def describe_provenance(
     *,
     data: str,
     modified: bool,
+    tree: str,
 ) -> str:
     """Format ``provenance.json`` of a report.
 
     ``inputs`` and ``outputs`` are the SHA-256 of its files, by path, and ``data`` says which data the archive
-    has.
+    has. ``tree`` is git's hash of the commit's files, or empty. With the commit's it is part of the
+    identifiers that Software Heritage knows them by (SWHID, ISO/IEC 18670).
     """
     value = {
         "format": FORMAT,
@@ -79,6 +81,7 @@ def describe_provenance(
         "modified": modified,
         "data": data,
         "swhid": f"swh:1:rev:{commit.commit}" if commit.commit else None,
+        "swhid_directory": f"swh:1:dir:{tree}" if tree else None,
         "report": {path: sha256 for path, sha256 in outputs.items() if "/" not in path},
         "figures": [_add_hashes(figure, inputs, outputs) for figure in record.figures],
     }

@@ -44,7 +44,7 @@ _DEFAULT_BRANCHES: Final = ("origin/HEAD", "origin/main", "origin/master", "main
 
 
 class Commit(Struct, frozen=True):
-    """A commit by its full hash, and what it is called.
+    """A commit by its full hash, what it is called, and the hash of the tree of its files.
 
     Of a pull request's trial merge ``merged`` is the request's head, and ``into`` what it is merged into.
     """
@@ -53,6 +53,7 @@ class Commit(Struct, frozen=True):
     name: str
     merged: str = ""
     into: str = ""
+    tree: str = ""
 
 
 class Repository(Struct, frozen=True):
@@ -78,8 +79,10 @@ class Repository(Struct, frozen=True):
         head, _, message = (self._try("cat-file", "commit", commit) or "").partition("\n\n")
         parents = re.findall(r"^parent ([0-9a-f]+)$", head, re.MULTILINE)
         trial = _TRIAL_MERGE.fullmatch(message) or os.environ.get("GITHUB_REF", "").endswith("/merge")
+        tree = head.partition("\n")[0].removeprefix("tree ")
         is_trial = len(parents) == 2 and bool(trial)  # noqa: PLR2004 - of a merge
-        return Commit(commit, "HEAD", parents[1], parents[0]) if is_trial else Commit(commit, "HEAD")
+        merged, into = (parents[1], parents[0]) if is_trial else ("", "")
+        return Commit(commit, "HEAD", merged, into, tree)
 
     def is_modified(self, commit: str, folder: Path) -> bool:
         """Whether a file that git knows differs from the commit; ``folder`` is an empty one for us."""
