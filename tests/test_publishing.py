@@ -323,6 +323,7 @@ def test_a_disk_that_takes_no_more_leaves_the_old_site(
     "lines",
     [
         "extra: {x: !ENV [HOME, none]}\n",
+        'site_url: !ENV [SITE_URL, OTHER, ""]\n',
         "INHERIT: base.yml\n",
         "markdown_extensions: [pymdownx.snippets]\n",
         "markdown_extensions: [pymdownx.b64]\n",
@@ -335,6 +336,19 @@ def test_where_not_all_inputs_are_known_every_build_is_real(report: Path, lines:
     write_file(report / "hook.py", "")
     write_file(report / "mkdocs.yml", SETTINGS + lines)
     build(report)
+    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is None
+
+
+@pytest.mark.parametrize("value", ["SITE_URL", '[SITE_URL, ""]', '[SITE_URL, "https://lab.example/"]'])
+def test_the_address_from_the_environment_is_known(
+    report: Path, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A site is up to date for as long as the variable has the same value."""
+    monkeypatch.setenv("SITE_URL", "https://example.org/")
+    write_file(report / "mkdocs.yml", f"{SETTINGS}site_url: !ENV {value}\n")
+    build(report)
+    assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is not None
+    monkeypatch.setenv("SITE_URL", "https://example.com/")
     assert manifest.check_unchanged(report / "mkdocs.yml", strict=False) is None
 
 

@@ -100,13 +100,19 @@ def is_running(process: int) -> bool:
     return process != os.getpid()
 
 
-class CachedText(Struct, frozen=True):
-    """A long text in its own file in the cache; ``str()`` reads it."""
+class CachedText(Struct, frozen=True, eq=False):
+    """A long text in its own file in the cache; ``str()`` reads it. Equal texts are equal in any cache."""
 
     path: str
     sha256: str  # in hex
     size: int  # ``size`` and ``changed`` are the stamp, see ``get_stamp``
     changed: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CachedText) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
 
     def __str__(self) -> str:
         return Path(self.path).read_text(encoding="utf-8")

@@ -65,6 +65,8 @@ class LastBuild:
         return True
 
 
+SITE_URL = "SITE_URL"
+"""Environment variable with the address of a site, which ``site_url: !ENV [SITE_URL, ""]`` reads."""
 _NAME = "manifest.json"
 _RECORD = "record.json"
 _FORMAT = 6
@@ -194,7 +196,7 @@ def _locate(root: Path) -> Path:
 
 
 def describe_environment() -> dict[str, str | None]:
-    """Describe what determines a site outside the report's folder: versions, and the date if set."""
+    """Describe what determines a site outside the report's folder: versions, date and address if set."""
     # Installed packages with their versions, without importing any.
     packages = [
         name
@@ -205,6 +207,7 @@ def describe_environment() -> dict[str, str | None]:
     ]
     return {
         EPOCH: os.environ.get(EPOCH),
+        SITE_URL: os.environ.get(SITE_URL),
         "python": sys.version,
         "packages": hashlib.sha256("\n".join(packages).encode()).hexdigest(),
     }

@@ -128,7 +128,9 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
 _KNOWN_EXTENSIONS = re.compile(r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+")
 _READING_EXTENSIONS = {"pymdownx.snippets", "pymdownx.b64"}
-_OUTSIDE = re.compile(r"!ENV\b|^\s*INHERIT\s*:", re.MULTILINE)
+# What determines a site besides its files. The address that workflows set is known.
+_ADDRESS = rf"{manifest.SITE_URL}|\[{manifest.SITE_URL}, [\"'][^\"'\n]*[\"']\]"
+_OUTSIDE = re.compile(rf"!ENV\b(?! (?:{_ADDRESS})\s*$)|^\s*INHERIT\s*:", re.MULTILINE)
 
 
 def publish(

@@ -6,6 +6,7 @@ for ``report.json`` are plain JSON with full precision.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -107,7 +108,7 @@ def _list_protocols(
 
 def to_json_values(value: Any) -> Any:  # noqa: ANN401 - any of the frozen results
     """Convert a result to JSON values, so that it is the same before and after it is cached."""
-    return to_builtins(value)
+    return json.loads(json.dumps(to_builtins(value), allow_nan=False))
 
 
 def _collect_score(score: Score) -> dict[str, Any]:
