@@ -15,7 +15,7 @@ import re
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +30,7 @@ from reportgen.archive.publishing.feed_formats import (
     write_table,
 )
 from reportgen.archive.publishing.result_changes import describe_result_changes
+from reportgen.archive.publishing.sites import parse_base_url
 from reportgen.core.cache import Cache, cache_folder
 from reportgen.core.errors import ReportError, make_error
 from reportgen.core.words import join_names
@@ -112,12 +113,11 @@ class _Site(Struct, frozen=True):
 
 def _read_site(main: Path, base_url: str) -> _Site:
     try:
-        parts = urlsplit(base_url)
-        host = (parts.hostname or "").encode("idna").decode()
+        url = parse_base_url(base_url)
+        host = (urlsplit(url).hostname or "").encode("idna").decode()
     except ValueError:
-        host = ""
-    if not host or parts.scheme not in {"http", "https"}:
-        raise make_error(base_url, "this is no address of a site", "Write one as https://example.org/report/")
+        step = "Write one as https://example.org/report/"
+        raise make_error(base_url, "this is no address of a site", step) from None
     try:
         report = json.loads((main / "report.json").read_bytes())
         front = (main / "index.html").read_text("utf-8")
@@ -131,8 +131,6 @@ def _read_site(main: Path, base_url: str) -> _Site:
     # A tag URI has neither the colons of an address in numbers nor its brackets.
     owner = re.sub("[^a-z0-9.-]+", "-", host).strip("-")
     tag = report.get("feed_id") or f"tag:{owner},{_TAG_DATE}:{quote(title or 'report', safe='')}"
-    path = quote(unquote(parts.path).strip("/"))
-    url = f"{parts.scheme}://{parts.netloc}/{path}{'/' if path else ''}"
     return _Site(main, url, title or host, language[1] if language else "en", report, tag)
 
 
