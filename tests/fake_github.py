@@ -63,6 +63,7 @@ class GitHub:
     requests: list[tuple[str, str | None]] = field(default_factory=list)
     before: Callable[[str], object] = lambda _line: None
     git: GitData = field(default_factory=GitData)
+    pages: dict[str, str] | None = None
     url: str = ""
 
     def add_artifact(self, content: bytes, name: str = "report-review", **changes: object) -> None:
@@ -102,6 +103,8 @@ class GitHub:
                 found = 200, {}, self.content[int(number)]
             case ["issues", "7", "comments"]:
                 found = self._page(self.comments, query)
+            case ["pages"] if self.pages:
+                found = 200, {}, self.pages
             case _:
                 found = 404, {}, {}
         return found
@@ -145,6 +148,7 @@ def make_variables(github: GitHub, file: Path, **changes: object) -> dict[str, s
         "REPORTGEN_AUTHOR": BOT,
         "REPORTGEN_CONFIG_FILE": "mkdocs.yml",
         "REPORTGEN_PICTURES": "none",
+        "REPORTGEN_PREVIEW": "report-preview",
         "REPORTGEN_TOKEN": TOKEN,
     }
 

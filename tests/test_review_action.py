@@ -81,6 +81,33 @@ def test_a_branch_of_the_repository_gets_one_too(github: GitHub, post: Post) -> 
     assert "(https://github.example/lab/report/actions/runs/5)" in github.comments[0]["body"]
 
 
+PREVIEW = "[preview](https://lab.example/report/pr/7/) in a few minutes"
+
+
+@pytest.mark.parametrize(
+    ("pages", "build_type", "size", "repository", "is_linked"),
+    [
+        ("https://lab.example/report", "workflow", 30_000_000, 1, True),
+        ("https://lab.example/report/", "workflow", 1, 1, True),
+        ("https://lab.example/report/", "workflow", 30_000_001, 1, False),
+        ("https://lab.example/report/", "legacy", 1, 1, False),
+        ("https://lab.example/report/", "workflow", 1, FORK_ID, False),
+        ("", "", 1, 1, False),
+    ],
+    ids=["published", "slash", "too large", "Pages publishes a branch", "fork", "Pages not switched on"],
+)
+def test_the_comment_links_to_the_preview_that_will_be_published(
+    *, pages: str, build_type: str, size: int, repository: int, is_linked: bool, github: GitHub, post: Post
+) -> None:
+    """And only to that: a link that leads nowhere is worse than none."""
+    github.pulls = [make_pull(repository=repository)]
+    github.add_artifact(b"site", "report-preview", size_in_bytes=size)
+    github.pages = {"html_url": pages, "build_type": build_type} if pages else None
+    assert post(head_repository={"id": repository, "owner": {"login": "stranger"}})[0] == 0
+    assert (PREVIEW in github.comments[0]["body"]) == is_linked
+    assert ("preview" in github.comments[0]["body"]) == is_linked
+
+
 def test_our_comment_is_found_on_any_page(github: GitHub, post: Post) -> None:
     """The 251st is updated, and none is added; quotations of the marker and other people's are let alone."""
     github.comments = [make_comment(number, f"{MARKER} was here") for number in range(250)]

@@ -109,7 +109,8 @@ def test_the_longest_words_fit_into_the_fewest_characters() -> None:
     state = Origin(kind="folder", name=name, tool=name, modified=True, built=False, why=name)
     counts = Counts(**dict.fromkeys(Counts.model_fields, many) | {"worse": many // 2})
     review = make_review(base=state, head=state.model_copy(update={"tool": f"x{name[1:]}"}), counts=counts)
-    around = CommentContext(link=f"https://{'x' * 500}", from_fork=True)
+    address = f"https://{'x' * 500}"
+    around = CommentContext(link=address, preview=address, from_fork=True)
     comment = write_comment(review, most_characters=FEWEST_CHARACTERS, surroundings=around)
     assert 2_500 < len(comment) <= FEWEST_CHARACTERS
     with pytest.raises(ValueError, match="needs 4,000 characters"):
@@ -303,9 +304,9 @@ def test_names_of_pictures_are_safe_and_differ() -> None:
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "https://a.example/) x", "//a.example", "x" * 9])
 def test_an_address_must_be_one(address: str) -> None:
     """It comes from the caller and stands outside of code."""
-    for around in (CommentContext(link=address), CommentContext(picture_base=address)):
+    for place in ("link", "preview", "picture_base"):
         with pytest.raises(ValueError, match="not an address"):
-            write_comment(make_review(), surroundings=around)
+            write_comment(make_review(), surroundings=CommentContext(**{place: address}))
 
 
 def test_a_large_review_is_written_quickly() -> None:

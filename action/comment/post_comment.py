@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MEMBER = "review.json"
 MOST_PACKED = 5_000_000
+MOST_PREVIEW = 30_000_000
 PICTURES = ("none", "branch")
 
 
@@ -58,15 +59,28 @@ def find_pull_request(api: Api, run: Json) -> Json:
     raise NothingToPostError(f"No open pull request has this commit as its head. {newer}")
 
 
-def find_artifacts(api: Api, run: Json, name: str) -> tuple[Json, Json]:
-    """The newest artifacts with ``review.json`` and ``review.html`` of the run; the second may be None."""
+def find_artifacts(api: Api, run: Json, name: str) -> dict[str, Json]:
+    """The newest artifacts of the run by name, among which is ``name``."""
     newest: dict[str, Json] = {}
     for one in api.list_all(f"/actions/runs/{int(run['id'])}/artifacts", "artifacts"):
         if not one["expired"] and one["id"] > newest.get(one["name"], {"id": 0})["id"]:
             newest[one["name"]] = one
     if name not in newest:
         raise NothingToPostError("The run left no review: it failed before, or its artifact has expired.")
-    return newest[name], newest.get(f"{name.replace('/', '-')}.html")
+    return newest
+
+
+def find_preview(api: Api, pull: Json, artifact: Json | None) -> str:
+    """The address at which "action/publish" will publish a built site; empty if it will not."""
+    if artifact is None or artifact["size_in_bytes"] > MOST_PREVIEW:
+        return ""
+    try:
+        _, site = api.request("GET", "/pages")
+    except (RefusedError, PassingError):
+        return ""
+    if site["build_type"] == "legacy":
+        return ""
+    return f"{site['html_url'].rstrip('/')}/pr/{int(pull['number'])}/"
 
 
 def read_artifact(api: Api, artifact: Json) -> tuple[bytes, Review]:
@@ -180,15 +194,21 @@ def post(variables: Mapping[str, str], sleep: Sleep) -> str:
     repository = variables["GITHUB_REPOSITORY"]
     api = Api(variables["GITHUB_API_URL"].rstrip("/"), repository, variables["REPORTGEN_TOKEN"], sleep)
     pull = find_pull_request(api, run)
-    artifact, page = find_artifacts(api, run, variables["REPORTGEN_ARTIFACT"])
-    content, review = read_artifact(api, artifact)
+    name = variables["REPORTGEN_ARTIFACT"]
+    artifacts = find_artifacts(api, run, name)
+    content, review = read_artifact(api, artifacts[name])
     if review.head.commit != run["head_sha"]:
         raise RefusedError("The review is not about the commit that the run was for.")
     link = f"{variables['GITHUB_SERVER_URL'].rstrip('/')}/{repository}/actions/runs/{int(run['id'])}"
+    page = artifacts.get(f"{name.replace('/', '-')}.html")
+    from_fork = run["head_repository"]["id"] != pull["base"]["repo"]["id"]
+    # That of a fork waits for a label.
+    built = None if from_fork else artifacts.get(variables["REPORTGEN_PREVIEW"])
     around = CommentContext(
         config_path=variables["REPORTGEN_CONFIG_FILE"],
         link=f"{link}/artifacts/{int(page['id'])}" if page else link,
-        from_fork=run["head_repository"]["id"] != pull["base"]["repo"]["id"],
+        preview=find_preview(api, pull, built),
+        from_fork=from_fork,
     )
     pictures = draw(content, review, variables)
     # It took a while to come here.

@@ -66,13 +66,14 @@ class CommentContext(Struct, frozen=True):
     """What a comment says besides the review.
 
     ``config_path`` is the report's ``mkdocs.yml`` as the repository has it: a comment is found again by it.
-    ``link`` leads to ``review.html``. In the folder ``picture_base`` are the pictures of ``name_pictures``; a
-    ``?query`` at its end belongs behind each name.
+    ``link`` leads to ``review.html``, ``preview`` to the site as the pull request makes it. In the folder
+    ``picture_base`` are the pictures of ``name_pictures``; a ``?query`` at its end belongs behind each name.
     ``from_fork`` says that a fork's own workflow computed the numbers.
     """
 
     config_path: str = "mkdocs.yml"
     link: str = ""
+    preview: str = ""
     picture_base: str = ""
     from_fork: bool = False
 
@@ -92,7 +93,7 @@ def write_comment(
     if most_characters < FEWEST_CHARACTERS:
         raise ValueError(f"a comment needs {FEWEST_CHARACTERS:,} characters")
     around = surroundings or CommentContext()
-    for address in filter(None, (around.link, around.picture_base)):
+    for address in filter(None, (around.link, around.preview, around.picture_base)):
         if not _ADDRESS.fullmatch(address):
             raise ValueError("not an address that a comment can link to")
     parts = (_join_parts(review, around, rows, lines) for rows, lines in _SIZES)
@@ -280,6 +281,7 @@ def _write_last_line(review: Review, around: CommentContext) -> str:
         f"reportgen {join_names(tools)}" if tools else "",
         "computed in the fork's own run" if around.from_fork else "",
         f"[review.html]({around.link})" if around.link else "",
+        f"[preview]({around.preview}) in a few minutes" if around.preview else "",
     ]
     return " · ".join(filter(None, parts))
 
