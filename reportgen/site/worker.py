@@ -81,14 +81,20 @@ class WorkerProcess:
 
     def _get_pool(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most builds start no process
-            from multiprocessing import get_context  # noqa: PLC0415 - as above
-
-            with _use_safe_path():
-                context = get_context("spawn")
-                self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_follow_build)
-                _start_without_ctrl_c(self._pool)
+            self._pool = start_pool(1)
         return self._pool
+
+
+def start_pool(processes: int) -> ProcessPoolExecutor:
+    """Start processes that leave Ctrl+C to this one and end with it, however it ends."""
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 - most builds start no process
+    from multiprocessing import get_context  # noqa: PLC0415 - as above
+
+    with _use_safe_path():
+        pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_follow_build)
+        for _ in range(processes):
+            _start_without_ctrl_c(pool)
+    return pool
 
 
 class Job(Struct):

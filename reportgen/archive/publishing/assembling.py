@@ -7,9 +7,11 @@ be published of versions and previews is left out and named; problems of main le
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
+from contextlib import contextmanager
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct, field
@@ -18,7 +20,7 @@ from msgspec.structs import asdict
 from reportgen.archive.publishing import previews, versions
 from reportgen.archive.publishing.feeds import FeedVersion, make_feeds
 from reportgen.archive.publishing.pages import decode, encode, insert_into_head, read_canonical
-from reportgen.archive.publishing.previews import MainPages, Preview, publish_preview
+from reportgen.archive.publishing.previews import publish_preview, read_main
 from reportgen.archive.publishing.sites import (
     LARGE,
     LARGEST,
@@ -45,13 +47,18 @@ from reportgen.core.cache import cache_folder
 from reportgen.core.errors import ReportError, Severity, make_error
 from reportgen.site.describe import format_bytes
 from reportgen.site.publishing import clean_killed_builds, open_stage
+from reportgen.site.worker import start_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from reportgen.archive.publishing.previews import Preview
     from reportgen.archive.publishing.sites import State
     from reportgen.archive.unpacking import OpenedArchive
+
+# Calls a function with each of its arguments, as map does.
+Run: TypeAlias = "Callable[..., Iterator[Any]]"
 
 FORMAT: Final = 1
 RECORD: Final = "publish.json"
@@ -64,6 +71,8 @@ _MOST_ADDRESSES: Final = 50_000
 _MENU: Final = '<meta name="reportgen-versions">\n'
 _ATOM: Final = "feed.xml"
 _JSON_FEED: Final = "feed.json"
+_MANY: Final = 4
+_MOST_PROCESSES: Final = 8
 _FEEDS: Final = {_ATOM: "application/atom+xml", _JSON_FEED: "application/feed+json"}
 
 
@@ -98,8 +107,9 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
             warn(str(problem))
         with open_stage(public, cache_folder(public.parent)) as stage:
             made = Published(main, Tree(stage.new), base_url)
-            made.publish_versions(inputs.versions)
-            made.publish_previews(inputs.previews)
+            with _open_processes(len(inputs.versions) + len(inputs.previews)) as run:
+                made.publish_versions(inputs.versions, run)
+                made.publish_previews(inputs.previews, run)
             known = [
                 FeedVersion(one.name, one.archive, one.state.date, one.state.commit) for one in made.versions
             ]
@@ -119,6 +129,19 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
                 warn(f"the site has {size}; GitHub Pages takes 1 GB. {step}")
             stage.swap()
     return made
+
+
+@contextmanager
+def _open_processes(jobs: int) -> Iterator[Run]:
+    """Start processes for many jobs; few take less time here."""
+    if jobs < _MANY:
+        yield map
+        return
+    pool = start_pool(min(os.cpu_count() or 1, _MOST_PROCESSES))
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _read_base_url(main: OpenedArchive) -> str:
@@ -168,29 +191,35 @@ class Published(Struct):
         """Bytes of all files."""
         return sum(tree.size for tree in self.trees)
 
-    def publish_versions(self, given: Iterable[Given]) -> None:
+    def publish_versions(self, given: Iterable[Given], run: Run) -> None:
         """Publish the versions whose names and archives are as they have to be."""
         selected, self.left_out = select_names(given)
-        tried = [publish_version(one, self.tree.folder / versions.FOLDER / one.name) for one in selected]
+        folders = [self.tree.folder / versions.FOLDER / one.name for one in selected]
+        tried = [*run(publish_version, selected, folders)]
         self.left_out += [one for one in tried if isinstance(one, LeftOut)]
         self.versions = sort_versions(one for one in tried if isinstance(one, Version))
 
-    def publish_previews(self, given: Sequence[Given]) -> None:
+    def publish_previews(self, given: Sequence[Given], run: Run) -> None:
         """Publish previews, newest pull requests first, as their numbers say."""
-        pages, counts = MainPages(self.main), Counter(one.name for one in given)
-        for one in sorted({one.name: one for one in given}.values(), key=lambda one: -int(one.name)):
-            made: Preview | LeftOut
-            if len(self.previews) == previews.MOST:
-                reason = f"{previews.MOST} pull requests with higher numbers have previews"
-                made = LeftOut("preview", one.name, reason)
-            elif counts[one.name] > 1:
-                made = LeftOut("preview", one.name, "it is given more than once")
-            else:
-                made = publish_preview(one, self.tree.folder / previews.FOLDER / one.name, pages)
-            if isinstance(made, LeftOut):
-                self.left_out.append(made)
-            else:
-                self.previews.append(made)
+        counts, left_out = Counter(one.name for one in given), list[LeftOut]()
+        left_out += [
+            LeftOut("preview", name, "it is given more than once") for name in counts if counts[name] > 1
+        ]
+        waiting = sorted((one for one in given if counts[one.name] == 1), key=lambda one: -int(one.name))
+        main = read_main(self.main) if waiting else None
+        # Others take the places of those that cannot be published.
+        while waiting and len(self.previews) < previews.MOST:
+            free = previews.MOST - len(self.previews)
+            tried, waiting = waiting[:free], waiting[free:]
+            folders = [self.tree.folder / previews.FOLDER / one.name for one in tried]
+            for made in run(publish_preview, tried, folders, [main] * len(tried)):
+                if isinstance(made, LeftOut):
+                    left_out.append(made)
+                else:
+                    self.previews.append(made)
+        reason = f"{previews.MOST} pull requests with higher numbers have previews"
+        left_out += [LeftOut("preview", one.name, reason) for one in waiting]
+        self.left_out += sorted(left_out, key=lambda one: -int(one.name))
 
     def publish_main(self) -> None:
         """Publish main, whose pages name what was added to it, and the files about the whole site."""

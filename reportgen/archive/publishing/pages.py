@@ -18,7 +18,7 @@ from reportgen.archive.page_html import read_attributes, read_tokens, replace_va
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TEXTS: Final = tuple(re.compile(rb"<%s\b.*</%s>" % (tag, tag), re.DOTALL) for tag in (b"article", b"main"))
+_TEXTS: Final = tuple((re.compile(rb"<%s\b" % tag), b"</%s>" % tag) for tag in (b"article", b"main"))
 # Values of any attribute, since a pattern that begins with names of some takes ten times as long.
 _ADDRESS: Final = re.compile(rb"[fcra]=[\"']?([^\"'#?> ]+)")
 _ABSOLUTE: Final = re.compile(rb"=[\"']?(/[^/\"'> ][^\"'> ]*)")
@@ -42,8 +42,11 @@ def encode(html: str) -> bytes:
 
 def cut_text(html: bytes) -> bytes:
     """Return what a page itself says, without navigation, neighbours and the commit that is around it."""
-    found = (pattern.search(html) for pattern in _TEXTS)
-    return next((match[0] for match in found if match), html)
+    for pattern, end in _TEXTS:
+        first, last = pattern.search(html), html.rfind(end)
+        if first and first.start() < last:
+            return html[first.start() : last + len(end)]
+    return html
 
 
 def read_title(html: bytes) -> str:

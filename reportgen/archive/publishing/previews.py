@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 from pathlib import Path
@@ -68,33 +67,31 @@ class Preview(Struct, frozen=True):
     tree: Tree
 
 
-class MainPages:
-    """The main site as previews are compared with it; each page is read once."""
+class Main(Struct, frozen=True):
+    """The main site as previews are compared with it, in any process.
 
-    def __init__(self, main: OpenedArchive) -> None:
-        self.site = main
-        self._texts: dict[str, bytes] = {}
-        self._files: dict[str, frozenset[str]] = {}
-        self.get_checksum = functools.cache(main.get_checksum)
+    ``checksums`` are CRC-32 of files that are no pages, ``texts`` SHA-256 of what pages say, and ``links``
+    what their texts load or link to, from the site's root.
+    """
 
-    def has_same_text(self, path: str, html: bytes) -> bool:
-        """Return whether a page says the same as in main."""
-        return path in self.site.sizes and self._read(path) == hashlib.sha256(cut_text(html)).digest()
-
-    def get_files(self, path: str) -> frozenset[str]:
-        """Return what a page's text loads or links to, from the site's root."""
-        self._read(path)
-        return self._files[path]
-
-    def _read(self, path: str) -> bytes:
-        if path not in self._texts:
-            text = cut_text(self.site.read(path))
-            self._texts[path] = hashlib.sha256(text).digest()
-            self._files[path] = list_files(text, path)
-        return self._texts[path]
+    sizes: dict[str, int]
+    checksums: dict[str, int]
+    texts: dict[str, bytes]
+    links: dict[str, frozenset[str]]
 
 
-def publish_preview(given: Given, folder: Path, main: MainPages) -> Preview | LeftOut:
+def read_main(site: OpenedArchive) -> Main:
+    """Read the main site; raise a ReportError if that cannot be done."""
+    texts, links = {}, {}
+    for page in list_pages(site.sizes):
+        text = cut_text(site.read(page))
+        texts[page] = hashlib.sha256(text).digest()
+        links[page] = list_files(text, page)
+    checksums = {name: site.get_checksum(name) for name in site.sizes if name not in texts}
+    return Main(dict(site.sizes), checksums, texts, links)
+
+
+def publish_preview(given: Given, folder: Path, main: Main) -> Preview | LeftOut:
     """Publish what a pull request's built site, in a folder or packed, has other than main.
 
     Raises an OSError if it cannot be written.
@@ -112,7 +109,7 @@ def publish_preview(given: Given, folder: Path, main: MainPages) -> Preview | Le
         own = frozenset(changed | {_HOME})
         size = sum(site.sizes[name] for name in own)
         if size <= LARGEST:
-            made = _write_files(given.name, site, main.site, own, pages)
+            made = _write_files(given.name, site, main, own, pages)
             size = sum(map(len, made.values()))
         if size > LARGEST:
             message = f"what differs from the published report has {format_bytes(size)}, more than 30 MB"
@@ -125,24 +122,28 @@ def publish_preview(given: Given, folder: Path, main: MainPages) -> Preview | Le
     return Preview(given.name, state, tuple(map(format_address, pages)), tree)
 
 
-def _find_changed(site: OpenedArchive, main: MainPages) -> set[str]:
+def _find_changed(site: OpenedArchive, main: Main) -> set[str]:
     """Find the files that a preview has to have: all of them if style sheets or scripts differ."""
     files = {name for name in site.sizes if name not in _WHOLE and not name.startswith(_INDEX)}
-    pages, known = set(list_pages(files)), main.site.sizes
+    pages = set(list_pages(files))
     changed = set()
     for name in files - pages:
         # Whoever makes checksums collide may write what they want into the site anyway.
-        if site.sizes[name] != known.get(name) or site.get_checksum(name) != main.get_checksum(name):
+        if site.sizes[name] != main.sizes.get(name) or site.get_checksum(name) != main.checksums[name]:
             changed.add(name)
     # Scripts and style sheets load each other, and what they load is next to them.
-    if any(name.endswith(".js" if name not in known else (".css", ".js")) for name in changed):
+    if any(name.endswith(".js" if name not in main.sizes else (".css", ".js")) for name in changed):
         return {name for name in site.sizes if name not in _WHOLE or name == _REPORT}
-    same = {page for page in pages if main.has_same_text(page, site.read(page))}
-    return changed | (pages - same) | {page for page in same if not changed.isdisjoint(main.get_files(page))}
+    same = {page for page in pages if page in main.texts and _hash_text(site.read(page)) == main.texts[page]}
+    return changed | (pages - same) | {page for page in same if not changed.isdisjoint(main.links[page])}
+
+
+def _hash_text(html: bytes) -> bytes:
+    return hashlib.sha256(cut_text(html)).digest()
 
 
 def _write_files(
-    number: str, site: OpenedArchive, main: OpenedArchive, own: frozenset[str], pages: list[str]
+    number: str, site: OpenedArchive, main: Main, own: frozenset[str], pages: list[str]
 ) -> dict[str, bytes]:
     """Write the files ``own`` of a preview, in which ``pages`` differ from those of main."""
     made = {name: site.read(name) for name in sorted(own)}
