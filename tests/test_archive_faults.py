@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +70,42 @@ def test_a_link_out_of_the_report_is_refused(copy: Path, name: str) -> None:
     assert code == 1
     assert "outside" in text or "leads out" in text
     assert not target.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("name", ["README.txt", "report.json", "provenance.json", "new"])
+def test_a_pipe_among_the_files_is_named_and_not_read(packed: Path, tmp_path: Path, name: str) -> None:
+    """Whoever opened it would wait for ever."""
+    folder = unpack(packed, tmp_path / "there")
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    words = f"{name}: not a file but a link, a pipe or a device"
+    command = [sys.executable, "-I", str(folder / "verify.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (
+        1,
+        f"{name}: not a file but a link, a pipe or a device\n1 problems\n",
+    )
+    code, text = invoke("verify", folder)
+    assert code == 1
+    assert words in text
+
+
+@pytest.mark.parametrize("version", ["", "1 0", "a\nb", "\x1b[31m1.0", "1\\0", "a" * 101])
+def test_a_version_is_a_short_word(root: Path, version: str) -> None:
+    """It becomes part of file names, and a line of citations."""
+    code, text, target = archive_here(root, f"--version={version}")
+    assert code == 2
+    assert "a version is a short word, such as 1.0" in text
+    assert not target.exists()
+
+
+def test_a_version_may_be_a_tag_with_a_slash(copy: Path) -> None:
+    """As repositories with several reports have; the file's name has none."""
+    code, text = invoke("archive", "-f", copy / "mkdocs.yml", "--version", "report/v1.0")
+    assert code == 0, text
+    with zipfile.ZipFile(copy / "report-report-v1.0.zip") as file:
+        assert b"version: report/v1.0" in file.read("CITATION.cff")
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -93,11 +93,13 @@ def hash_file(file: IO[bytes]) -> str:
 
 def check_folder(folder: Path) -> tuple[str, list[str]]:
     """Return an archive's identity, the SHA-256 of its manifest, and what is wrong with its files."""
-    links = sorted(path for path in folder.rglob("*") if path.is_symlink())
-    if links:
-        return "", [f"{path.relative_to(folder).as_posix()}: a link" for path in links]
-    names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
-    return compare(names, lambda name: (folder / name).open("rb"))
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_symlink() or not path.is_dir()]
+    files = {path.relative_to(folder).as_posix(): path for path in paths}
+    # Opening a pipe would wait for somebody to write to it.
+    odd = [name for name, path in files.items() if path.is_symlink() or not path.is_file()]
+    if odd:
+        return "", [f"{name}: not a file but a link, a pipe or a device" for name in odd]
+    return compare([*files], lambda name: files[name].open("rb"))
 
 
 def list_members(file: zipfile.ZipFile) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
@@ -123,11 +125,9 @@ def check_zip(path: Path) -> tuple[str, list[str]]:
     try:
         with zipfile.ZipFile(path) as file:
             members, problems = list_members(file)
-            return (
-                ("", problems)
-                if problems
-                else compare(sorted(members), lambda name: file.open(members[name]))
-            )
+            if problems:
+                return "", problems
+            return compare(sorted(members), lambda name: file.open(members[name]))
     except READING_ERRORS as error:
         return "", [f"{path.name}: not a whole zip file ({error})"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
     from typing import Literal
 
 _NOTHING = "no archive was written"
+_LONGEST_VERSION = 100
+
+
+def _check_version(_context: click.Context, _option: click.Parameter, version: str | None) -> str | None:
+    if version is None or (
+        0 < len(version) <= _LONGEST_VERSION and version.isprintable() and not re.search(r"\s|\\", version)
+    ):
+        return version
+    raise click.BadParameter("a version is a short word, such as 1.0 or v2.0-rc.1")
 
 
 @click.command()
@@ -31,9 +41,14 @@ _NOTHING = "no archive was written"
     "target",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="NAME.zip",
-    help="The archive; named after the folder of mkdocs.yml, beside it, if left out.",
+    help="The archive; named after the folder of mkdocs.yml, and next to it, if left out.",
 )
-@click.option("--version", metavar="V", help="The version of the report, in place of that of its citation.")
+@click.option(
+    "--version",
+    metavar="V",
+    callback=_check_version,
+    help="The version of the report, in place of that of its citation.",
+)
 @click.option(
     "--data",
     type=click.Choice(["all", "frozen", "none"]),
@@ -94,7 +109,8 @@ def archive(
             click.echo(f"{clean_text(str(one_file))}: {format_bytes(size)}")
             return
         folder = config_file.resolve().parent
-        path = target or folder / f"{folder.name}{f'-{version}' if version else ''}.zip"
+        name = f"{folder.name}-{version.replace('/', '-')}" if version else folder.name
+        path = target or folder / f"{name}.zip"
         packed = archive_report(config_file, path, options, progress=advance, warn=warn)
     files = format_count(len(packed.files) + 1, "file")
     click.echo(f"{clean_text(str(packed.path))}: {files}, {format_bytes(packed.size)}")
