@@ -238,7 +238,8 @@ def list_findings(review: Review) -> list[str]:
     ]
     said = [format_count(count, one, many) for count, one, many in found if count > 0]
     both = review.base.built and review.head.built and not review.is_empty
-    return said or ["No statement became false, and no number moved by more than noise"] * both
+    which = "no number that can be judged" if _count_few(review) or counts.not_comparable else "no number"
+    return said or [f"No statement became false, and {which} moved by more than noise"] * both
 
 
 def describe_findings(review: Review) -> str:
