@@ -20,7 +20,7 @@ from msgspec.structs import asdict
 from reportgen.archive.publishing import previews, versions
 from reportgen.archive.publishing.feeds import FeedVersion, make_feeds
 from reportgen.archive.publishing.pages import decode, encode, insert_into_head, read_canonical
-from reportgen.archive.publishing.previews import publish_preview, read_main
+from reportgen.archive.publishing.previews import Preview, publish_preview, read_main
 from reportgen.archive.publishing.sites import (
     LARGE,
     LARGEST,
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.archive.publishing.previews import Preview
     from reportgen.archive.publishing.sites import State
     from reportgen.archive.unpacking import OpenedArchive
 
@@ -109,14 +108,16 @@ def assemble(inputs: Inputs, public: Path, warn: Callable[[str], None]) -> Publi
             made = Published(main, Tree(stage.new), base_url)
             with _open_processes(len(inputs.versions) + len(inputs.previews)) as run:
                 made.publish_versions(inputs.versions, run)
-                made.publish_previews(inputs.previews, run)
-            known = [
-                FeedVersion(one.name, one.archive, one.state.date, one.state.commit) for one in made.versions
-            ]
-            feeds = make_feeds(inputs.main, known[::-1], base_url)
-            if feeds and feeds.atom:
-                made.added |= {_ATOM: feeds.atom, _JSON_FEED: feeds.json}
-            made.publish_main()
+                finish_previews = made.start_previews(inputs.previews, run)
+                known = [
+                    FeedVersion(one.name, one.archive, one.state.date, one.state.commit)
+                    for one in made.versions
+                ]
+                feeds = make_feeds(inputs.main, known[::-1], base_url)
+                if feeds and feeds.atom:
+                    made.added |= {_ATOM: feeds.atom, _JSON_FEED: feeds.json}
+                made.publish_main()
+                finish_previews()
             made.write_record(state)
             for one in made.left_out:
                 warn(f"{one.kind} {one.name}: left out: {one.reason}")
@@ -199,27 +200,36 @@ class Published(Struct):
         self.left_out += [one for one in tried if isinstance(one, LeftOut)]
         self.versions = sort_versions(one for one in tried if isinstance(one, Version))
 
-    def publish_previews(self, given: Sequence[Given], run: Run) -> None:
-        """Publish previews, newest pull requests first, as their numbers say."""
-        counts, left_out = Counter(one.name for one in given), list[LeftOut]()
-        left_out += [
+    def start_previews(self, given: Sequence[Given], run: Run) -> Callable[[], None]:
+        """Start to publish previews, highest numbers first; what is returned waits for them.
+
+        Others take the places of those that cannot be published.
+        """
+        counts = Counter(one.name for one in given)
+        left_out = [
             LeftOut("preview", name, "it is given more than once") for name in counts if counts[name] > 1
         ]
         waiting = sorted((one for one in given if counts[one.name] == 1), key=lambda one: -int(one.name))
         main = read_main(self.main) if waiting else None
-        # Others take the places of those that cannot be published.
-        while waiting and len(self.previews) < previews.MOST:
+
+        def start() -> Iterator[Preview | LeftOut]:
             free = previews.MOST - len(self.previews)
-            tried, waiting = waiting[:free], waiting[free:]
+            tried, waiting[:] = waiting[:free], waiting[free:]
             folders = [self.tree.folder / previews.FOLDER / one.name for one in tried]
-            for made in run(publish_preview, tried, folders, [main] * len(tried)):
-                if isinstance(made, LeftOut):
-                    left_out.append(made)
-                else:
-                    self.previews.append(made)
-        reason = f"{previews.MOST} pull requests with higher numbers have previews"
-        left_out += [LeftOut("preview", one.name, reason) for one in waiting]
-        self.left_out += sorted(left_out, key=lambda one: -int(one.name))
+            return run(publish_preview, tried, folders, [main] * len(tried))
+
+        def finish() -> None:
+            results = started
+            while made := [*results]:
+                left_out.extend(one for one in made if isinstance(one, LeftOut))
+                self.previews += [one for one in made if isinstance(one, Preview)]
+                results = start()
+            reason = f"{previews.MOST} pull requests with higher numbers have previews"
+            left_out.extend(LeftOut("preview", one.name, reason) for one in waiting)
+            self.left_out += sorted(left_out, key=lambda one: -int(one.name))
+
+        started = start()
+        return finish
 
     def publish_main(self) -> None:
         """Publish main, whose pages name what was added to it, and the files about the whole site."""
