@@ -2,71 +2,92 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from simulated.curves import NOISES, bands_without_width, coverage, leaders_among_equals
+from simulated.curves import NOISES, OTHERS, bands_without_width, coverage, leaders_among_equals
+from simulation import Row, Setting, Task, estimate_error, format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-_SYMMETRIC = ("white", "AR(.5)", "AR(.9)", "run offsets", "falls tenfold", "random walks")
+    from simulated.curves import Coverage
+
+_SKEWED = ("skewed", "failing seeds", "lognormal seeds", "one of twenty fails", "accuracies")
+_LEADERS = {
+    "usual": ("white", "skewed", "failing seeds", "accuracies"),
+    "other": ("GARCH", "Laplace", "lognormal seeds", "one of twenty fails"),
+}
+_MEANS = {"usual": ("flat", "hump", "rise"), "other": ("power law", "two humps", "power law")}
 _STEPS, _RUNS = (14, 50, 200), (3, 5, 10)
+_DRAWS, _LED, _BANDED = {True: 60, False: 30}, {True: 600, False: 200}, {True: 200, False: 50}
 
 
-def measure(*, full: bool, seed: int = 0) -> Iterator[tuple[str, str, str]]:
-    """Rows of what, measured, and what it must be.
-
-    Args:
-        full: as many repetitions as the figures need; otherwise about a third.
-        seed: of the generators.
-    """
-    draws = 110 if full else 40
-    error = f"± {100 * np.sqrt(0.95 * 0.05 / draws / 9):.1f}"
-    for noise in (*NOISES, "accuracies"):
-        cells = [
-            coverage(noise, "hump" if steps == 50 else "flat", runs, steps, draws=draws, seed=seed)
-            for runs in _RUNS
-            for steps in _STEPS
-        ]
-        must = f"93–97 % ({error}), or more" if noise in _SYMMETRIC else "said in the guide"
-        for name, found in (
-            ("band: simultaneous, the whole mean curve", [one.band for one in cells]),
-            ("peak: simultaneous, the true mean at the picked step", [one.picked for one in cells]),
-            ("peak: simultaneous, the true maximum", [one.highest for one in cells]),
-            ("(the interval of the picked step by itself, not printed)", [one.plain for one in cells]),
-        ):
-            yield f"{noise}: {name}", _shares(found), "none printed" if name[0] == "(" else must
-    yield from _leaders(1500 if full else 300, seed)
-    yield from _widths(200 if full else 50, seed)
+def plan(setting: Setting) -> list[Row]:
+    """Return the rows of what, measured, and what it must be."""
+    draws = _DRAWS[setting.full]
+    rows = []
+    for noise in OTHERS if setting.is_other else (*NOISES, "accuracies"):
+        tasks = [Task(cover, (setting, noise, *one, draws)) for one in product(_RUNS, _STEPS)]
+        must = "said in the guide" if noise in _SKEWED else "93–97 %, or more"
+        what = f"{noise}: simultaneous band; peak: the mean at its step, the maximum (that step alone)"
+        rows.append(Row(what, must, tasks, lambda cells: _describe(cells, draws)))
+    return rows + _plan_leaders(setting) + [_plan_widths(setting)]
 
 
-def _shares(found: list[float]) -> str:
-    """The mean over runs and steps, and the cells with the smallest and the largest share."""
-    percent = 100 * np.array(found)
-    return f"{percent.mean():.1f} % (cells {percent.min():.0f} to {percent.max():.0f})"
+def cover(setting: Setting, noise: str, runs: int, steps: int, draws: int) -> Coverage:
+    """Return how often the intervals of one law, number of runs and number of steps hold the truth."""
+    flat, hump, _ = _MEANS[setting.generators]
+    seed = setting.derive_seed("curves", noise, runs, steps)
+    return coverage(noise, hump if steps == _STEPS[1] else flat, runs, steps, draws=draws, seed=seed)
 
 
-def _leaders(draws: int, seed: int) -> list[tuple[str, str, str]]:
-    noises = ("white", "skewed", "failing seeds", "accuracies")
+def _describe(cells: Sequence[Coverage], draws: int) -> str:
+    """The means over runs and steps, with the cells of the smallest and the largest share of bands."""
+    percent = 100 * np.array([(one.band, one.picked, one.highest, one.plain) for one in cells])
+    band, picked, highest, plain = np.nanmean(percent, axis=0).tolist()
+    error = 100 * estimate_error(0.95, draws * len(cells))
+    least, most = (end(percent[:, 0]) for end in (np.min, np.max))
+    return (
+        f"{band:.1f} ({least:.0f} to {most:.0f}); {picked:.1f} ({np.nanmin(percent[:, 1]):.0f} at least), "
+        f"{highest:.1f} (alone {plain:.0f}) %, ± {error:.1f}"
+    )
+
+
+def _plan_leaders(setting: Setting) -> list[Row]:
+    times = _LED[setting.full]
     return [
-        (
+        Row(
             f"{series} equal series, 2, 3 and 5 runs: one is said to lead ({noise})",
-            " ".join(
-                f"{100 * leaders_among_equals(noise, series, n, draws=draws, seed=seed):.1f}"
-                for n in (2, 3, 5)
-            )
-            + " %",
             "≤ 5 %",
+            [Task(lead, (setting, noise, series, runs, times)) for runs in (2, 3, 5)],
+            lambda shares: ", ".join(format_share(share * times, times) for share in shares) + " %",
         )
-        for noise in noises
-        for series in (2, 4)
+        for noise, series in product(_LEADERS[setting.generators], (2, 4))
     ]
 
 
-def _widths(draws: int, seed: int) -> list[tuple[str, str, str]]:
-    found = [bands_without_width(runs, draws=draws, seed=seed) for runs in (2, 3)]
+def lead(setting: Setting, noise: str, series: int, runs: int, draws: int) -> float:
+    """Return how often one of several equal series is said to lead."""
+    seed = setting.derive_seed("leaders", noise, series, runs)
+    mean = _MEANS[setting.generators][2]
+    return leaders_among_equals(noise, series, runs, draws=draws, seed=seed, mean=mean)
+
+
+def _plan_widths(setting: Setting) -> Row:
+    what, must = "steps with a band of zero width, 2 and 3 runs of 30 problems", "none without a word"
+    draws = _BANDED[setting.full]
+    return Row(
+        what, must, [Task(measure_widths, (setting, runs, draws)) for runs in (2, 3)], _describe_widths
+    )
+
+
+def measure_widths(setting: Setting, runs: int, draws: int) -> tuple[float, float]:
+    """Return the shares of steps whose runs are equal, and that have a band there."""
+    return bands_without_width(runs, draws=draws, seed=setting.derive_seed("widths", runs))
+
+
+def _describe_widths(found: Sequence[tuple[float, float]]) -> str:
     equal = " and ".join(f"{100 * share:.0f} %" for share, _ in found)
-    banded = max(share for _, share in found)
-    said = f"{100 * banded:.0f} % banded ({equal} are equal, and said so)"
-    return [("steps with a band of zero width, 2 and 3 runs of 30 problems", said, "none without a word")]
+    return f"{100 * max(share for _, share in found):.0f} % banded ({equal} are equal, and said so)"

@@ -4,33 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from simulated.power import ALONE, FAMILIES, measure_power
+from simulated.power import ALONE, FAMILIES, OTHER_FAMILIES, OTHERS_ALONE, measure_power
+from simulation import Row, Setting, Task, estimate_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from simulated.answers import Field
 
-
-def measure(*, full: bool, seed: int = 0) -> Iterator[tuple[str, str, str]]:
-    """Rows of what, measured, and what it must be.
-
-    Args:
-        full: as many repetitions as the figures need; otherwise a tenth.
-        seed: of the generators.
-    """
-    rng = np.random.default_rng(seed)
-    yield _row("two models alone", ALONE, 1000 if full else 100, rng)
-    yield _row("a pair in its family", FAMILIES, 250 if full else 40, rng)
+_ALONE, _IN_FAMILIES = {True: 250, False: 100}, {True: 120, False: 40}
 
 
-def _row(what: str, fields: Sequence[Field], times: int, rng: np.random.Generator) -> tuple[str, str, str]:
-    apart = [100 * measure_power(field, times, rng).furthest for field in fields]
-    said = f"{min(apart):+.1f} to {max(apart):+.1f} points"
-    error = 100 * 2 * (0.2 / times) ** 0.5
-    return (
+def plan(setting: Setting) -> list[Row]:
+    """Return the rows of what, measured, and what it must be."""
+    alone, families = (OTHERS_ALONE, OTHER_FAMILIES) if setting.is_other else (ALONE, FAMILIES)
+    return [
+        _plan_row("two models alone", alone, _ALONE[setting.full], setting),
+        _plan_row("a pair in its family", families, _IN_FAMILIES[setting.full], setting),
+    ]
+
+
+def _plan_row(what: str, fields: list[Field], times: int, setting: Setting) -> Row:
+    error = 100 * estimate_error(0.5, times)
+    return Row(
         f"power stated less power simulated, {what}, {len(fields)} laws",
-        said,
-        f"±5 points (± {error:.1f})",
+        "±5 points",
+        [Task(measure_furthest, (setting, field, times)) for field in fields],
+        lambda apart: f"{min(apart):+.1f} to {max(apart):+.1f} points (each ± {error:.1f})",
     )
+
+
+def measure_furthest(setting: Setting, field: Field, times: int) -> float:
+    """Return by how many points the stated power of one law is furthest from the simulated one."""
+    return 100 * measure_power(field, times, setting.make_rng("power", field)).furthest

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,38 +11,52 @@ from typing import TYPE_CHECKING
 import numpy as np
 from made_outcomes import matrix
 from simulated.answers import Field, count_called
+from simulation import Row, Setting, Task, estimate_error
 
 from reportgen.core.comparisons import Verdict
 from reportgen.statistics.compare import compare_all, compare_pairs_across
+from reportgen.statistics.distributions import t_tail
 from reportgen.statistics.scores import score_series
 from reportgen.statistics.verdicts import holm, rank_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
 
     from reportgen.core.comparisons import Comparison, ProblemScores
     from reportgen.core.model import FloatArray
 
 _REAL = Path(__file__).parents[1] / "tests" / "simulated" / "matharena_aime_II.csv"
 _ALPHA = 0.05
-_SEEDS = [
-    Field(problems=problems, samples=samples, runs=runs, tau=tau, taste=taste, law=law, shape=shape)
-    for problems, samples in ((30, 4), (200, 2))
-    for runs in (3, 5)
-    for tau, taste, law, shape in (
-        (0.1, 0.5, "normal", "normal"),
-        (0.2, 0.5, "beta", "skewed"),
-        (0.25, 0.5, "easy", "failing"),
-        (0.3, 0.0, "uniform", "heavy"),
-        (0.25, 1.0, "two heaps", "normal"),
-    )
-]
-_FAMILIES = [
-    Field(models=20, problems=15, law="wide", taste=1.0),
-    Field(models=20, problems=15, law="normal", taste=0.5),
-    Field(models=8, problems=30, samples=1, law="beta", taste=2.0),
-    Field(models=8, problems=60, runs=3, tau=0.2, law="easy", shape="skewed"),
-]
+_METHODS = {
+    "usual": (
+        (0.1, 0.5, "normal", "normal", "normal"),
+        (0.2, 0.5, "beta", "skewed", "normal"),
+        (0.25, 0.5, "easy", "failing", "normal"),
+        (0.3, 0.0, "uniform", "heavy", "normal"),
+        (0.25, 1.0, "two heaps", "normal", "normal"),
+    ),
+    "other": (
+        (0.1, 0.7, "t(3)", "uniform", "Laplace"),
+        (0.2, 0.4, "Gumbel", "lognormal", "skewed"),
+        (0.3, 0.5, "mostly hard", "one of twelve fails", "Laplace"),
+        (0.3, 0.0, "triangular", "two camps", "normal"),
+        (0.25, 1.2, "three heaps", "uniform", "Laplace"),
+    ),
+}
+_FAMILIES = {
+    "usual": (
+        Field(models=20, problems=15, law="wide", taste=1.0),
+        Field(models=20, problems=15, law="normal", taste=0.5),
+        Field(models=8, problems=30, samples=1, law="beta", taste=2.0),
+        Field(models=8, problems=60, runs=3, tau=0.2, law="easy", shape="skewed"),
+    ),
+    "other": (
+        Field(models=20, problems=15, law="triangular", taste=1.0, tastes="Laplace"),
+        Field(models=20, problems=15, law="Gumbel", taste=0.6, tastes="skewed"),
+        Field(models=8, problems=30, samples=1, law="three heaps", taste=1.5, tastes="Laplace"),
+        Field(models=8, problems=60, runs=3, tau=0.2, law="t(3)", shape="two camps", tastes="skewed"),
+    ),
+}
 _LAWS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
     "Beta(0.6, 0.4)": lambda rng, size: rng.beta(0.6, 0.4, size),
     "Beta(0.9, 0.1)": lambda rng, size: rng.beta(0.9, 0.1, size),
@@ -53,56 +66,114 @@ _LAWS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
     "logit normal(0, 1.5)": lambda rng, size: 1 / (1 + np.exp(-rng.normal(0, 1.5, size))),
     "logit normal(2, 2)": lambda rng, size: 1 / (1 + np.exp(-rng.normal(2, 2, size))),
 }
+_OTHER_LAWS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
+    "Beta(0.3, 0.3)": lambda rng, size: rng.beta(0.3, 0.3, size),
+    "Beta(3, 1.5)": lambda rng, size: rng.beta(3, 1.5, size),
+    "uniform": lambda rng, size: rng.uniform(0, 1, size),
+    "logit t(3)": lambda rng, size: 1 / (1 + np.exp(-1.2 * rng.standard_t(3, size))),
+    "logit Laplace(-1, 1)": lambda rng, size: 1 / (1 + np.exp(-rng.laplace(-1, 1, size))),
+    "cube of uniform": lambda rng, size: rng.uniform(0, 1, size) ** 3,
+    "two heaps": lambda rng, size: np.where(
+        rng.random(size) < 0.4, rng.beta(2, 8, size), rng.beta(8, 2, size)
+    ),
+}
 _DRAWS = ((1, 1), (4, 1), (16, 1), (64, 1), (16, 4), (64, 4), (64, 16))
+_PROBLEMS = (15, 30, 100)
+_METHOD_TIMES, _FAMILY_TIMES = {True: 120, False: 20}, {True: 60, False: 10}
+_BORDER_TIMES, _INTERVAL_TIMES = {True: 30, False: 5}, {True: 1000, False: 100}
 
 
-def measure(*, full: bool, seed: int = 0) -> Iterator[tuple[str, str, str]]:
-    """Rows of what, measured, and what it must be.
+def plan(setting: Setting) -> list[Row]:
+    """Return the rows of what, measured, and what it must be."""
+    families = _FAMILIES[setting.generators]
+    times = _FAMILY_TIMES[setting.full]
+    laws = _OTHER_LAWS if setting.is_other else _LAWS
+    return [
+        _plan_methods(setting),
+        Row(
+            "any wrong verdict in a family",
+            "≤ 6 %",
+            [Task(count_wrong, (setting, one, apart, times)) for one in families for apart in (False, True)],
+            lambda counts: _describe_counts(counts, times),
+        ),
+        Row(
+            "power for a pair among 20 models, 15 problems × 4 samples",
+            "≥ 12 %",
+            [Task(count_found, (setting, families[0], times))],
+            _describe_found,
+        ),
+        Row(
+            "AIME 2025 II, 19 models: pairs called of 171",
+            "≥ 55",
+            [Task(count_real, ())],
+            lambda found: str(found[0]),
+        ),
+        Row(
+            "46 series on 100 problems: called of 1,035; 15 × 10 benchmarks: of 1,155",
+            "no floor",
+            [Task(count_large, (setting,))],
+            lambda found: "; ".join(map(str, found[0])),
+        ),
+        Row(
+            "borders between groups whose neighbours are undecided",
+            "0",
+            [Task(count_borders, (setting, _BORDER_TIMES[setting.full]))],
+            lambda found: "{1} of {0}".format(*found[0]),
+        ),
+        Row(
+            "pass@k intervals cover, 147 cells",
+            "≥ 92 %, 93–97 % in nine of ten",
+            [
+                Task(cover, (setting, law, n, _INTERVAL_TIMES[setting.full]))
+                for law in laws
+                for n in _PROBLEMS
+            ],
+            lambda cells: _describe_cells(np.concatenate(cells), _INTERVAL_TIMES[setting.full]),
+        ),
+    ]
 
-    Args:
-        full: as many repetitions as the figures need; otherwise a tenth.
-        seed: of the generators.
-    """
-    rng = np.random.default_rng(seed)
-    times = 1 if full else 0.1
-    yield _equal_methods(rng, max(int(200 * times), 20))
-    yield from _families(rng, max(int(120 * times), 10))
-    yield _real_table()
-    yield from _large_families(rng)
-    yield _borders(rng, max(int(60 * times), 5))
-    yield _intervals(rng, max(int(1000 * times), 100))
+
+def _plan_methods(setting: Setting) -> Row:
+    times = _METHOD_TIMES[setting.full]
+    fields = [
+        Field(2, problems, samples, runs, tau, taste, law, shape, tastes)
+        for problems, samples in ((30, 4), (200, 2))
+        for runs in (3, 5)
+        for tau, taste, law, shape, tastes in _METHODS[setting.generators]
+    ]
+    return Row(
+        "equal methods of 3 and 5 seeds called different",
+        "≤ 6 %",
+        [Task(count_equal, (setting, field, times)) for field in fields],
+        lambda counts: _describe_counts(counts, times),
+    )
 
 
-def _equal_methods(rng: np.random.Generator, times: int) -> tuple[str, str, str]:
-    rates = []
-    for field in _SEEDS:
-        called = sum(count_called(compare_all(field.draw(rng))) for _ in range(times))
-        rates.append(100 * called / times)
-    said = f"{np.mean(rates):.1f} % on average, {max(rates):.1f} % at most of {len(rates)} × {times}"
-    return "equal methods of 3 and 5 seeds called different", said, "≤ 6 %"
+def _describe_counts(counts: Sequence[int], times: int) -> str:
+    rates = 100 * np.array(counts) / times
+    error = 100 * estimate_error(float(rates.max()) / 100, times)
+    whole = 100 * estimate_error(float(rates.mean()) / 100, times * len(counts))
+    return (
+        f"{rates.mean():.1f} ± {whole:.1f} % on average, {rates.max():.1f} ± {error:.1f} % at most "
+        f"of {len(counts)} × {times}"
+    )
 
 
-def _families(rng: np.random.Generator, times: int) -> Iterator[tuple[str, str, str]]:
-    rates = []
-    for field in _FAMILIES:
-        halves = np.where(np.arange(field.models) % 2, 0.7, -0.7)
-        for abilities in (np.zeros(field.models), halves):
-            wrong = 0
-            for _ in range(times):
-                found = compare_all(field.draw(rng, abilities.tolist()))
-                wrong += bool(count_called([one for one in found if _equal(one, found, abilities)]))
-            rates.append(100 * wrong / times)
-    said = f"{np.mean(rates):.1f} % on average, {max(rates):.1f} % at most of {len(rates)} × {times}"
-    yield "any wrong verdict in a family", said, "≤ 6 %"
-    field, counts = _FAMILIES[0], Counter[str]()
+def count_equal(setting: Setting, field: Field, times: int) -> int:
+    """Return how often two equal methods are called different."""
+    rng = setting.make_rng("methods", field)
+    return sum(count_called(compare_all(field.draw(rng))) for _ in range(times))
+
+
+def count_wrong(setting: Setting, field: Field, apart: bool, times: int) -> int:  # noqa: FBT001 - of a task
+    """Return how often equal models get a verdict, all equal or every other one better."""
+    rng = setting.make_rng("families", field, apart)
+    abilities = np.where(np.arange(field.models) % 2, 0.7, -0.7) * apart
+    wrong = 0
     for _ in range(times):
-        found = compare_all(field.draw(rng, np.linspace(-1.7, 1.7, field.models).tolist()))
-        counts["pairs"] += len(found)
-        counts["step-down"] += count_called(found)
-        counts["Holm"] += sum(p < _ALPHA for p in holm([_t_test(one) for one in found]))
-    share = {name: f"{100 * counts[name] / counts['pairs']:.1f} %" for name in ("step-down", "Holm")}
-    said = f"{share['step-down']} (Holm of t tests {share['Holm']})"
-    yield "power for a pair among 20 models, 15 problems × 4 samples", said, "≥ 12 %"
+        found = compare_all(field.draw(rng, abilities.tolist()))
+        wrong += bool(count_called([one for one in found if _equal(one, found, abilities)]))
+    return wrong
 
 
 def _equal(one: Comparison, found: tuple[Comparison, ...], abilities: FloatArray) -> bool:
@@ -110,34 +181,54 @@ def _equal(one: Comparison, found: tuple[Comparison, ...], abilities: FloatArray
     return bool(abilities[names.index(one.a)] == abilities[names.index(one.b)])
 
 
-def _t_test(one: Comparison) -> float:
-    from reportgen.statistics.distributions import t_tail  # noqa: PLC0415 - the peer of one row
+def count_found(setting: Setting, field: Field, times: int) -> tuple[list[float], list[float]]:
+    """Return the shares of pairs that get a verdict in each block, by the step-down test and by Holm's."""
+    rng = setting.make_rng("power", field)
+    stepped, adjusted = [], []
+    for _ in range(times):
+        found = compare_all(field.draw(rng, np.linspace(-1.7, 1.7, field.models).tolist()))
+        stepped.append(count_called(found) / len(found))
+        adjusted.append(sum(p < _ALPHA for p in holm([_t_test(one) for one in found])) / len(found))
+    return stepped, adjusted
 
+
+def _describe_found(found: Sequence[tuple[list[float], list[float]]]) -> str:
+    """Means over blocks; pairs of one block share its problems, so that blocks are what varies."""
+    shares = [
+        f"{100 * np.mean(one):.1f} ± {196 * np.std(one, ddof=1) / len(one) ** 0.5:.1f} %" for one in found[0]
+    ]
+    return f"{shares[0]} (Holm of t tests {shares[1]})"
+
+
+def _t_test(one: Comparison) -> float:
     if not one.stderr or one.df is None:
         return 1.0
     return 2 * t_tail(abs(one.difference or 0.0) / one.stderr, one.df)
 
 
-def _real_table() -> tuple[str, str, str]:
+def count_real() -> int:
+    """Return how many pairs of a real table get a verdict."""
     with _REAL.open(encoding="utf-8", newline="") as file:
         header, *rows = list(csv.reader(file))
     values = np.array([[float(cell) for cell in row[1:]] for row in rows])
     made = matrix(values.reshape(15, 4, 19).transpose(2, 0, 1), series=header[1:])
-    return "AIME 2025 II, 19 models: pairs called of 171", str(count_called(compare_all(made))), "≥ 55"
+    return count_called(compare_all(made))
 
 
-def _large_families(rng: np.random.Generator) -> Iterator[tuple[str, str, str]]:
-    made = Field(models=46, problems=100, samples=4).draw(rng, np.linspace(-2, 2, 46).tolist())
-    yield "46 series on 100 problems: pairs called of 1,035", str(count_called(compare_all(made))), "no floor"
-    field = Field(models=15, problems=20, samples=4)
-    parts = {f"b{place}": field.draw(rng, np.linspace(-3, 3, 15).tolist()) for place in range(10)}
-    called = count_called([one.comparison for one in compare_pairs_across(parts)])
-    yield "15 models × 10 benchmarks and their average: called of 1,155", str(called), "no floor"
+def count_large(setting: Setting) -> tuple[int, int]:
+    """Return how many pairs of two large families get a verdict."""
+    rng, (first, *_) = setting.make_rng("large"), _FAMILIES[setting.generators]
+    many, few = (Field(models, problems, law=first.law) for models, problems in ((46, 100), (15, 20)))
+    together = count_called(compare_all(many.draw(rng, np.linspace(-2, 2, 46).tolist())))
+    parts = {f"b{place}": few.draw(rng, np.linspace(-3, 3, 15).tolist()) for place in range(10)}
+    return together, count_called([one.comparison for one in compare_pairs_across(parts)])
 
 
-def _borders(rng: np.random.Generator, times: int) -> tuple[str, str, str]:
+def count_borders(setting: Setting, times: int) -> tuple[int, int]:
+    """Return the numbers of borders between groups, and of those whose neighbours are undecided."""
+    rng, families = setting.make_rng("borders"), _FAMILIES[setting.generators]
     borders, undecided = 0, 0
-    for field in (Field(models=8, problems=60), Field(models=8, problems=200, samples=16, law="beta")):
+    for field in (Field(8, 60, law=families[1].law), Field(8, 200, 16, law=families[2].law)):
         for _ in range(times):
             made = field.draw(rng, [-1.5, -1.4, -1.3, 0, 0.1, 0.2, 1.8, 2.0])
             found = compare_all(made)
@@ -146,32 +237,33 @@ def _borders(rng: np.random.Generator, times: int) -> tuple[str, str, str]:
             for upper, lower in pairwise(rank_groups(score_series(made), found)):
                 borders += 1
                 undecided += (upper.series[-1], lower.series[0]) not in better
-    return "borders between groups whose neighbours are undecided", f"{undecided} of {borders}", "0"
+    return borders, undecided
 
 
-def _intervals(rng: np.random.Generator, times: int) -> tuple[str, str, str]:
-    """Coverage in 147 cells: 7 laws of difficulty, 15, 30 and 100 problems, 7 pairs of samples and k."""
+def cover(setting: Setting, name: str, problems: int, times: int) -> FloatArray:
+    """Return the shares of intervals that cover, with 7 pairs of samples and k."""
+    rng, law = setting.make_rng("intervals", name, problems), (_LAWS | _OTHER_LAWS)[name]
+    chances = law(rng, 400_000)
     covered = []
-    for law in _LAWS.values():
-        chances = law(rng, 400_000)
-        for problems in (15, 30, 100):
-            for samples, k in _DRAWS:
-                truth = float(np.mean(1 - (1 - chances) ** k))
-                made = _answered(rng, law(rng, times * problems).reshape(times, problems), samples)
-                found = score_series(made, "pass@k", k)
-                inside = [(one.low or 0.0) <= truth <= (one.high or math.inf) for one in found]
-                covered.append(float(np.mean(inside)))
-    cells = np.array(covered)
-    within = int(np.count_nonzero((cells >= 0.93) & (cells <= 0.97)))
-    said = (
-        f"{100 * cells.min():.1f} % at least; {within} of {cells.size} within 93 to 97 %, "
-        f"{int(np.count_nonzero(cells > 0.97))} above"
-    )
-    return "pass@k intervals cover, 147 cells", said, "≥ 92 %, 93–97 % in nine of ten"
+    for samples, k in _DRAWS:
+        truth = float(np.mean(1 - (1 - chances) ** k))
+        made = _answer(rng, law(rng, times * problems).reshape(times, problems), samples)
+        found = score_series(made, "pass@k", k)
+        covered.append(np.mean([(one.low or 0.0) <= truth <= (one.high or math.inf) for one in found]))
+    return np.array(covered)
 
 
-def _answered(rng: np.random.Generator, chance: FloatArray, samples: int) -> ProblemScores:
+def _answer(rng: np.random.Generator, chance: FloatArray, samples: int) -> ProblemScores:
     """Answers of a series a row; the interval needs counts alone."""
     right = rng.binomial(samples, chance)
     values = (np.arange(samples) < right[:, :, np.newaxis]).astype(np.float64)
     return matrix(values, series=[str(place) for place in range(len(chance))])
+
+
+def _describe_cells(cells: FloatArray, times: int) -> str:
+    within = int(np.count_nonzero((cells >= 0.93) & (cells <= 0.97)))
+    error = 100 * estimate_error(float(cells.min()), times)
+    return (
+        f"{100 * cells.min():.1f} ± {error:.1f} % at least, {np.count_nonzero(cells < 0.92)} below 92; "
+        f"{within} of {cells.size} within 93 to 97 %, {np.count_nonzero(cells > 0.97)} above"
+    )

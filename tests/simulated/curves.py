@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from reportgen.core.model import CurveSet, FloatArray
 
 _PROBLEMS = 30
-SHAPES = ("flat", "rise", "hump", "peak")
-"""Mean curves: no best step, a plateau of best ones, a broad best, a clear one."""
+SHAPES = ("flat", "rise", "hump", "peak", "power law", "two humps")
+"""Mean curves: no best step, a plateau of best ones, a broad best, a clear one, the last one, two alike."""
 
 
 class Coverage(NamedTuple):
@@ -50,6 +50,8 @@ def shape(name: str, steps: int) -> FloatArray:
         "rise": 3 * np.minimum(1, 2 * x),
         "hump": -6 * (x - 0.6) ** 2,
         "peak": -40 * (x - 0.6) ** 2,
+        "power law": 3 * (1 - (1 + 30 * x) ** -0.7),
+        "two humps": np.sin(3 * np.pi * x) ** 2 * (1 + 0.1 * x),
     }[name]
     return made
 
@@ -60,6 +62,33 @@ def autoregressive(rng: np.random.Generator, size: tuple[int, int], likeness: fl
     for step in range(1, size[1]):
         noise[:, step] = likeness * noise[:, step - 1] + np.sqrt(1 - likeness**2) * noise[:, step]
     return noise
+
+
+def _of_two(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+    """Noise that waves: of the second order, 1.2 of the reading before less 0.4 of the one before that."""
+    fresh = rng.normal(size=(size[0], size[1] + 50))
+    made = np.zeros_like(fresh)
+    for step in range(2, fresh.shape[1]):
+        made[:, step] = 1.2 * made[:, step - 1] - 0.4 * made[:, step - 2] + fresh[:, step]
+    variance = 1.4 / (0.6 * (1.4**2 - 1.2**2))
+    waved: FloatArray = made[:, 50:] / np.sqrt(variance)
+    return waved
+
+
+def _clustered(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+    """GARCH(1, 1): a large deviate makes the next ones large."""
+    made = rng.normal(size=size)
+    variance = np.ones(size[0])
+    for step in range(size[1]):
+        made[:, step] *= np.sqrt(variance)
+        variance = 0.1 + 0.2 * made[:, step] ** 2 + 0.7 * variance
+    return made
+
+
+def _slopes(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
+    slope = np.linspace(-1, 1, size[1]) * rng.normal(size=(size[0], 1))
+    made: FloatArray = np.sqrt(0.75) * (slope + rng.normal(size=size))
+    return made
 
 
 def _walk(rng: np.random.Generator, size: tuple[int, int]) -> FloatArray:
@@ -97,6 +126,22 @@ NOISES: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray]] 
 }
 """Noise of mean 0 by its name, of shape (runs, steps)."""
 
+OTHERS: dict[str, Callable[[np.random.Generator, tuple[int, int]], FloatArray]] = {
+    "uniform": lambda rng, size: rng.uniform(-(3**0.5), 3**0.5, size),
+    "Laplace": lambda rng, size: rng.laplace(0, 0.5**0.5, size),
+    "AR(2)": _of_two,
+    "GARCH": _clustered,
+    "slopes of runs": _slopes,
+    "largest midway": lambda rng, size: rng.normal(size=size) * np.hanning(size[1] + 2)[1:-1],
+    "lognormal seeds": lambda rng, size: (
+        autoregressive(rng, size, 0.5) + 1.6 * (np.exp(0.18) - np.exp(rng.normal(0, 0.6, (size[0], 1))))
+    ),
+    "one of twenty fails": lambda rng, size: (
+        rng.normal(size=size) - 4 * ((rng.random((size[0], 1)) < 0.05) - 0.05)
+    ),
+}
+"""Laws unlike those, for simulations with other generators."""
+
 
 def readings(
     rng: np.random.Generator, noise: str, mean: FloatArray, runs: int
@@ -106,7 +151,7 @@ def readings(
     ``accuracies`` are shares of 30 problems, around a curve from 0.5 to 0.95.
     """
     if noise != "accuracies":
-        return mean + NOISES[noise](rng, (runs, mean.size)), mean
+        return mean + (NOISES | OTHERS)[noise](rng, (runs, mean.size)), mean
     spread = np.ptp(mean) or 1.0
     chance = 0.5 + 0.45 * (mean - mean.min()) / spread
     return rng.binomial(_PROBLEMS, chance, size=(runs, mean.size)) / _PROBLEMS, chance
@@ -148,12 +193,14 @@ def _covered(values: FloatArray, mean: FloatArray) -> tuple[float, float, float,
     )
 
 
-def leaders_among_equals(noise: str, series: int, runs: int, *, draws: int, seed: int = 0) -> float:
+def leaders_among_equals(
+    noise: str, series: int, runs: int, *, draws: int, seed: int = 0, mean: str = "rise"
+) -> float:
     """How often one of several equal series is said to lead at the end, above or below all others."""
     rng = np.random.default_rng([seed, series, runs])
     named = 0
     for _ in range(draws):
-        made = [readings(rng, noise, shape("rise", 8), runs)[0] for _ in range(series)]
+        made = [readings(rng, noise, shape(mean, 8), runs)[0] for _ in range(series)]
         named += any(lead.series for lead in find_leads_at_end(drawn(*made).curves, 0.95))
     return named / draws
 

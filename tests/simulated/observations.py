@@ -120,6 +120,96 @@ WALKS: dict[str, Law] = {"random walk": walk}
 CHANGED_WALKS: dict[str, Law] = {"walk with errors": unsteady_walk, "offset runs": offset}
 
 
+# ---- other noise, unlike what the tests of a block were calibrated with ---------------------------------
+
+
+def _waves(first: float, second: float) -> Law:
+    """Noise of the second order, by its two coefficients."""
+
+    def made(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+        fresh = rng.standard_normal((runs, n + 100))
+        noise = np.zeros_like(fresh)
+        for at in range(2, n + 100):
+            noise[:, at] = first * noise[:, at - 1] + second * noise[:, at - 2] + fresh[:, at]
+        variance = (1 - second) / ((1 + second) * ((1 - second) ** 2 - first**2))
+        waved: FloatArray = noise[:, 100:] / np.sqrt(variance)
+        return waved
+
+    return made
+
+
+def _wander(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """A slow wander that is read with errors of its size: ARMA(1, 1)."""
+    noise: FloatArray = (autoregressive(0.9)(rng, runs, n) + white(rng, runs, n)) / np.sqrt(2)
+    return noise
+
+
+def _long_average(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Means of eight neighbouring deviates."""
+    fresh = rng.standard_normal((runs, n + 7))
+    made: FloatArray = sum((fresh[:, at : at + n] for at in range(8)), start=np.zeros((runs, n))) / 8**0.5
+    return made
+
+
+def _clustered(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """GARCH(1, 1): a large deviate makes the next ones large."""
+    noise, variance = rng.standard_normal((runs, n)), np.ones(runs)
+    for at in range(n):
+        noise[:, at] *= np.sqrt(variance)
+        variance = 0.1 + 0.2 * noise[:, at] ** 2 + 0.7 * variance
+    return noise
+
+
+def laplace(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Two-sided exponential deviates."""
+    return rng.laplace(0, 0.5**0.5, (runs, n))
+
+
+def _lognormal(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Now and then far below the others."""
+    noise: FloatArray = (np.exp(0.125) - np.exp(0.5 * rng.standard_normal((runs, n)))) / 0.604
+    return noise
+
+
+def _midway(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """White noise that is five times as large midway as at the ends."""
+    noise: FloatArray = rng.standard_normal((runs, n)) * (0.2 + 0.8 * np.hanning(n))
+    return noise
+
+
+def _near_the_top(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Accuracies of 50 problems of which nine in ten are solved, in standard deviations of one."""
+    noise: FloatArray = (rng.binomial(50, 0.9, (runs, n)) / 50 - 0.9) / np.sqrt(0.09 / 50)
+    return noise
+
+
+def _heavy_walk(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """Random walks with steps of Student's t with four degrees of freedom, each run its own."""
+    return np.cumsum(rng.standard_t(4, (runs, n)) / 2**0.5, axis=1)
+
+
+def _slopes(rng: np.random.Generator, runs: int, n: int) -> FloatArray:
+    """White noise of runs that rise or fall, each at a rate of its own."""
+    slope = np.linspace(-1.5, 1.5, n) * rng.standard_normal((runs, 1))
+    noise: FloatArray = rng.standard_normal((runs, n)) + slope
+    return noise
+
+
+OTHERS: dict[str, Law] = {
+    "AR(2), long": _waves(0.5, 0.3),
+    "AR(2), waves": _waves(1.2, -0.4),
+    "ARMA(1, 1)": _wander,
+    "MA(8)": _long_average,
+    "GARCH": _clustered,
+    "Laplace": laplace,
+    "lognormal": _lognormal,
+    "sd largest midway": _midway,
+    "50 problems, 90 %": _near_the_top,
+}
+OTHER_WALKS: dict[str, Law] = {"heavy-tailed walk": _heavy_walk, "slopes of runs": _slopes}
+EVERY_LAW = LAWS | CHANGED | WALKS | CHANGED_WALKS | OTHERS | OTHER_WALKS
+
+
 # ---- planted effects ----------------------------------------------------------------------------------
 
 
@@ -171,6 +261,37 @@ NARROW: dict[str, Planted] = {
     "spike of 1 reading": _narrow("spike", 1, EFFECT),
     "dip of 2 readings": _narrow("dip", 2, -EFFECT),
     "spike of 3 readings": _narrow("spike", 3, EFFECT),
+}
+
+
+def _bell(share: FloatArray, middle: float, width: float) -> FloatArray:
+    made: FloatArray = np.exp(-(((share - middle) / width) ** 2) / 2)
+    return made
+
+
+def _relapse(share: FloatArray, start: float, width: float) -> FloatArray:
+    """At once up, then slowly down again."""
+    made: FloatArray = np.where(share >= start, np.exp(-(share - start) / width), 0.0)
+    return made
+
+
+OTHER_PLANTED: dict[str, Planted] = {
+    "rise, logistic": Planted("rise", lambda x, u: EFFECT / (1 + np.exp((0.2 + 0.4 * u - x) / 0.04)), "A"),
+    "dip, bell": Planted("dip", lambda x, u: -EFFECT * _bell(x, 0.25 + 0.5 * u, 0.06), "A dips"),
+    "spike, relapse": Planted(
+        "spike", lambda x, u: EFFECT * _relapse(x, 0.2 + 0.4 * u, 0.12), "A (peaks|spikes)"
+    ),
+    "late decline, exponential": Planted(
+        "late decline",
+        lambda x, u: -EFFECT * np.where(x > 0.75 + 0.1 * u, 1 - np.exp((0.75 + 0.1 * u - x) / 0.04), 0.0),
+        "A ",
+    ),
+    "lead that narrows": Planted("crossing", lambda x, u: EFFECT * (1.3 - 0.6 * x) + 0 * u, "A leads"),
+    "crossing, slow": Planted(
+        "crossing",
+        lambda x, u: EFFECT * np.clip(1 - (x - 0.15 - 0.2 * u) / 0.25, -1, 1),
+        "lead changes once: A leads",
+    ),
 }
 
 

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from reportgen.core.comparisons import Verdict
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.power import estimate_power, find_half_step
-from simulated.answers import Field, draw_difficulties, draw_runs
+from simulated.answers import DIFFICULTIES, SHIFTS, TASTES, Field
 
 if TYPE_CHECKING:
     from reportgen.core.comparisons import Power, ProblemScores
@@ -32,6 +32,20 @@ FAMILIES = [
     Field(models=6, problems=30, samples=4),
     Field(models=8, problems=15, samples=4, law="uniform", taste=1.0),
     Field(models=4, problems=30, samples=4, runs=3, tau=0.3),
+]
+OTHERS_ALONE = [
+    Field(problems=30, samples=4, law="t(3)", tastes="Laplace"),
+    Field(problems=15, samples=8, taste=0.8, law="triangular", tastes="skewed"),
+    Field(problems=120, samples=1, law="Gumbel"),
+    Field(problems=40, samples=4, law="three heaps", taste=1.0, tastes="Laplace"),
+    Field(problems=60, samples=2, law="mostly hard"),
+    Field(problems=30, samples=4, runs=3, tau=0.3, law="Laplace", shape="uniform"),
+    Field(problems=60, samples=2, runs=5, tau=0.3, law="t(3)", shape="two camps"),
+]
+OTHER_FAMILIES = [
+    Field(models=6, problems=40, samples=4, law="Laplace", tastes="skewed"),
+    Field(models=8, problems=20, samples=4, law="triangular", taste=1.0, tastes="Laplace"),
+    Field(models=4, problems=30, samples=4, runs=3, tau=0.3, law="Gumbel", shape="uniform"),
 ]
 
 
@@ -96,10 +110,10 @@ def _rate(field: Field, shift: float, times: int, rng: np.random.Generator) -> f
 def _shift(field: Field, difference: float) -> float:
     """How far apart two models are in logits whose expected scores differ so."""
     rng = np.random.default_rng(1)
-    logits = draw_difficulties(field.law, _MANY, rng) + rng.normal(0, 1, _MANY) * field.taste
+    logits = DIFFICULTIES[field.law](rng, _MANY) + TASTES[field.tastes](rng, (_MANY,)) * field.taste
     if field.runs > 1:
         logits += rng.normal(0, 0.3, _MANY)
-    logits += field.tau * draw_runs(field.shape, (_MANY, 1), rng)[:, 0]
+    logits += field.tau * SHIFTS[field.shape](rng, (_MANY, 1))[:, 0]
 
     def expected(shift: float) -> float:
         upper, lower = (1 / (1 + np.exp(-(logits + side * shift / 2))) for side in (1, -1))

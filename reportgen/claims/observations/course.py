@@ -31,6 +31,8 @@ _NARROW = (1, 2)  # widths of the last kinds, used for several runs
 _MOST_CHANGES = 6
 _SURE, _USUAL = 0.05, 0.0125
 _ONE_RUN, _FALLS = ((0.19, 5.0), (0.38, 8.0)), 0.55  # of bumps, of other shapes: p at 0, cost of φ
+_SECOND = (-0.8, -0.6, -0.4, -0.2, 0.2, 0.4, 0.6)  # of second-order noise
+_SECOND_WEIGHTS = ((20, 60), (0.0, -3.0))  # logarithms of its weight, by the number of readings
 _PLACES = 0.8
 _UNEVEN, _UNEVEN_COSTS = 1.5, 1.0
 _PAIR, _SHARED, _SHARED_NARROW, _SHARED_BY_TWO = 2, 0.005, 0.015, 0.05
@@ -283,13 +285,16 @@ class _CourseData(Struct, frozen=True, dict=True):
         The statistic compares the likelihood with a change, averaged over shapes, sizes and φ, with that of
         noise alone, averaged over φ: twice the logarithm of a Bayes factor, with flat sizes and the reference
         prior of φ (Berger and Yang 1994). It needs less than the likeliest change would, whose place, width
-        and φ are chosen. p is how often noise exceeds it, by simulation of autoregressive noise with φ from 0
-        to 0.98 and 20 to 160 readings. A high φ costs, more so for ramps, which such noise produces.
+        and φ are chosen. Noise may also be of second order, with a small weight: its waves are no changes. p
+        is how often noise exceeds it, by simulation of first-order noise with φ from 0 to 0.98 and 20 to 160
+        readings. A high φ costs, more so for ramps, which such noise produces.
         """
         bumps, free = self.shapes.bumps, step.y.size - step.columns.shape[0]
         grid = [self.compute_gains(step, strength) for strength in _STRENGTHS]
         determinants = np.array([np.linalg.slogdet(gains.gram)[1] for gains in grid])
         noise = -(determinants + free * np.log([gains.left for gains in grid])) / 2
+        # Next to a change, what the course does not follow yet would pass for waves.
+        second = self.weigh_second_order(step) if len(step.columns) == 1 else -math.inf
         fits = np.stack(
             [np.log(np.maximum(one.left - one.along**2 / one.alone, 1e-12 * one.left)) for one in grid]
         )
@@ -304,11 +309,39 @@ class _CourseData(Struct, frozen=True, dict=True):
             by_strength = np.logaddexp.reduce(changes[:, places], axis=1) - math.log(likeliest[places].size)
             together = np.logaddexp.reduce(by_strength)
             strength = float(np.exp(by_strength - together) @ _STRENGTHS)
-            ratio = 2 * float(together - np.logaddexp.reduce(noise)) - costs - strong * strength
+            alone = np.logaddexp(np.logaddexp.reduce(noise), second)
+            ratio = 2 * float(together - alone) - costs - strong * strength
             at = (places.start or 0) + int(np.argmax(likeliest[places]))
             best.append((min(share * math.exp(-_FALLS * ratio), 1.0), -float(likeliest[at]), at))
         p, _, place = min(best, key=lambda one: (one[0] > _USUAL, one[1]))
         return place, p
+
+    def weigh_second_order(self, step: _Step) -> float:
+        """Return the log likelihood of the columns in second-order autoregressive noise, averaged over it.
+
+        The correlation of neighbours is one of ``_STRENGTHS``, the second coefficient one of ``_SECOND``, and
+        the first one the correlation times 1 less the second; scaled as in ``search_one_run``.
+        """
+        rows = np.vstack([step.columns, step.y]) * np.sqrt(self.size)
+        now, before, earlier = rows[:, 2:], rows[:, 1:-1], rows[:, :-2]
+        parts = now, before, earlier
+        inner = np.stack([one @ other.T for one in parts for other in parts]).reshape(3, 3, len(rows), -1)
+        start = np.stack([np.outer(one, other) for one in rows.T[:2] for other in rows.T[:2]])
+        start = start.reshape(2, 2, len(rows), -1)
+        correlation, second = (one.ravel() for one in np.meshgrid(_STRENGTHS, _SECOND))
+        weights = np.stack([np.ones(second.size), -correlation * (1 - second), -second])
+        gram = np.einsum("ag,bg,abij->gij", weights, weights, inner)
+        # The first reading has the variance of all, the second one that given the first.
+        own = (1 - second**2) * (1 - correlation**2)
+        lag = np.stack([-correlation, np.ones(second.size)])
+        gram += own[:, None, None] * start[0, 0] + (1 - second**2)[:, None, None] * np.einsum(
+            "ag,bg,abij->gij", lag, lag, start
+        )
+        whole, columns = np.linalg.slogdet(gram)[1], np.linalg.slogdet(gram[:, :-1, :-1])[1]
+        free = step.y.size - step.columns.shape[0]
+        chances = -(columns + free * (whole - columns)) / 2
+        weight = float(np.interp(step.y.size, *_SECOND_WEIGHTS))
+        return float(np.logaddexp.reduce(chances)) - math.log(len(_SECOND)) + weight
 
     def search_runs(self, step: _Step, each: FloatArray) -> tuple[int, float]:
         """Return the best shape for the mean of several runs, and its p over all shapes.

@@ -176,7 +176,9 @@ class Series(Struct, frozen=True, eq=False, dict=True):
         along = np.interp(aligned.steps, self.points.steps, along)
         readings = [max(width * share_read / each, 1.0) for width in widths]
         sizes = np.array([course.spread.compute_error_of_mean(count) for count in readings])
-        return means, (sizes[:, None] * along) ** 2, course.spread.free
+        # A window has the mean variance of its readings, which may be larger than that of the middle one.
+        around = np.stack([compute_means(along[None] ** 2, width)[0] for width in widths])
+        return means, sizes[:, None] ** 2 * around, course.spread.free
 
 
 class Reading(Struct, frozen=True, eq=False):

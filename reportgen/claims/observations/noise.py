@@ -127,8 +127,8 @@ def estimate_from_runs(runs: FloatArray) -> NoiseModel:
 def _estimate_size(sizes: FloatArray) -> FloatArray:
     """Estimate how the size of m absolute deviations varies, with inverse squares of mean 1.
 
-    The logarithms are fitted by a straight line, then in parts of 25 readings or more, each only if it varies
-    by more than chance.
+    The logarithms are fitted by a line, a parabola, and in parts of 25 readings or more, each only if
+    it varies by more than chance.
     """
     n = sizes.size
     usual = float(np.median(sizes)) or float(sizes.mean())
@@ -136,9 +136,12 @@ def _estimate_size(sizes: FloatArray) -> FloatArray:
         return np.ones(n)
     logs = np.log(np.clip(sizes / usual, 0.02, 10.0))
     place = np.linspace(-0.5, 0.5, n)
-    slope = float(place @ logs) / float(place @ place)
-    error = float(np.std(logs - slope * place)) / math.sqrt(float(place @ place))
-    line = slope * place if abs(slope) > _SURE * error else np.zeros(n)
+    bow = place**2 - float((place**2).mean())
+    line = np.zeros(n)
+    for shape in (place, bow):
+        factor = float(shape @ logs) / float(shape @ shape)
+        error = float(np.std(logs - line - factor * shape)) / math.sqrt(float(shape @ shape))
+        line = line + factor * shape * (abs(factor) > _SURE * error)
     if n >= _PARTS * _PART:
         parts = np.array_split(np.arange(n), _PARTS)
         rest = [(logs - line)[part] for part in parts]
