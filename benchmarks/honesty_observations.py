@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from honesty_observers import find_by_knowing, find_by_learning
+from honesty_observers import find_at_most, find_by_knowing, find_by_learning
 from simulated.observations import (
     CHANGED,
     CHANGED_WALKS,
@@ -25,7 +25,7 @@ from simulation import Row, Setting, Task, format_share
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_BLOCKS, _PLANTS = {True: 100, False: 20}, {True: 30, False: 15}
+_BLOCKS, _PLANTS = {True: 150, False: 20}, {True: 40, False: 15}
 _LENGTHS = {True: (20, 30, 60, 100, 300, 1000), False: (20, 60, 300)}
 _FROM = {True: (60, 100, 300, 1000), False: (60, 100)}
 # A random walk of one run is a trend: of five each wanders its own way.
@@ -38,6 +38,7 @@ _MUST = {
 }
 _STRENGTH = {"white": 0.0, "AR(.9)": 0.9}  # noise whose law an observer can know
 _EVERY_PLANT = PLANTED | NARROW | OTHER_PLANTED
+_ANY_TEST, _ANY_WIDTH = "any test at most", "any test at most on average over widths"
 _SHORT = 100  # the most readings at which observers are simulated
 
 
@@ -86,7 +87,7 @@ def _plan_found(setting: Setting) -> list[Row]:
 
     Next to it, what likelihood ratio tests find at the same error: of an observer who knows the law of the
     noise and the effect's shape; for one run, of one who has to estimate the autocorrelation; and of one who
-    has to find the width of the effect as well.
+    has to find the width of the effect as well; and what no test exceeds.
     """
     rows = []
     lengths = _FROM[setting.full]
@@ -97,6 +98,8 @@ def _plan_found(setting: Setting) -> list[Row]:
         kinds: list[str] = []
         if law in _STRENGTH:
             for kind in _list_observers(name, runs):
+                if kind in {_ANY_TEST, _ANY_WIDTH} and _STRENGTH[law]:
+                    continue  # a bound of white noise
                 kinds += [f"{kind}, {n}" for n in lengths if n <= _SHORT]
                 tasks += [
                     Task(observe, (setting, kind, name, law, (n, runs))) for n in lengths if n <= _SHORT
@@ -117,7 +120,9 @@ def _list_observers(name: str, runs: int) -> tuple[str, ...]:
     """What observers know of an effect: all, all but the noise, or of wide ones the shape alone."""
     if runs > 1 or _EVERY_PLANT[name].rule == "crossing":
         return ("knows all",)
-    return ("knows all", "knows width") if name in NARROW else ("knows all", "knows width", "knows shape")
+    if name in NARROW:
+        return "knows all", "knows width"
+    return "knows all", "knows width", "knows shape", _ANY_TEST, _ANY_WIDTH
 
 
 def count_planted(setting: Setting, name: str, law: str, size: tuple[int, int], times: int) -> int:
@@ -135,4 +140,6 @@ def observe(setting: Setting, kind: str, name: str, law: str, size: tuple[int, i
     planted, strength = _EVERY_PLANT[name], _STRENGTH[law]
     if kind == "knows all":
         return find_by_knowing(planted, strength, n, runs, seed)
+    if kind in {_ANY_TEST, _ANY_WIDTH}:
+        return find_at_most(planted, n, seed, search_widths=kind == _ANY_WIDTH)
     return find_by_learning(planted, strength, n, seed, search_widths=kind == "knows shape")

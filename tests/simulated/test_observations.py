@@ -12,6 +12,8 @@ from simulated.observations import (
     CHANGED_WALKS,
     LAWS,
     NARROW,
+    OTHER_WALKS,
+    OTHERS,
     PLANTED,
     WALKS,
     block,
@@ -45,6 +47,22 @@ def test_a_block_of_noise_of_five_runs_infers_nothing(law: str, n: int) -> None:
     """Also of random walks, where each run wanders its own way."""
     every = LAWS | WALKS | CHANGED | CHANGED_WALKS
     wrong = [seed for seed in range(BLOCKS) if false_block(every[law], n, 5, seed)]
+    assert len(wrong) <= most(MOST_FALSE, BLOCKS), wrong
+
+
+@pytest.mark.parametrize(
+    "law", ["AR(2), long", "AR(2), waves", "MA(8)", "Laplace", "sd largest midway", "50 problems, 90 %"]
+)
+def test_a_block_of_other_noise_of_one_run_infers_nothing(law: str) -> None:
+    """Waves, and noise that is largest midway: of laws that no test was calibrated with."""
+    wrong = [seed for seed in range(BLOCKS) if false_block(OTHERS[law], 60, 1, seed)]
+    assert len(wrong) <= most(MOST_FALSE, BLOCKS), wrong
+
+
+@pytest.mark.parametrize("law", [*OTHERS, *OTHER_WALKS])
+def test_a_block_of_other_noise_of_five_runs_infers_nothing(law: str) -> None:
+    """Whatever the law: the runs show what their noise is."""
+    wrong = [seed for seed in range(BLOCKS) if false_block((OTHERS | OTHER_WALKS)[law], 60, 5, seed)]
     assert len(wrong) <= most(MOST_FALSE, BLOCKS), wrong
 
 
