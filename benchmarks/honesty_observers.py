@@ -136,7 +136,8 @@ def _stretch(planted: Planted, n: int, width: float) -> FloatArray:
     """Effects of a relative width at places where they have their whole size."""
     middle, places = np.linspace(-0.5, 0.5, n), np.linspace(-1, 2, 2 * min(n, _PLACES))
     every = np.stack([planted.truth(0.5 + middle / width, at) for at in places])
-    return every[np.abs(every).max(axis=1) > 0.99 * EFFECT]
+    chosen: FloatArray = every[np.abs(every).max(axis=1) > 0.99 * EFFECT]
+    return chosen
 
 
 def _weigh_average(values: FloatArray, truths: FloatArray, strength: float) -> FloatArray:
