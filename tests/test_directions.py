@@ -17,7 +17,7 @@ from reportgen.core.directions import HIGHER, LOWER, NEITHER, Direction, find_di
 from reportgen.core.model import Run
 from reportgen.core.statements import Scale
 from reportgen.figures.curve_key_results import summarize_benchmark
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 from reportgen.settings.report import Benchmark
 
 if TYPE_CHECKING:

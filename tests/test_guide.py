@@ -17,7 +17,8 @@ from reportgen.claims.vocabulary import FACTS, FactKind
 from reportgen.core.directions import EITHER_WAY, HIGHER, LOWER, NEITHER, PARTS
 from reportgen.narrative.binding_syntax import ATTRIBUTES
 from reportgen.settings.base import Settings
-from reportgen.settings.blocks import BLOCKS, Band, Peak, Rule, Statistic
+from reportgen.settings.block_parts import Band, Peak, Rule, Statistic
+from reportgen.settings.blocks import BLOCKS
 from reportgen.settings.report import FrontMatter, ProjectSettings
 from reportgen.settings.source import SourceSettings
 

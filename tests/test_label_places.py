@@ -24,7 +24,8 @@ from reportgen.figures.picture import draw_body, draw_picture
 from reportgen.figures.plot import make_curve_spec
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 from reportgen.figures.text import measure_text
-from reportgen.settings.blocks import Annotation, CurveSettings
+from reportgen.settings.block_parts import Annotation
+from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from reportgen.claims.observations.thresholds import Threshold, format_scientifi
 from reportgen.claims.subjects import CurveSubject
 from reportgen.core.model import ReducedMetric, Run
 from reportgen.core.statements import Scale
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 from reportgen.statistics.curves.mean_curves import compute_curves
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from reportgen.claims.observations.instability import running_mean
 from reportgen.claims.observations.noise import estimate_noise
 from reportgen.core.model import Curve, Run
 from reportgen.core.statements import Scale
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

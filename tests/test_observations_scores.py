@@ -11,7 +11,7 @@ from made_scored import scored
 
 from reportgen.claims.observations.choosing import observe_scores, order_observations
 from reportgen.core.statements import Observation, Scale
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 from reportgen.statistics.scores import score_total
 
 if TYPE_CHECKING:

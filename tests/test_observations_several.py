@@ -23,7 +23,7 @@ from reportgen.claims.observations.leads import observe_crossing
 from reportgen.claims.observations.part_company import observe_part_company
 from reportgen.claims.observations.ranking import group_values, observe_best, observe_tiers
 from reportgen.core.statements import Scale
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

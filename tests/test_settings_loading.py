@@ -9,9 +9,9 @@ import yaml
 
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.settings import yaml_tree
+from reportgen.settings.block_parts import Band
 from reportgen.settings.blocks import (
     AltairSettings,
-    Band,
     BlockSettings,
     CurveSettings,
     OverviewSettings,

@@ -20,7 +20,8 @@ from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark
 from reportgen.figures.plot import join_caption, make_curve_spec
 from reportgen.figures.style import get_colour
 from reportgen.figures.text import write_table_csv
-from reportgen.settings.blocks import CurveSettings, Statistic
+from reportgen.settings.block_parts import Statistic
+from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

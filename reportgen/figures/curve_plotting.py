@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.model import Curve, CurveSet, FloatArray
     from reportgen.figures.plot import DrawContext, PlotSpec
-    from reportgen.settings.blocks import Annotation
+    from reportgen.settings.block_parts import Annotation
 
 
 _LINE_HEIGHT = 16

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from reportgen.core.errors import SourceLocation
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.figures.axis import Axis, ScaleKind
-    from reportgen.settings.blocks import Annotation, CurveSettings, PanelsSettings, ReferenceLine
+    from reportgen.settings.block_parts import Annotation, ReferenceLine
+    from reportgen.settings.blocks import CurveSettings, PanelsSettings
 
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]

@@ -3,65 +3,16 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
 from reportgen.settings.base import CellValue, Name, Number, Settings
+from reportgen.settings.block_parts import Annotation, Band, Peak, ReferenceLine, Rule, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-class Band(StrEnum):
-    """What the band around a mean shows across runs."""
-
-    CI = "ci"
-    SIMULTANEOUS = "simultaneous"
-    SE = "se"
-    SD = "sd"
-    RANGE = "range"
-    IQR = "iqr"
-    NONE = "none"
-
-
-class Peak(StrEnum):
-    """Which interval the best value of a curve has."""
-
-    NONE = "none"
-    SIMULTANEOUS = "simultaneous"
-
-
-class Statistic(StrEnum):
-    """A column of a ``table`` block."""
-
-    FINAL = "final"
-    PEAK = "peak"
-    MEAN = "mean"
-
-
-class ReferenceLine(Settings):
-    """A thin line across the figure."""
-
-    x: Number | None = Field(None, description="Draw a vertical line at this step.")
-    y: Number | None = Field(None, description="Draw a horizontal line at this value.")
-    label: str = Field("", description="A few words at the line.")
-
-    @model_validator(mode="after")
-    def _check_axis(self) -> ReferenceLine:
-        if (self.x is None) == (self.y is None):
-            raise ValueError("a reference line takes either x or y")
-        return self
-
-
-class Annotation(Settings):
-    """A short text at one step of one series."""
-
-    x: Number = Field(description="The step the text belongs to.")
-    text: Name = Field(description="The text; a few words.")
-    series: Name | None = Field(None, description="The series it points at; none: the top of the figure.")
 
 
 class BlockSettings(Settings):
@@ -387,26 +338,6 @@ class PlanSettings(MetricSettings):
         None, description="The true difference to find: in points where scores go from 0 to 1."
     )
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
-
-
-class Rule(StrEnum):
-    """A rule that makes observations; its name is what a reader sees."""
-
-    SAME_START = "same start"
-    BEST = "best"
-    RISE = "rise"
-    PLATEAU = "plateau"
-    STEADY = "steady"
-    DIP = "dip"
-    SPIKE = "spike"
-    LATE_DECLINE = "late decline"
-    CROSSING = "crossing"
-    WIDEST_GAP = "widest gap"
-    CONVERGE = "converge"
-    TIERS = "tiers"
-    INSTABILITY = "instability"
-    UNCERTAIN_HERE = "uncertain here"
-    PART_COMPANY = "part company"
 
 
 class ObservationsSettings(BlockSettings):

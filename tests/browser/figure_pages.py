@@ -19,7 +19,8 @@ from reportgen.figures.live import compile_view, name_view, write_compact_json
 from reportgen.figures.plot import DrawContext, PlotSpec
 from reportgen.figures.render import compile_to_vega
 from reportgen.figures.style import assign_slots
-from reportgen.settings.blocks import Annotation, PanelsSettings, ReferenceLine
+from reportgen.settings.block_parts import Annotation, ReferenceLine
+from reportgen.settings.blocks import PanelsSettings
 from reportgen.site.fragments import render_block, render_view
 from reportgen.site.outputs import list_figures
 

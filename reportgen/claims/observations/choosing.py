@@ -22,7 +22,7 @@ from reportgen.claims.observations.ranking import observe_best, observe_tiers
 from reportgen.claims.observations.score_rules import SCORE_RULES, ScoreField
 from reportgen.claims.subjects import ScoreSubject
 from reportgen.core.statements import Observation
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 from reportgen.statistics.curves.readings import get_points
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from reportgen.claims.observations.course import MOST_READINGS, fit_course, look
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME
 from reportgen.core.words import format_number
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

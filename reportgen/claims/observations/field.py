@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import Comparison
     from reportgen.core.model import Curve, FloatArray
     from reportgen.core.statements import Scale
-    from reportgen.settings.blocks import Rule
+    from reportgen.settings.block_parts import Rule
     from reportgen.statistics.curves.readings import Points
 
 

@@ -15,7 +15,7 @@ from reportgen.claims.observations.moves import CLEAR
 from reportgen.claims.observations.ranking import group_values
 from reportgen.claims.observations.thresholds import SAME, describe_share
 from reportgen.core.words import join_names
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

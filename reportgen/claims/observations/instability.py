@@ -15,7 +15,7 @@ from reportgen.claims.observations.noise import FEWEST_READINGS, get_half_widths
 from reportgen.claims.observations.thresholds import SAME, Threshold, describe_share
 from reportgen.core.model import Curve
 from reportgen.core.words import format_count, format_number
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 from reportgen.statistics.curves.readings import volatility
 from reportgen.statistics.distributions import t_quantile
 

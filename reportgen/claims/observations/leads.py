@@ -18,7 +18,7 @@ from reportgen.claims.fact_words import (
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME, describe_share
 from reportgen.core.words import format_count
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

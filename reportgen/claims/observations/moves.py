@@ -12,7 +12,7 @@ from reportgen.claims.fact_words import describe_position, describe_step, format
 from reportgen.claims.observations.dips import find_deepest_fall, format_fall
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

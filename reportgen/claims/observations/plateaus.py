@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.moves import CLEAR, find_move
 from reportgen.claims.observations.thresholds import SAME
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from reportgen.claims.fact_words import format_few
 from reportgen.claims.observations.field import observe
 from reportgen.claims.observations.thresholds import SAME, Threshold
 from reportgen.core.comparisons import Verdict
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

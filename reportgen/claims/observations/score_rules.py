@@ -13,7 +13,7 @@ from reportgen.claims.observations.ranking import COUNT_WORDS
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Observation, Quantity
 from reportgen.core.words import format_count, format_equation, format_p
-from reportgen.settings.blocks import Rule
+from reportgen.settings.block_parts import Rule
 from reportgen.statistics.verdicts import swap_sides
 
 if TYPE_CHECKING:

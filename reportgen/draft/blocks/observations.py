@@ -22,7 +22,7 @@ from reportgen.draft.blocks.plan import PlannedBlock, PlannedStatement, find_top
 from reportgen.draft.blocks.results import MOST_COMPARED, place_score_errors
 from reportgen.narrative.requests import make_requests
 from reportgen.narrative.topics import find_topics, list_block_sources
-from reportgen.settings.blocks import Annotation, Rule
+from reportgen.settings.block_parts import Annotation, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

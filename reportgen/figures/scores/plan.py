@@ -17,7 +17,7 @@ from reportgen.figures.scores.pass_curve import make_score_curve
 from reportgen.figures.scores.wording import format_difference, name_metric
 from reportgen.figures.style import assign_slots
 from reportgen.figures.text import write_table_csv
-from reportgen.settings.blocks import ReferenceLine
+from reportgen.settings.block_parts import ReferenceLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

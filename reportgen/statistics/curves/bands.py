@@ -13,7 +13,7 @@ from reportgen.statistics.distributions import check_level, t_quantile, t_tail
 
 if TYPE_CHECKING:
     from reportgen.core.model import FloatArray, GivenInterval, IntArray
-    from reportgen.settings.blocks import Band
+    from reportgen.settings.block_parts import Band
 
 _DRAWS = 2000
 _DRAWS_AT_ONCE = 250

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reportgen.core.model import FloatArray, ReducedMetric, Run
-    from reportgen.settings.blocks import Band, Peak
+    from reportgen.settings.block_parts import Band, Peak
 
 
 def find_common_steps(steps: Sequence[FloatArray]) -> tuple[FloatArray, bool]:
