@@ -9,8 +9,8 @@ import numpy as np
 from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Curve, CurveSet, Figure, Run
 from reportgen.figures.altair_chart import write_chart_spec
-from reportgen.figures.curve_figure import draw_curve
-from reportgen.figures.curve_plotting import make_plot
+from reportgen.figures.curves.figure import draw_curve
+from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.plot import DrawContext, PlotSpec, get_shape, make_curve_spec
 from reportgen.figures.style import assign_slots

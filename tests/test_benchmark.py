@@ -11,7 +11,7 @@ from made_figures import HOSTILE, context, curve, curve_set, wave
 from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError, SourceLocation
-from reportgen.figures.curve_key_results import collect_overview, summarize_benchmark
+from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
 from reportgen.settings.blocks import OverviewSettings
 from reportgen.settings.inputs import Block
 from reportgen.settings.report import Benchmark

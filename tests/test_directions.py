@@ -16,7 +16,7 @@ from reportgen.claims.subjects import CurveSubject
 from reportgen.core.directions import HIGHER, LOWER, NEITHER, Direction, find_direction, guess_direction
 from reportgen.core.model import Run
 from reportgen.core.statements import Scale
-from reportgen.figures.curve_key_results import summarize_benchmark
+from reportgen.figures.curves.key_results import summarize_benchmark
 from reportgen.settings.block_parts import Rule
 from reportgen.settings.report import Benchmark
 

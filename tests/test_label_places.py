@@ -15,8 +15,8 @@ from seen_by_vega import VegaPicture
 
 from reportgen.core.errors import ReportError
 from reportgen.figures.axis import position
-from reportgen.figures.curve_figure import draw_curve
-from reportgen.figures.curve_plotting import make_plot
+from reportgen.figures.curves.figure import draw_curve
+from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.labels import Obstacles, choose_places, list_places_at_line, list_places_at_point
 from reportgen.figures.live import build_payload
 from reportgen.figures.paths import PIXELS_WIDE, make_line_paths

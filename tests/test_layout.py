@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from made_figures import context, curve, curve_set, plot, wave
 
 from reportgen.figures.axis import Axis, format_value, make_linear_axis, make_log_axis, position
-from reportgen.figures.curve_plotting import compute_margins, place_end_labels, spread_apart
+from reportgen.figures.curves.plotting import compute_margins, place_end_labels, spread_apart
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import EndLabel, SeriesLine
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE

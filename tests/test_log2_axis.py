@@ -15,7 +15,7 @@ from seen_by_vega import VegaPicture, vega_words
 
 from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.axis import format_value, make_log2_axis, position
-from reportgen.figures.curve_plotting import make_plot
+from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.paths import PIXELS_WIDE, UNITS_A_PIXEL, make_line_paths
 from reportgen.figures.plot import get_shape

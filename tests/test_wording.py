@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from reportgen.core.model import Estimate
 from reportgen.core.words import lower_axis_title
-from reportgen.figures.curve_figure import name_band, write_caption, write_subtitle, write_summary
+from reportgen.figures.curves.figure import name_band, write_caption, write_subtitle, write_summary
 
 if TYPE_CHECKING:
     from reportgen.core.model import Curve, CurveSet

@@ -110,6 +110,14 @@ class ReducedMetric(Struct, frozen=True):
     empty: int = 0
 
 
+class LineKey(Struct, frozen=True):
+    """What a line stands for in a plot of several metrics: its ``dash`` is the index of the metric."""
+
+    series: str
+    metric: str
+    dash: int
+
+
 class Curve(Struct, frozen=True):
     """Estimates of one series of one metric at each step, as 1-d arrays of equal, nonzero length."""
 
@@ -125,6 +133,7 @@ class Curve(Struct, frozen=True):
     equal: int = 0  # number of steps without a band because all runs are equal
     # The highest and lowest unsmoothed values, with intervals that account for the selection of their steps.
     extremes: tuple[Estimate, Estimate] | None = None
+    key: LineKey | None = None  # in a plot of several metrics, where ``series`` is the name of the line
 
 
 class Lead(Struct, frozen=True):
@@ -198,6 +207,8 @@ class Figure(Struct, frozen=True, tag=True):
     payload: str | CachedText  # JSON that makes the figure live in the browser (see ``site/assets/live.js``)
     numbers: dict[str, Any]  # for ``report.json``
     legend: tuple[tuple[str, int | None], ...] = ()  # series and palette slot; None is the muted grey
+    # The index of the dash of each entry of the legend, if it does not follow from the slot.
+    dashes: tuple[int, ...] = ()
     plot_class: str = ""  # CSS classes for the margins of the plot
 
 
@@ -294,6 +305,7 @@ class CurveRequest(Struct, frozen=True):
     band: str
     level: float
     peak: str = "none"  # kind of interval of a peak
+    formula: str = ""  # of a derived metric, as written; empty for a metric of the source
 
 
 class ScoreRequest(Struct, frozen=True):

@@ -30,7 +30,7 @@ from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.origin import add_metadata, find_origin, name_figure
-from reportgen.figures.curve_key_results import collect_overview, summarize_benchmark
+from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
 from reportgen.narrative.requests import make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
 

@@ -16,6 +16,7 @@ from reportgen.core.errors import (
     move_diagnostics,
 )
 from reportgen.core.model import CurveRequest, ScoreRequest
+from reportgen.core.patterns import choose_names, is_pattern
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import make_subject
 from reportgen.draft.blocks.observations import find_observations
@@ -30,6 +31,7 @@ from reportgen.narrative.topics import (
     list_named_sources,
     make_source_topic,
 )
+from reportgen.settings.blocks import DataSettings, list_formulas
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache, FileHashes
     from reportgen.core.model import Request, ResultTable
     from reportgen.core.statements import Observation
-    from reportgen.settings.inputs import Page, Source
+    from reportgen.settings.blocks import BlockSettings, Metrics
+    from reportgen.settings.inputs import Block, Page, Source
     from reportgen.settings.report import Project
 
 
@@ -108,16 +111,42 @@ def open_project_source(project: Project, name: str, hashes: FileHashes, cache: 
 
 
 def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[Page, ...]:
-    """Adapt pages generated for benchmarks to scores if their source turns out to contain scores."""
+    """Adapt pages to their sources, as far as these could be opened.
+
+    Pages generated for benchmarks show scores if their source contains scores, and patterns of metrics in
+    blocks become the metrics that they match.
+    """
 
     def fit(page: Page) -> Page:
         benchmark = page.front_matter.benchmark
         source = sources.get(benchmark.source) if benchmark else None
-        if source is None or source.kind == "measurements":
-            return page
-        return generate_for_scores(page, totals=source.kind == "totals")
+        if source is not None and source.kind != "measurements":
+            page = generate_for_scores(page, totals=source.kind == "totals")
+        blocks = tuple(
+            replace(block, settings=_choose_metrics(block, page, sources)) for block in page.blocks
+        )
+        return page if blocks == page.blocks else replace(page, blocks=blocks)
 
     return tuple(map(fit, pages))
+
+
+def _choose_metrics(block: Block, page: Page, sources: Mapping[str, Source]) -> BlockSettings:
+    """Return a block's settings with the metrics that patterns match; one that matches none stays."""
+    settings, names = block.settings, list_block_sources(block, page)
+    source = sources.get(names[0]) if names else None
+    if not isinstance(settings, DataSettings) or source is None or source.kind != "measurements":
+        return settings
+
+    def choose(metrics: Metrics) -> Metrics:
+        formulas = list_formulas(metrics)
+        named = [name for name, formula in formulas.items() if not formula]
+        if not any(map(is_pattern, named)):
+            return metrics
+        chosen = choose_names(named, source.metrics)
+        derived = tuple({name: formula} for name, formula in formulas.items() if formula)
+        return (*chosen.names, *chosen.unmatched, *derived)
+
+    return settings.resolve_metrics(choose)
 
 
 class PlanAnswer(Struct, frozen=True):
@@ -181,7 +210,7 @@ def prepare_question(
     source = open_project_source(project, name, hashes, cache)
     hashes.save()
     # Errors in pages are reported by other commands.
-    pages = gather_pages(project, Diagnostics())
+    pages = fit_pages(gather_pages(project, Diagnostics()), {name: source})
     topic = _find_question_topic(pages, source, metric, benchmark)
     requests: tuple[Request, ...] = (topic.request,)
     if isinstance(topic.request, CurveRequest):

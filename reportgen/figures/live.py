@@ -20,8 +20,8 @@ from msgspec.structs import asdict
 
 from reportgen.figures.axis import count_decimals
 from reportgen.figures.paths import thin_together
-from reportgen.figures.picture import get_dash
-from reportgen.figures.style import SYMBOL_PATHS, SYMBOLS, get_colour, resolve
+from reportgen.figures.picture import get_dash, get_symbol
+from reportgen.figures.style import SYMBOL_PATHS, get_colour, resolve
 from reportgen.figures.text import escape_field, escape_formula
 
 if TYPE_CHECKING:
@@ -66,21 +66,24 @@ def write_compact_json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), sort_keys=True, allow_nan=False, ensure_ascii=False)
 
 
-def write_curves_csv(curve_set: CurveSet) -> str:
+def write_curves_csv(curve_set: CurveSet, *, by_line: bool = False) -> str:
     """Write the columns ``series,metric,step,value,low,high,n``, and ``raw`` if the line is smoothed.
 
+    With ``by_line``, lines of several metrics are named as in the plot rather than after their series.
     Unknown values are empty. Steps have fifteen significant digits, other numbers ten; lines end in a single
     newline.
     """
     smoothed = any(curve.raw is not None for curve in curve_set.curves)
-    metric = escape_field(curve_set.metric)
     parts = [",".join((*CURVE_COLUMNS, "raw") if smoothed else CURVE_COLUMNS) + "\n"]
     form = "%.15g,%.10g,%.10g,%.10g,%d" + ",%.10g" * smoothed
     for curve in curve_set.curves:
         columns = [curve.steps, curve.values, curve.low, curve.high, curve.n.astype(np.float64)]
         if smoothed:
             columns.append(curve.values if curve.raw is None else curve.raw)
-        parts.append(_format_rows(f"{escape_field(curve.series)},{metric},", form, columns))
+        key = curve.key
+        series = key.series if key and not by_line else curve.series
+        metric = key.metric if key else curve_set.metric
+        parts.append(_format_rows(f"{escape_field(series)},{escape_field(metric)},", form, columns))
     return "".join(parts)
 
 
@@ -149,7 +152,7 @@ def _fill_layers(layers: list[dict[str, Any]], plot: Plot, keys: list[str]) -> N
         "color": inks,
         "fill": inks,
         "strokeDash": {"domain": keys, "range": [_list_dash(plot, line) for line in plot.lines]},
-        "shape": {"domain": keys, "range": [SYMBOL_PATHS[SYMBOLS[line.slot or 0]] for line in plot.lines]},
+        "shape": {"domain": keys, "range": [SYMBOL_PATHS[get_symbol(line)] for line in plot.lines]},
         "x": {"domain": list(plot.x.domain)},
         "y": {"domain": list(plot.y.domain)},
     }
@@ -301,11 +304,13 @@ def _build_series(plot: Plot, line: SeriesLine, steps: _Steps, decimals: int, un
         "colour": get_colour(line.slot),
         "muted": line.slot is None,
         "dash": _list_dash(plot, line),
-        "shape": SYMBOL_PATHS[SYMBOLS[line.slot or 0]],
+        "shape": SYMBOL_PATHS[get_symbol(line)],
         "x": steps.add(line.steps),
         "y": round_values(line.values, decimals, read),
         "n": n[0] if n and len(set(n)) == 1 else n,
     }
+    if line.dash is not None:
+        row["line"] = line.dash
     if np.isfinite(line.low).any():
         row["low"], row["high"] = (round_values(end, decimals, read) for end in (line.low, line.high))
     if line.raw is not None:

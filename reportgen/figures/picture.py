@@ -146,7 +146,7 @@ class _Drawing(Struct, frozen=True):
                 continue
             name = f"{self.plot.id}-symbol-{number}"
             yield f'<g class="rg-symbols" fill="{get_colour(line.slot)}"><defs><path id="{name}" '
-            yield f'd="{SYMBOL_PATHS[SYMBOLS[line.slot or 0]]}"/></defs>'
+            yield f'd="{SYMBOL_PATHS[get_symbol(line)]}"/></defs>'
             for step, value in zip(line.steps.tolist(), line.values.tolist(), strict=True):
                 if 0 <= position(self.plot.x, step) <= 1 and 0 <= position(self.plot.y, value) <= 1:
                     place = f'x="{format_position(self.plot.x, step)}" y="{self.format_pixel(value)}"'
@@ -228,11 +228,19 @@ def _draw_band(line: SeriesLine, data: LinePaths) -> str:
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:
     """Return the dash of a line: solid for muted series, and if symbols distinguish the series.
 
-    If two states are compared, only the lines of the earlier one are dashed.
+    If two states are compared, only the lines of the earlier one are dashed; a dash that stands for a metric
+    stays.
     """
     if line.look == "before":
         return _BEFORE_DASH
+    if line.dash is not None:
+        return DASHES[line.dash]
     return () if plot.symbols or line.slot is None or has_before(plot) else DASHES[line.slot]
+
+
+def get_symbol(line: SeriesLine) -> str:
+    """Return the name of the symbol of a line."""
+    return SYMBOLS[(line.slot if line.dash is None else line.dash) or 0]
 
 
 def draw_file(plot: Plot, paths: tuple[LinePaths, ...], *, title: str, subtitle: str, source: str) -> str:
@@ -318,7 +326,7 @@ def _draw_legend(plot: Plot, y: float, width: float, edge: int) -> tuple[list[st
         dashed += ' stroke-opacity=".4"' if line.look == "pale" else ""
         parts.append(f'<path d="M{x:g} {here - 4:g}h24" stroke="{ink}" stroke-width="2"{dashed}/>')
         if plot.symbols:
-            shape = SYMBOL_PATHS[SYMBOLS[line.slot or 0]]
+            shape = SYMBOL_PATHS[get_symbol(line)]
             move = f"translate({x + 12:g} {here - 4:g})"
             parts.append(f'<path transform="{move}" d="{shape}" fill="{ink}"/>')
         parts.append(_draw_text(x + 30, here, font, "text", name))

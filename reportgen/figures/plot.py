@@ -12,7 +12,6 @@ from reportgen.core.model import Lead
 from reportgen.core.words import lower_axis_title
 from reportgen.figures.axis import position
 from reportgen.figures.text import isolate_names
-from reportgen.settings.blocks import PanelSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,6 +50,7 @@ class SeriesLine(Struct, frozen=True):
     runs: tuple[RunLine, ...] = ()
     raw: FloatArray | None = None
     look: Look = "full"
+    dash: int | None = None  # index of its dash and symbol; those of its slot if None
 
 
 class Label(Struct, frozen=True):
@@ -236,23 +236,22 @@ def make_curve_spec(
 
 def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawContext) -> tuple[PlotSpec, ...]:
     """Make the plots of a ``panels`` block, one for each metric."""
-    panels = [PanelSettings(metric=m) if isinstance(m, str) else m for m in settings.metrics]
     return tuple(
         PlotSpec(
             id=f"{block_id}-{number}",
             kind="panel",
-            title=panel.title or panel.metric,
-            metric=panel.metric,
+            title=panel.title or panel.name,
+            metric=panel.name,
             x_title=settings.x_title or context.step_title,
-            y_title=panel.y_title or panel.metric,
+            y_title=panel.y_title or panel.name,
             higher_is_better=context.resolve_direction(
-                panel.metric, panel.higher_is_better, settings.higher_is_better
+                panel.name, panel.higher_is_better, settings.higher_is_better
             ),
             y_domain=panel.y_domain,
             y_scale=panel.y_scale,
             **_copy_shared(settings),
         )
-        for number, panel in enumerate(panels, start=1)
+        for number, panel in enumerate(settings.panels, start=1)
     )
 
 

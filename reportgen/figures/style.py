@@ -18,6 +18,14 @@ DASHES: tuple[tuple[float, ...], ...] = (
     *((), (6, 3), (2, 2.5), (9, 3, 2, 3)),
     *((12, 4), (4, 2, 1, 2, 1, 2), (1, 3), (8, 2, 8, 6)),
 )
+DASH_WORDS = (
+    *("solid", "dashed", "dotted", "dash-dotted", "long-dashed", "dash-dot-dotted", "finely dotted"),
+    "dashed in pairs",
+)
+SHAPE_WORDS = (
+    *("circles", "squares", "triangles", "diamonds", "triangles down", "crosses", "triangles right"),
+    "triangles left",
+)
 SYMBOL_PATHS: dict[str, str] = {
     "circle": "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
     "square": "M-3.2-3.2h6.4v6.4h-6.4z",

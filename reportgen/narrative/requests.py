@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.model import CurveRequest, ScoreRequest
+from reportgen.core.patterns import explain_unmatched, is_pattern
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.settings.blocks import (
     ComparedSettings,
@@ -64,11 +65,16 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
     if source.kind != "measurements":
         message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
-    metrics = settings.list_metrics()
+    metrics, formulas = settings.list_metrics(), settings.list_formulas()
     if not metrics and benchmark and benchmark.source == source.name and benchmark.metric:
         metrics = (benchmark.metric,)
-    metrics = _choose_metrics(metrics, source, block.location, f"this {block.kind} block")
-    return tuple(_make_curve_request(source.name, metric, settings) for metric in metrics)
+    logged = tuple(name for name in metrics if not formulas.get(name))
+    if logged or not metrics:
+        chosen = _choose_metrics(logged, source, block.location, f"this {block.kind} block")
+        metrics = metrics or chosen
+    return tuple(
+        _make_curve_request(source.name, metric, settings, formulas.get(metric, "")) for metric in metrics
+    )
 
 
 def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> Request:
@@ -106,11 +112,7 @@ def _choose_metrics(
     if source.metrics:
         there = f"Its metrics are {quote_names(source.metrics)}"
     problems = [
-        Diagnostic(
-            place,
-            f'"{metric}" is not a metric of source "{source.name}"',
-            suggest_name(metric, source.metrics) + there,
-        )
+        Diagnostic(place, *_explain_metric(metric, source, there))
         for metric in named
         if metric not in source.metrics
     ]
@@ -122,7 +124,15 @@ def _choose_metrics(
     return named or source.metrics
 
 
-def _make_curve_request(source: str, metric: str, settings: DataSettings) -> CurveRequest:
+def _explain_metric(metric: str, source: Source, there: str) -> tuple[str, str]:
+    """Explain that a source lacks a metric, or that a pattern matches or leaves out none."""
+    owner = f'source "{source.name}"'
+    if is_pattern(metric):
+        return explain_unmatched(metric, "metric", source.metrics, owner)
+    return f'"{metric}" is not a metric of {owner}', suggest_name(metric, source.metrics) + there
+
+
+def _make_curve_request(source: str, metric: str, settings: DataSettings, formula: str = "") -> CurveRequest:
     line = settings if isinstance(settings, LineSettings) else LineSettings()
     table = settings if isinstance(settings, TableSettings) else None
     return CurveRequest(
@@ -137,6 +147,7 @@ def _make_curve_request(source: str, metric: str, settings: DataSettings) -> Cur
         band=line.band.value,
         level=settings.level,
         peak=(table or line).peak.value,
+        formula=formula,
     )
 
 

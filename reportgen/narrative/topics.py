@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.model import ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
-from reportgen.settings.blocks import DataSettings, ObservationsSettings, OutcomeSettings, PanelsSettings
+from reportgen.settings.blocks import (
+    CurveSettings,
+    DataSettings,
+    ObservationsSettings,
+    OutcomeSettings,
+    PanelsSettings,
+)
 from reportgen.settings.inputs import Page
 from reportgen.settings.report import Benchmark, FrontMatter
 
@@ -30,6 +37,7 @@ class Topic(Struct, frozen=True):
     higher_is_better: bool | None  # None if unknown, or if neither is better
     figure: str  # id of the figure on the page that shows it, empty without one
     title: str = ""  # title of a panel, if it has one
+    part: str = ""  # id of one metric of a figure that draws several in one plot
 
 
 def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None:
@@ -198,8 +206,13 @@ def _iterate_shown(
     opened = [sources[request.source] for request in requests]
     if not isinstance(settings, PanelsSettings):
         pairs = zip(requests, opened, strict=True)
-        if requests:
-            yield block.id, tuple(_make_topic(*pair, benchmark, better, figure=block.id) for pair in pairs)
+        topics = tuple(_make_topic(*pair, benchmark, better, figure=block.id) for pair in pairs)
+        if isinstance(settings, CurveSettings) and len(topics) > 1:
+            parts = _list_figures(block)[1:]
+            topics = tuple(replace(topic, part=part) for topic, part in zip(topics, parts, strict=True))
+        if topics:
+            yield block.id, topics
+            yield from ((topic.part, (topic,)) for topic in topics if topic.part)
         return
     panels = tuple(
         _make_topic(

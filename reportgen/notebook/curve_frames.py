@@ -12,8 +12,8 @@ from reportgen.core.model import CurveRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.draft.blocks.results import CurveResult, ResultsStore
 from reportgen.figures.altair_chart import write_chart_spec
-from reportgen.figures.curve_figure import write_subtitle
-from reportgen.figures.curve_plotting import make_plot
+from reportgen.figures.curves.figure import write_subtitle
+from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.plot import DrawContext, get_shape, make_curve_spec
 from reportgen.figures.style import assign_slots

@@ -41,7 +41,8 @@ def read_measurements(
 
     Collect the frame inside ``measurements.reading()``, which turns faults in the files into a
     ``ReportError`` with every file and line. All metrics are read in one pass over the files, which are
-    relative to ``project_root``. Only rows of the given ``series``, in this order, and with the values of
+    relative to ``project_root``. Only rows of the given ``series``, names and patterns such as
+    ``base*`` and ``!base-old``, in this order, and with the values of
     ``where`` in their columns are read, after the source's own filter. ``x`` is a column, or another metric
     of the same runs, used as the step.
 
@@ -69,7 +70,7 @@ def read_measurements(
         step_name=plan.step_name,
         step_is_time=plan.step_is_time,
         given_interval=plan.given_interval,
-        order=plan.layout.series if series is None else series,
+        order=plan.layout.series if plan.series is None else plan.series,
         reading=reading,
         check_repeats=partial(check_steps, project_root, plan),
     )

@@ -20,7 +20,7 @@ from reportgen.formats import sql
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import check_answers, check_clusters
-from reportgen.read.plan import report_missing
+from reportgen.read.plan import choose_series, report_missing, report_missing_series
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
 from reportgen.read.tables.layout import get_layout, list_free_columns, resolve_column, resolve_filters
 from reportgen.read.tables.rows import check_range, check_score, keep_series, select_files, select_names
@@ -96,7 +96,7 @@ def read_outcomes(
         relation = get_engine().open_cursor().sql(statement)
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
-        order=query.layout.series if series is None else series,
+        order=query.layout.series if query.series is None else query.series,
         has=frozenset(query.given),
         slices=(*list_free_columns(query.layout), *(["benchmark"] if roles.benchmark else [])),
         lowest=source.score_range[0],
@@ -135,7 +135,7 @@ def _plan_query(
     picked = tuple((resolve_column(name, layout) or name, cell) for name, cell in filters.items())
     if benchmark is not None:
         picked += ((roles.benchmark or "", benchmark),)
-    return _OutcomeQuery(source, layout, roles, benchmark, series, picked)
+    return _OutcomeQuery(source, layout, roles, benchmark, choose_series(series, layout), picked)
 
 
 def find_unknown_names(
@@ -146,11 +146,11 @@ def find_unknown_names(
     where: Mapping[str, CellValue | tuple[CellValue, ...]],
 ) -> Iterator[Diagnostic]:
     """Yield a problem for each name that the source does not have."""
-    missing = [("series", name, layout.series) for name in series or () if name not in layout.series]
-    missing += [("column", name, (*layout.kinds,)) for name in where if resolve_column(name, layout) is None]
+    missing = [("column", name, (*layout.kinds,)) for name in where if resolve_column(name, layout) is None]
     if benchmark is not None and benchmark not in layout.benchmarks:
         missing.append(("benchmark", benchmark, layout.benchmarks))
     advice = "It has no column of benchmarks; name it in source.yml, as in columns: {benchmark: NAME}"
+    yield from report_missing_series(source, layout, series)
     for problem in report_missing(source, missing):
         yield problem if problem.next_step else replace(problem, next_step=advice)
 
@@ -253,8 +253,9 @@ class TotalsTable:
             raise ReportError(*problems)
         read = self._read_rows({**source.settings.filter, **where})
         found = list(chain.from_iterable(read.values())) if benchmark is None else read.get(benchmark, [])
-        if series is not None:
-            found = [one for name in series for one in found if one.series == name]
+        chosen = choose_series(series, get_layout(source))
+        if chosen is not None:
+            found = [one for name in chosen for one in found if one.series == name]
         _check_scores(source, found)
         return tuple(found)
 

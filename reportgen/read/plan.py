@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
@@ -125,7 +126,7 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
     """Find the columns that a query needs, or raise a ``ReportError`` with every unknown name."""
     layout = get_layout(source)
     problems = list(_check_names(source, layout, query))
-    if problems and not layout.exhaustive:
+    if not layout.exhaustive and (problems or any(map(is_pattern, query.series or ()))):
         layout = complete_layout(root, source)
         problems = list(_check_names(source, layout, query))
     if problems:
@@ -141,7 +142,7 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
         step=step or "",
         step_metric=step_metric,
         step_name=(query.x if step_metric else step_name) or "",
-        series=query.series,
+        series=choose_series(query.series, layout),
         filters=tuple((_find_column(name, layout) or name, cell) for name, cell in filters.items()),
         intervals={raw: _find_interval(raw, layout) for raws in metrics.values() for raw in raws},
         repeat=source.settings.repeat or layout.repeat,
@@ -155,16 +156,37 @@ def report_missing(source: Source, missing: Iterable[tuple[str, str, Iterable[st
         yield Diagnostic(source.location, message, suggest_names(name, tuple(known), "It has"), Stage.DATA)
 
 
+def choose_series(patterns: tuple[str, ...] | None, layout: Layout) -> tuple[str, ...] | None:
+    """Return the series that names and patterns choose, or None for all."""
+    return None if patterns is None else choose_names(patterns, layout.series).names
+
+
+def report_missing_series(
+    source: Source, layout: Layout, patterns: tuple[str, ...] | None
+) -> Iterator[Diagnostic]:
+    """Yield a problem for each name or pattern of series that chooses nothing, or for all together."""
+    chosen, owner = choose_names(patterns or (), layout.series), f'source "{source.name}"'
+    for text in chosen.unmatched:
+        if not is_pattern(text):
+            yield from report_missing(source, [("series", text, layout.series)])
+            continue
+        message, advice = explain_unmatched(text, "series", layout.series, owner)
+        yield Diagnostic(source.location, message, advice, Stage.DATA)
+    if patterns and not chosen.names and not chosen.unmatched:
+        message = f"{list_names(patterns)} together leave out all series of {owner}"
+        yield Diagnostic(source.location, message, f"It has {list_names(layout.series)}", Stage.DATA)
+
+
 def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
     """Yield a problem for each unknown name in a query."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]
-    missing += [("series", name, layout.series) for name in query.series or () if name not in layout.series]
     missing += [("column", name, columns) for name in query.where if _find_column(name, layout) is None]
     step, step_metric = _find_step(layout, x)
     if x is not None and step is None and not step_metric:
         missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
     yield from report_missing(source, missing)
+    yield from report_missing_series(source, layout, query.series)
     if step is None and (x is None or step_metric):
         message = (
             f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'

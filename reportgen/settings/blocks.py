@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -12,7 +12,22 @@ from reportgen.settings.base import CellValue, Name, Number, Settings
 from reportgen.settings.block_parts import Annotation, Band, Peak, ReferenceLine, Rule, Statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+
+Derived: TypeAlias = Annotated[dict[Name, Name], Field(min_length=1)]
+"""Names of derived metrics and their formulas."""
+Metrics: TypeAlias = Name | Annotated[tuple[Name | Derived, ...], Field(min_length=1)] | Derived
+"""A metric, several, or derived ones: ``loss``, ``[train/loss, eval/loss]``, ``{error: 1 - accuracy}``."""
+
+
+def list_formulas(metrics: Metrics | None) -> dict[str, str]:
+    """Return metrics with their formulas, empty for those that the data have."""
+    if not metrics or isinstance(metrics, str):
+        return {metrics: ""} if metrics else {}
+    if isinstance(metrics, dict):
+        return metrics
+    return {name: formula for item in metrics for name, formula in list_formulas(item).items()}
 
 
 class BlockSettings(Settings):
@@ -38,10 +53,18 @@ class BlockSettings(Settings):
         source = getattr(self, "source", None)
         return (source,) if source else ()
 
+    def list_formulas(self) -> dict[str, str]:
+        """The metrics that it names, each with its formula if it is derived, otherwise with an empty text."""
+        return list_formulas(getattr(self, "metric", None))
+
     def list_metrics(self) -> tuple[str, ...]:
         """The metrics that it names."""
+        return tuple(self.list_formulas())
+
+    def resolve_metrics(self, resolve: Callable[[Metrics], Metrics]) -> BlockSettings:
+        """The same block with each of its metrics, or patterns of metrics, replaced by what they choose."""
         metric = getattr(self, "metric", None)
-        return (metric,) if metric else ()
+        return self.model_copy(update={"metric": resolve(metric)}) if metric else self
 
     def list_figures(self, block_id: str) -> tuple[str, ...]:
         """The ids of its figures that statements can be about, its own first."""
@@ -49,8 +72,8 @@ class BlockSettings(Settings):
 
     def list_names(self) -> tuple[str, ...]:
         """Names for a block without an id, best first."""
-        metric = getattr(self, "metric", None) if self.data == "curves" else None
-        return (self.title or "", metric or "")
+        metrics = self.list_metrics() if self.data == "curves" else ()
+        return (self.title or "", " ".join(metrics))
 
 
 class DataSettings(BlockSettings):
@@ -115,7 +138,11 @@ class LineSettings(DataSettings):
 class CurveSettings(LineSettings):
     """A ``curve`` block: one metric against the step, a line for each series."""
 
-    metric: Name | None = Field(None, description="The metric; the benchmark's if left out.")
+    metric: Metrics | None = Field(
+        None,
+        description="The metric, several as a list or by a pattern such as rewards/*, or NAME: FORMULA; the "
+        "benchmark's if left out.",
+    )
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
     y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
     y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
@@ -125,11 +152,16 @@ class CurveSettings(LineSettings):
         (), description="Mark what was found: observations, or the names of claims on the page."
     )
 
+    def list_figures(self, block_id: str) -> tuple[str, ...]:
+        """See ``BlockSettings``: the block, then each of several metrics."""
+        count = len(self.list_metrics())
+        return (block_id, *(f"{block_id}-{number}" for number in range(1, count + 1) if count > 1))
+
 
 class PanelSettings(Settings):
     """One panel of a ``panels`` block."""
 
-    metric: Name = Field(description="The metric of this panel.")
+    metric: Name | Derived = Field(description="The metric of this panel, or NAME: FORMULA.")
     title: Name | None = Field(None, description="The panel's title; the metric if left out.")
     y_title: Name | None = Field(None, description="Title of the y axis.")
     y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
@@ -138,43 +170,79 @@ class PanelSettings(Settings):
         None, description="Whether a larger value is better; the block's if left out."
     )
 
+    @property
+    def name(self) -> str:
+        """The name of its metric."""
+        return next(iter(list_formulas(self.metric)))
+
 
 class PanelsSettings(LineSettings):
     """A ``panels`` block: several metrics of the same runs, side by side."""
 
-    metrics: Annotated[tuple[Name | PanelSettings, ...], Field(min_length=1)] = Field(
-        description="The metrics, each a name or a mapping with metric, title, y_title, y_domain, y_scale."
+    metrics: Annotated[tuple[Name | PanelSettings, ...] | Derived, Field(min_length=1)] = Field(
+        description="The metrics, each a name, a pattern such as rewards/*, or a mapping with metric, title, "
+        "y_title, y_domain, y_scale; or NAME: FORMULA."
     )
     height: Annotated[int, Field(ge=120, le=800)] = Field(220, description="Height of a panel in pixels.")
 
     @property
     def panels(self) -> tuple[PanelSettings, ...]:
         """Its panels; a name alone is a panel without further wishes."""
-        return tuple(PanelSettings(metric=p) if isinstance(p, str) else p for p in self.metrics)
+        derived = isinstance(self.metrics, dict)
+        items = [{name: text} for name, text in self.metrics.items()] if derived else self.metrics
+        return tuple(p if isinstance(p, PanelSettings) else PanelSettings(metric=p) for p in items)
+
+    def list_formulas(self) -> dict[str, str]:
+        """See ``BlockSettings``."""
+        return list_formulas(tuple(panel.metric for panel in self.panels))
 
     def list_metrics(self) -> tuple[str, ...]:
-        """See ``BlockSettings``."""
-        return tuple(panel.metric for panel in self.panels)
+        """See ``BlockSettings``: one for each panel."""
+        return tuple(panel.name for panel in self.panels)
+
+    def resolve_metrics(self, resolve: Callable[[Metrics], Metrics]) -> PanelsSettings:
+        """See ``BlockSettings``: a pattern becomes a panel for each of its metrics."""
+        panels: list[PanelSettings] = []
+        negations = tuple(panel.name for panel in self.panels if panel.name.startswith("!"))
+        others = [panel for panel in self.panels if panel.name not in negations]
+        for panel in others or self.panels[:1]:
+            named = panel.metric if isinstance(panel.metric, dict) else (panel.name, *negations)
+            chosen = list_formulas(resolve(named))
+            title = panel.title if len(chosen) == 1 else None
+            panels += (
+                panel.model_copy(update={"metric": {name: text} if text else name, "title": title})
+                for name, text in chosen.items()
+            )
+        return self.model_copy(update={"metrics": tuple(panels)})
 
     def list_figures(self, block_id: str) -> tuple[str, ...]:
         """See ``BlockSettings``: the block, then each panel."""
-        return (block_id, *(f"{block_id}-{number}" for number in range(1, len(self.metrics) + 1)))
+        return (block_id, *(f"{block_id}-{number}" for number in range(1, len(self.panels) + 1)))
 
 
 class TableSettings(DataSettings):
     """A ``table`` block: final, peak and mean of each series."""
 
-    metric: Name | None = Field(None, description="The metric; the benchmark's if left out.")
-    metrics: tuple[Name, ...] = Field((), description="Several metrics, one group of columns each.")
+    metric: Metrics | None = Field(
+        None, description="The metric, several, or NAME: FORMULA; the benchmark's if left out."
+    )
+    metrics: tuple[Name | Derived, ...] | Derived = Field(
+        (), description="Several metrics, one group of columns each, or NAME: FORMULA."
+    )
     columns: Annotated[tuple[Statistic, ...], Field(min_length=1)] = Field(
         (Statistic.FINAL, Statistic.PEAK, Statistic.MEAN), description="Which of final, peak, mean."
     )
     order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
     peak: Peak = Field(Peak.NONE, description=_PEAK)
 
-    def list_metrics(self) -> tuple[str, ...]:
+    def list_formulas(self) -> dict[str, str]:
         """See ``BlockSettings``."""
-        return self.metrics or super().list_metrics()
+        return list_formulas(self.metrics) or super().list_formulas()
+
+    def resolve_metrics(self, resolve: Callable[[Metrics], Metrics]) -> TableSettings:
+        """See ``BlockSettings``."""
+        metrics = self.metrics or self.metric
+        return self.model_copy(update={"metrics": resolve(metrics)}) if metrics else self
 
 
 class OverviewSettings(BlockSettings):

@@ -14,7 +14,7 @@ from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, Curve, CurveSet, ResultTable, Run
 from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.author_charts import draw_author_figure
-from reportgen.figures.curve_figure import draw_curve, draw_panels
+from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.live import compile_view, name_view, write_compact_json
 from reportgen.figures.plot import DrawContext, PlotSpec
 from reportgen.figures.render import compile_to_vega

@@ -12,12 +12,14 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
+from reportgen.core.words import join_names
 from reportgen.draft.blocks.draw_inputs import list_cautions
 from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.figures.author_charts import draw_author_figure
-from reportgen.figures.curve_figure import draw_curve, draw_panels
-from reportgen.figures.curve_key_results import build_result_table
+from reportgen.figures.curves.figure import draw_curve, draw_panels
+from reportgen.figures.curves.key_results import build_result_table
+from reportgen.figures.curves.several_metrics import check_one_axis, draw_several_metrics, name_y_axis
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
@@ -139,11 +141,18 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure:
-    curve_set = inputs.answers.get_curves(planned.curves[0]).curve_set
+    curve_sets = tuple(inputs.answers.get_curves(request).curve_set for request in planned.curves)
     marked = mark_points(planned, settings, inputs)
     context = _make_context(planned, inputs)
-    spec = make_curve_spec(planned.block.id, settings, curve_set.metric, context, marked)
-    return draw_curve(curve_set, spec, context)
+    if len(curve_sets) == 1:
+        spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
+        return draw_curve(curve_sets[0], spec, context)
+    metrics = [one.metric for one in curve_sets]
+    ways = [context.resolve_direction(metric, settings.higher_is_better) for metric in metrics]
+    better = check_one_axis(metrics, ways, context)
+    spec = make_curve_spec(planned.block.id, settings, join_names(metrics), context, marked)
+    y_title = settings.y_title or name_y_axis(metrics)
+    return draw_several_metrics(curve_sets, replace(spec, y_title=y_title, higher_is_better=better), context)
 
 
 def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:

@@ -199,13 +199,16 @@ def link_topic(
     """Return the link fragment that shows series in a topic's figure, or an empty string without a figure.
 
     ``x`` is the range of steps to show, ``mark`` the step and series of the point to mark; both are ignored
-    for scores.
+    for scores. In a plot of several metrics the lines of the others stay.
     """
     if not topic.figure:
         return ""
     if isinstance(topic.request, ScoreRequest):
         return write_link_state(topic.figure, series)
-    return write_link_state(topic.figure, series, x if x and x[0] < x[1] else None, mark)
+    shown = x if x and x[0] < x[1] else None
+    if topic.part:
+        return write_link_state(topic.figure, x=shown)
+    return write_link_state(topic.figure, series, shown, mark)
 
 
 class _Knowledge(Struct, frozen=True):

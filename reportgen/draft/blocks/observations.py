@@ -20,6 +20,7 @@ from reportgen.draft.blocks.draw_inputs import (
 )
 from reportgen.draft.blocks.plan import PlannedBlock, PlannedStatement, find_topic
 from reportgen.draft.blocks.results import MOST_COMPARED, place_score_errors
+from reportgen.figures.curves.several_metrics import name_line
 from reportgen.narrative.requests import make_requests
 from reportgen.narrative.topics import find_topics, list_block_sources
 from reportgen.settings.block_parts import Annotation, Rule
@@ -183,7 +184,7 @@ def plan_curve(
                 )
                 step = f"Name a claim of this page: {quote_names(known) or 'none has a name yet'}"
                 step = "Give each claim a name of its own" if named else step
-            elif find_topic(named[0], page, sources).request != topics[0].request:
+            elif find_topic(named[0], page, sources).request not in {topic.request for topic in topics}:
                 said = f'the claim "{name}" is about something else than this figure'
                 step = f'Give the claim of="{block.id}"'
             else:
@@ -199,11 +200,16 @@ def mark_points(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
 
     Raises ``ReportError`` if the data are invalid or a claim cannot be read.
     """
-    found = []
+    found, names = [], {name for topic in planned.topics for name in inputs.colours.names[topic.request]}
+
+    def name_series(series: str, metric: str) -> str:
+        """Return the line of a series, which is named after its metric, too, if there are several."""
+        return name_line(series, metric, alone=len(names) == 1) if len(planned.topics) > 1 else series
+
     for claim in planned.claims:
         from reportgen.claims.fact_words import format_fact_value  # noqa: PLC0415 - only for claims
 
-        (topic,) = planned.topics
+        topic = find_topic(claim, planned.page, inputs.sources)
         judgement = judge_statement(PlannedStatement(planned.page, claim, 0, topic), inputs)
         scale = inputs.get_subject(topic, claim.location).scale
         for fact in judgement.facts:
@@ -211,12 +217,20 @@ def mark_points(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
                 label = fact.name.replace("_", " ").removesuffix(" step")
                 if fact.quantity in _WITH_NUMBER:
                     label = f"{label} {format_fact_value(fact, scale)}".strip()
-                found.append(Annotation(x=fact.step, text=label, series=fact.series[0]))
+                line = name_series(fact.series[0], topic.request.metric)
+                found.append(Annotation(x=fact.step, text=label, series=line))
     if _OBSERVATIONS in settings.annotate:
         place = planned.block.location
         observed = find_observations(planned.topics, place, inputs.answers, inputs.sources)
         marked = [one for one in observed if one.mark is not None and one.label][:_MOST]
-        found += [Annotation(x=one.mark, text=one.label, series=one.mark_series) for one in marked]
+        found += [
+            Annotation(
+                x=one.mark,
+                text=one.label,
+                series=one.mark_series and name_series(one.mark_series, one.metric),
+            )
+            for one in marked
+        ]
     taken = {(note.x, note.series) for note in settings.annotations}
     notes: dict[tuple[float, str | None], Annotation] = {}
     for note in found:

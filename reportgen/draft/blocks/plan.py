@@ -123,7 +123,7 @@ def find_topic(binding: Binding, page: Page, sources: Mapping[str, Source]) -> T
     topics = find_topics(binding.of, page, sources, binding.location)
     if len(topics) == 1:
         return topics[0]
-    ids = [topic.figure for topic in topics]
+    ids = [topic.part or topic.figure for topic in topics]
     what = f'"{binding.of}"' if binding.of else "the page's only figure"
     said = f"{what} shows {len(topics)} things, and it is open which is meant"
     step = f"Write of= with one of {quote_names(ids)}"

@@ -72,6 +72,15 @@ class CurveResult(Struct, frozen=True):
     step_is_time: bool
 
 
+class _ReadCurves(Struct, frozen=True):
+    """The reduced runs by metric, the name and kind of the step, and the series that were chosen, if any."""
+
+    metrics: Mapping[str, ReducedMetric]
+    step_name: str
+    step_is_time: bool
+    series: tuple[str, ...] | None
+
+
 class ResultsStore:
     """A lazy store of results: a source is never read if none of its figures changed.
 
@@ -141,8 +150,8 @@ class ResultsStore:
         from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - only where something is computed
 
         rows = _select_curve_rows(request)
-        metrics, step_name, is_time = self._compute_once("rows", rows, lambda: self._read_curves(request))
-        reduced = metrics.get(request.metric)
+        read = self._compute_once("rows", rows, lambda: self._read_curves(request))
+        reduced = read.metrics.get(request.metric)
         if reduced is None or not any(run.values.size for run in reduced.runs):
             said = f'no row of source "{request.source}" has a value of "{request.metric}"'
             chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
@@ -150,7 +159,7 @@ class ResultsStore:
             step = "Look at filter, series and x of the block"
             raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
         names = {run.series for run in reduced.runs}
-        count = len(names if request.series is None else names.intersection(request.series))
+        count = len(names if read.series is None else names.intersection(read.series))
         if count > MOST_SERIES:  # refuse before computing, which could fill the memory
             said = f'"{request.source}" has {count:,} series; a figure or table shows {MOST_SERIES:,} at most'
             step = "Leave some out with filter: in source.yml, or join the runs of one series there"
@@ -160,13 +169,12 @@ class ResultsStore:
             band=request.band,
             level=request.level,
             smooth=request.smooth,
-            series=request.series,
+            series=read.series,
             peak=request.peak,
         )
-        return CurveResult(curve_set, step_name, is_time)
+        return CurveResult(curve_set, read.step_name, read.step_is_time)
 
-    def _read_curves(self, request: CurveRequest) -> tuple[Mapping[str, ReducedMetric], str, bool]:
-        """Read the reduced runs by metric, the name of the step and whether it is a time."""
+    def _read_curves(self, request: CurveRequest) -> _ReadCurves:
         from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database
         from reportgen.statistics.curves.reduce import reduce  # noqa: PLC0415
 
@@ -177,7 +185,8 @@ class ResultsStore:
                 self._root, source, metrics, x=request.x, series=request.series, where=where
             )
         reduced = reduce(table, max_points=request.max_points, smooth=request.smooth)
-        return reduced, table.step_name, table.step_is_time
+        series = None if request.series is None else table.order
+        return _ReadCurves(reduced, table.step_name, table.step_is_time, series)
 
     # ---- scores
 
@@ -314,8 +323,7 @@ class ResultsStore:
             from reportgen.read import read_outcomes  # noqa: PLC0415 - imports the database
 
             where, series = dict(request.where), request.series
-            table = read_outcomes(self._root, source, benchmark=request.benchmark, series=series, where=where)
-            return replace(table, order=series or table.order)
+            return read_outcomes(self._root, source, benchmark=request.benchmark, series=series, where=where)
 
         with relocate_errors(source.location, place), place_score_errors(place):
             return group(self._compute_once("outcomes", _select_score_rows(request), read))

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from reportgen.core.model import Curve, CurveSet
 from reportgen.core.words import format_number, join_names
 from reportgen.figures.axis import format_value
-from reportgen.figures.curve_figure import draw_plot_figure, name_band
-from reportgen.figures.curve_plotting import make_plot
+from reportgen.figures.curves.figure import draw_plot_figure, name_band
+from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption, make_step_context
 from reportgen.figures.scores.wording import (
     MOST_NAMES,
@@ -84,7 +84,7 @@ def draw_passk(
         | {"largest_k": {line.name: int(line.steps[-1]) for line in plot.lines}},
         band=name_band(curve_set),
     )
-    return draw_plot_figure(plot, curve_set, text, plot_context, spec.highlight)
+    return draw_plot_figure(plot, curve_set, text, plot_context)
 
 
 def _make_pass_spec(block_id: str, settings: PasskSettings, context: ScoreContext) -> PlotSpec:

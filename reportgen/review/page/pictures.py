@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.figures.axis import Axis, make_linear_axis, make_log_axis, make_time_axis, position
-from reportgen.figures.curve_plotting import compute_margins, fit_axis, place_end_labels
+from reportgen.figures.curves.plotting import compute_margins, fit_axis, place_end_labels
 from reportgen.figures.paths import PIXELS_WIDE, make_line_paths
 from reportgen.figures.picture import draw_body, format_position, set_into_page
 from reportgen.figures.plot import Look, Plot, SeriesLine

@@ -163,7 +163,8 @@
       const row = make("div", "rg-tooltip-row");
       row.classList.toggle("rg-spoken", one === this.spoken);
       row.classList.toggle("rg-missing", value === null);
-      row.append(make("span", `rg-swatch rg-slot-${one.slot}`), nameOf(one.name));
+      const line = one.line === undefined ? "" : ` rg-line-${one.line}`;
+      row.append(make("span", `rg-swatch rg-slot-${one.slot}${line}`), nameOf(one.name));
       if (value === null) row.append(make("span", "rg-value", "no value"));
       else {
         row.append(make("span", "rg-value", plot.said(value)));

@@ -53,14 +53,9 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
     curves = sort_curves(curve_set.curves, spec.order, lower_first=spec.higher_is_better is False)
-    names = tuple(curve.series for curve in curves)
-    requested = [*spec.highlight, *(note.series for note in spec.annotations if note.series)]
-    unknown = dict.fromkeys(name for name in requested if name not in names)
-    if unknown:
-        known = ", ".join(f'"{name}"' for name in names)
-        messages = (f'"{name}" is not a series of this figure' for name in unknown)
-        raise ReportError(*(make_diagnostic(context, message, f"It has {known}") for message in messages))
-    slots = pick_slots(names, context.slots, spec.highlight)
+    keys = {curve.series: curve.key.series if curve.key else curve.series for curve in curves}
+    _check_lines(keys, spec, context)
+    slots = _pick_line_slots(keys, spec, context)
     lines = []
     for curve in curves:
         few = len(curve.runs) <= _MOST_RUN_LINES if spec.runs is None else spec.runs
@@ -69,7 +64,8 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
             for run in (curve.runs if len(curve.runs) > 1 and few else ())
         ]
         band, name = (curve.values, curve.low, curve.high, curve.n), curve.series
-        lines.append(SeriesLine(name, slots[name], curve.steps, *band, tuple(runs), curve.raw))
+        dash = curve.key.dash if curve.key else None
+        lines.append(SeriesLine(name, slots[name], curve.steps, *band, tuple(runs), curve.raw, dash=dash))
     x, y = _make_x_axis(lines, spec, context), _make_y_axis(lines, spec, context)
     references, annotations = _make_marks(lines, spec, (x, y), context)
     ends = place_end_labels(lines, y, spec.height)
@@ -89,6 +85,25 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
         ends=ends,
     )
     return place_labels(plot)
+
+
+def _check_lines(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> None:
+    """Refuse highlighted and annotated series that a plot does not have; see ``_pick_line_slots``."""
+    unknown = dict.fromkeys(name for name in spec.highlight if name not in {*keys, *keys.values()})
+    noted = (note.series for note in spec.annotations if note.series)
+    unknown |= dict.fromkeys(name for name in noted if name not in keys)
+    if unknown:
+        known = ", ".join(f'"{name}"' for name in keys)
+        messages = (f'"{name}" is not a series of this figure' for name in unknown)
+        raise ReportError(*(make_diagnostic(context, message, f"It has {known}") for message in messages))
+
+
+def _pick_line_slots(keys: Mapping[str, str], spec: PlotSpec, context: DrawContext) -> dict[str, int | None]:
+    """Return the slot of each line; ``keys`` are the lines and what gives each its colour."""
+    highlighted = {line: {line, key}.intersection(spec.highlight) for line, key in keys.items()}
+    coloured = tuple(dict.fromkeys(key for line, key in keys.items() if highlighted[line]))
+    slots = pick_slots(tuple(dict.fromkeys(keys.values())), context.slots, coloured)
+    return {line: slots[key] if highlighted[line] or not coloured else None for line, key in keys.items()}
 
 
 def align_margins(plots: Iterable[Plot]) -> tuple[Plot, ...]:

@@ -13,7 +13,7 @@ from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.model import BenchmarkResult, Cell, Overview, ResultTable
 from reportgen.core.words import choose_decimals, format_estimate, format_number, join_names, lower_axis_title
 from reportgen.figures.axis import DAY, format_value
-from reportgen.figures.curve_plotting import get_unsmoothed, make_plot
+from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
 from reportgen.figures.number_format import choose_step_format, format_d3, format_time
 from reportgen.figures.paths import positions, thin, write_line_path
 from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark

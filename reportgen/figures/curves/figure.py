@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reportgen.core.model import Figure, Panels, Table
 from reportgen.core.words import format_count, join_names, lower_axis_title
 from reportgen.figures.axis import format_value, make_reader
-from reportgen.figures.curve_key_results import (
+from reportgen.figures.curves.key_results import (
     describe_given_n,
     describe_pick,
     find_best,
@@ -25,13 +25,12 @@ from reportgen.figures.curve_key_results import (
     read_out,
     read_out_estimate,
 )
-from reportgen.figures.curve_plotting import align_margins, get_unsmoothed, make_plot
+from reportgen.figures.curves.plotting import align_margins, get_unsmoothed, make_plot
 from reportgen.figures.labels import describe_unplaced
 from reportgen.figures.live import build_payload, build_spec, name_view, write_compact_json, write_curves_csv
 from reportgen.figures.paths import make_line_paths
 from reportgen.figures.picture import draw_file, draw_picture
 from reportgen.figures.plot import FigureText, describe_source, get_shape, join_caption
-from reportgen.figures.style import pick_slots
 from reportgen.figures.text import isolate_names
 
 if TYPE_CHECKING:
@@ -63,6 +62,7 @@ _GIVEN_BANDS = {
         "from the smallest to the largest of the values that a point stands for, as given by the input"
     ),
 }
+ONE_RUN_EACH = "With one run per series, nothing can be said about how much runs vary."
 _MOST_NAMES = 6
 _MOST_TABLE_ROWS = 40
 
@@ -157,6 +157,11 @@ class _CurveWords(Struct, frozen=True):
         }
 
 
+def collect_numbers(curve_set: CurveSet, spec: PlotSpec) -> dict[str, Any]:
+    """Return the entry of a figure in ``report.json``."""
+    return _CurveWords(curve_set, spec).collect_numbers()
+
+
 def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
     """Summarize the final values, whether a test finds a leader, and the best value with its uncertainty."""
     curves = list_known_curves(curve_set)
@@ -168,7 +173,7 @@ def write_summary(curve_set: CurveSet, plot: Plot, spec: PlotSpec) -> str:
     sentences = [words.describe_endings(centre, plot)] if len(curves) > 1 else []
     sentences.append(words.describe_best(centre, plot))
     if plot.band == "none" and single:
-        sentences.append("With one run per series, nothing can be said about how much runs vary.")
+        sentences.append(ONE_RUN_EACH)
     return " ".join(sentences)
 
 
@@ -310,23 +315,22 @@ def _draw_figure(plot: Plot, curve_set: CurveSet, spec: PlotSpec, context: DrawC
         caption=" ".join(filter(None, (write_caption(curve_set, spec, context), describe_unplaced(plot)))),
         summary=write_summary(curve_set, plot, spec),
         source=describe_source(context),
-        numbers=_CurveWords(curve_set, spec).collect_numbers(),
+        numbers=collect_numbers(curve_set, spec),
         band=name_band(curve_set),
     )
-    return draw_plot_figure(plot, curve_set, text, context, spec.highlight)
+    return draw_plot_figure(plot, curve_set, text, context)
 
 
-def draw_plot_figure(
-    plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext, highlight: tuple[str, ...] = ()
-) -> Figure:
+def draw_plot_figure(plot: Plot, curve_set: CurveSet, text: FigureText, context: DrawContext) -> Figure:
     """Draw a plot's figure: pictures, specification, live view, table and CSV, all of the same numbers.
 
-    ``curve_set`` holds the curves of the plot, ``highlight`` the series that keep their colour.
+    ``curve_set`` holds the curves of the plot.
     """
     how, names = text.subtitle, tuple(line.name for line in plot.lines)
     paths, csv = make_line_paths(plot), write_curves_csv(curve_set)
     chart_spec = context.get_chart_spec(get_shape(plot))
-    spec = build_spec(plot, curve_set, csv, chart_spec, title=text.title, subtitle=how)
+    rows = csv if curve_set.curves[0].key is None else write_curves_csv(curve_set, by_line=True)
+    spec = build_spec(plot, curve_set, rows, chart_spec, title=text.title, subtitle=how)
     columns = build_payload(plot, band_name=text.band) | {"view": name_view(chart_spec)}
     has = (" rg-has-ends" if plot.ends else "") + (" rg-has-symbols" if plot.symbols else "")
     return Figure(
@@ -344,7 +348,8 @@ def draw_plot_figure(
         view=chart_spec,
         payload=write_compact_json(columns),
         numbers=text.numbers,
-        legend=tuple(pick_slots(names, context.slots, highlight).items()),
+        legend=tuple((line.name, line.slot) for line in plot.lines),
+        dashes=tuple(line.dash for line in plot.lines if line.dash is not None),
         plot_class=f"rg-left-{plot.margins.left} rg-right-{plot.margins.right}{has}",
     )
 

@@ -1,0 +1,1 @@
+"""Curves as figures, tables and key results."""

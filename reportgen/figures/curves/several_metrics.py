@@ -1,0 +1,163 @@
+"""Several metrics in one plot: a line for each series and metric, colour by series, dash by metric."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from reportgen.core.errors import ReportError
+from reportgen.core.model import CurveSet, LineKey
+from reportgen.core.words import join_names
+from reportgen.figures.curves.figure import (
+    ONE_RUN_EACH,
+    collect_numbers,
+    draw_plot_figure,
+    name_band,
+    write_caption,
+    write_subtitle,
+    write_summary,
+)
+from reportgen.figures.curves.key_results import get_lead
+from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.labels import describe_unplaced
+from reportgen.figures.plot import FigureText, describe_source, make_diagnostic
+from reportgen.figures.style import DASH_WORDS, DASHES, SHAPE_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.core.model import Figure
+    from reportgen.figures.plot import DrawContext, Plot, PlotSpec
+
+
+_PARTS = re.compile(r"[/_.\s-]+")
+_UNIT = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
+_WAYS = {True: "higher", False: "lower"}
+_LONGEST_TITLE = 40
+
+
+def name_line(series: str, metric: str, *, alone: bool) -> str:
+    """Return the name of a line; a series that is alone in its plot is not repeated on every line."""
+    return metric if alone else f"{series} · {metric}"
+
+
+def merge_curve_sets(curve_sets: Sequence[CurveSet]) -> CurveSet:
+    """Put the curves of several metrics into one set, each with the series and metric that it stands for.
+
+    Tests between its curves would compare different things, so it has no leader.
+    """
+    names = list_series(curve_sets)
+    alone = len(names) == 1
+    curves = [
+        replace(
+            curve,
+            series=name_line(curve.series, one.metric, alone=alone),
+            key=LineKey(curve.series, one.metric, number),
+        )
+        for name in names
+        for number, one in enumerate(curve_sets)
+        for curve in one.curves
+        if curve.series == name
+    ]
+    first = curve_sets[0]
+    return CurveSet(
+        metric=join_names([one.metric for one in curve_sets]),
+        curves=tuple(curves),
+        band=first.band,
+        level=first.level,
+        smooth=first.smooth,
+        exact=all(one.exact for one in curve_sets),
+        replaced=sum(one.replaced for one in curve_sets),
+        dropped=sum(one.dropped for one in curve_sets),
+        bins=next((one.bins for one in curve_sets if one.bins), None),
+        given_interval=next((one.given_interval for one in curve_sets if one.given_interval), None),
+        empty=sum(one.empty for one in curve_sets),
+        given_ignored=any(one.given_ignored for one in curve_sets),
+        without_values=tuple(
+            (name_line(series, one.metric, alone=alone), run)
+            for one in curve_sets
+            for series, run in one.without_values
+        ),
+    )
+
+
+def list_series(curve_sets: Sequence[CurveSet]) -> tuple[str, ...]:
+    """Return the series of several metrics, in order of first appearance."""
+    return tuple(dict.fromkeys(curve.series for one in curve_sets for curve in one.curves))
+
+
+def check_one_axis(
+    metrics: Sequence[str], directions: Sequence[bool | None], context: DrawContext
+) -> bool | None:
+    """Return the direction that the metrics share; raise a ``ReportError`` unless they fit on one y axis."""
+    if len(metrics) > len(DASHES):
+        said = f"one plot shows {len(DASHES)} metrics at most, and these are {len(metrics)}"
+        raise ReportError(make_diagnostic(context, said, "Write a panels block, or name fewer"))
+    step = "Draw them side by side in a panels block: where lines on two y axes cross means nothing"
+    units = {metric: match[1] if (match := _UNIT.search(metric)) else "" for metric in metrics}
+    if len(Counter(units.values())) > 1:
+        said = ", ".join(f'"{name}" in {unit or "no unit"}' for name, unit in units.items())
+        raise ReportError(make_diagnostic(context, f"metrics of different units on one y axis: {said}", step))
+    ways = {way: name for name, way in zip(metrics, directions, strict=True) if way is not None}
+    if len(ways) > 1:
+        said = " and ".join(f'of "{name}" {_WAYS[way]} is better' for way, name in ways.items())
+        raise ReportError(make_diagnostic(context, f"metrics that do not fit on one y axis: {said}", step))
+    return next(iter(ways)) if ways and None not in directions else None
+
+
+def name_y_axis(metrics: Sequence[str]) -> str:
+    """Return a title for the y axis of several metrics: what their names share at the end, or their names."""
+    if len(metrics) == 1:
+        return metrics[0]
+    parts = [[part for part in _PARTS.split(metric) if part] for metric in metrics]
+    shared: list[str] = []
+    for ends in zip(*(reversed(one) for one in parts), strict=False):
+        if len(set(ends)) > 1:
+            break
+        shared.insert(0, ends[0])
+    named = " ".join(shared) or ", ".join(metrics)
+    return named if len(named) <= _LONGEST_TITLE else "value"
+
+
+def draw_several_metrics(curve_sets: Sequence[CurveSet], spec: PlotSpec, context: DrawContext) -> Figure:
+    """Draw several metrics against the step in one plot; ``spec`` is about all of them together."""
+    merged = merge_curve_sets(curve_sets)
+    plot = make_plot(merged, spec, context)
+    specs = [replace(spec, metric=one.metric) for one in curve_sets]
+    leads = {one.metric: get_lead(one, lowest=spec.higher_is_better is False) for one in curve_sets}
+    leaders = {metric: lead.series if lead.tested else None for metric, lead in leads.items()}
+    keys = [(curve.series, curve.key) for curve in merged.curves if curve.key]
+    lines = [{"name": name, "series": key.series, "metric": key.metric} for name, key in keys]
+    text = FigureText(
+        id=spec.id,
+        kind=spec.kind,
+        title=spec.title,
+        subtitle=write_subtitle(merged, replace(spec, metric=_describe_lines(curve_sets, plot))),
+        caption=" ".join(filter(None, (write_caption(merged, spec, context), describe_unplaced(plot)))),
+        summary=_write_summaries(curve_sets, specs, plot),
+        source=describe_source(context),
+        numbers=collect_numbers(merged, spec) | {"lines": lines, "leaders": leaders},
+        band=name_band(merged),
+    )
+    return draw_plot_figure(plot, merged, text, context)
+
+
+def _describe_lines(curve_sets: Sequence[CurveSet], plot: Plot) -> str:
+    """Say what colour, dash and symbol stand for."""
+    looks = zip(DASH_WORDS, SHAPE_WORDS, curve_sets, strict=False)
+    words = [f"{dash}{f' with {shape}' if plot.symbols else ''}: {one.metric}" for dash, shape, one in looks]
+    return ", ".join(["colour: series", *words] if len(list_series(curve_sets)) > 1 else words)
+
+
+def _write_summaries(curve_sets: Sequence[CurveSet], specs: Sequence[PlotSpec], plot: Plot) -> str:
+    """Summarize each metric by itself, since values of different metrics are not ranked."""
+    texts = [write_summary(one, plot, spec) for one, spec in zip(curve_sets, specs, strict=True)]
+    last = ONE_RUN_EACH if all(text.endswith(ONE_RUN_EACH) for text in texts) else ""
+    said = (
+        f"{one.metric}: {text.removesuffix(last).rstrip()}"
+        for one, text in zip(curve_sets, texts, strict=True)
+    )
+    return " ".join(filter(None, (*said, last)))

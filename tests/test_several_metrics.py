@@ -1,0 +1,135 @@
+"""Several metrics in one plot, and names by patterns: the numbers are those of the raw file."""
+
+from __future__ import annotations
+
+import csv
+import json
+import statistics
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from made_projects import write_report
+from test_report import drafted, figure, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CASE = Path(__file__).parent / "cases" / "several-metrics"
+RUNS = "method,step,train/loss,eval/loss,eval/acc,wind (m/s)\n" + "".join(
+    f"{method},{step},{2 - step / 10},{2.5 - step / 10},{step / 10},{step}\n"
+    for method in ("base", "base-old", "ours")
+    for step in range(5)
+)
+
+
+def list_rows(name: str) -> Iterator[tuple[tuple[str, str, float], float]]:
+    """The numbers of a figure of the case, by series, metric and step."""
+    text = (CASE / "expected/figures/index" / f"{name}.csv").read_text("utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        yield (row["series"], row["metric"], float(row["step"])), float(row["value"])
+
+
+def read_means() -> dict[tuple[str, str, float], float]:
+    """The mean over seeds at each step, from the raw file."""
+    values = defaultdict(list)
+    for row in csv.DictReader((CASE / "data/runs.csv").read_text("utf-8").splitlines()):
+        for metric in list(row)[3:]:
+            values[row["method"], metric, float(row["step"])].append(float(row[metric]))
+    return {key: statistics.fmean(numbers) for key, numbers in values.items()}
+
+
+def test_each_line_is_the_mean_of_its_metric() -> None:
+    """Each line holds the mean over seeds of its own series and metric, of those that were chosen."""
+    means = read_means()
+    for name, series, metrics in (
+        ("losses", {"base", "ours"}, {"train/loss", "eval/loss"}),
+        ("rewards", {"ours"}, {"rewards/format/mean", "rewards/math/mean"}),
+        ("parts-1", {"base", "ours"}, {"rewards/math/mean"}),
+    ):
+        drawn = dict(list_rows(name))
+        assert drawn.keys() == {key for key in means if key[0] in series and key[1] in metrics}
+        assert all(abs(value - means[key]) < 1e-9 for key, value in drawn.items())
+
+
+def test_the_report_names_lines_by_series_and_metric() -> None:
+    """``report.json`` says of each line which series and metric it is, and ranks each metric by itself."""
+    report = json.loads((CASE / "expected/report.json").read_text("utf-8"))
+    (losses,) = [one for page in report["pages"] for one in page["figures"] if one["id"] == "losses"]
+    numbers = losses["numbers"]
+    assert [(one["series"], one["metric"]) for one in numbers["lines"]] == [
+        *(("base", "train/loss"), ("base", "eval/loss"), ("ours", "train/loss"), ("ours", "eval/loss"))
+    ]
+    assert numbers["leader"] is None
+    assert numbers["leaders"] == {"train/loss": "ours", "eval/loss": "ours"}
+
+
+def draft_figure(tmp_path: Path, block: str) -> tuple[tuple[str, ...], tuple[int | None, ...], str]:
+    """Names and slots of the lines of a curve block, and its subtitle."""
+    page = f"# Small\n\n```curve\nid: one\nsource: runs\n{block}\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": RUNS})
+    one = figure(drafted(root).shown["index.md", "one"])
+    return tuple(name for name, _ in one.legend), tuple(slot for _, slot in one.legend), one.subtitle
+
+
+def test_colour_stands_for_the_series_and_dash_for_the_metric(tmp_path: Path) -> None:
+    """Lines of one series share its colour, and the subtitle says what each dash means."""
+    names, slots, subtitle = draft_figure(tmp_path, "metric: [train/loss, eval/loss]\nseries: [base, ours]")
+    assert names == ("base · train/loss", "base · eval/loss", "ours · train/loss", "ours · eval/loss")
+    assert slots == (0, 0, 1, 1)
+    assert subtitle.startswith(
+        "colour: series, solid with circles: train/loss, dashed with squares: eval/loss"
+    )
+
+
+def test_a_single_series_is_not_repeated_on_every_line(tmp_path: Path) -> None:
+    """Where a series is alone, its lines are named after their metrics."""
+    names, _, _ = draft_figure(tmp_path, 'metric: "*/loss"\nseries: [ours]')
+    assert names == ("train/loss", "eval/loss")
+
+
+def test_highlight_names_a_series_or_a_line(tmp_path: Path) -> None:
+    """A highlighted series keeps its colour on all its lines, a highlighted line alone."""
+    block = "metric: [train/loss, eval/loss]\nseries: [base, ours]\nhighlight: "
+    assert draft_figure(tmp_path, block + "[ours]")[1] == (None, None, 1, 1)
+    assert draft_figure(tmp_path, block + "[ours · eval/loss]")[1] == (None, None, None, 1)
+
+
+def test_what_does_not_fit_or_matches_nothing_is_refused(tmp_path: Path) -> None:
+    """Each mistake is an error at its block, with what there is and the next step."""
+    blocks = [
+        (
+            "metric: [train/loss, eval/los]",
+            '"eval/los" is not a metric of source "runs". Did you mean "eval/loss"?',
+        ),
+        ('metric: "reward/*"', '"reward/*" matches no metric of source "runs". It has "train/loss"'),
+        ('metric: ["*/loss", "!test*"]', '"!test*" leaves out no metric of source "runs"'),
+        (
+            "metric: eval/loss\nseries: [bse*]",
+            '"bse*" matches no series of source "runs". Did you mean "base"?',
+        ),
+        ('metric: eval/loss\nseries: ["!*"]', '!* together leave out all series of source "runs"'),
+        ("metric: [eval/loss, eval/acc]", "metrics that do not fit on one y axis: of"),
+        ("metric: [eval/acc, wind (m/s)]", "metrics of different units on one y axis:"),
+        ('metric: ["*/loss"]\nhighlight: [mine]', '"mine" is not a series of this figure'),
+    ]
+    page = "".join(
+        f"```curve\nid: b{i}\nsource: runs\n{block}\n```\n\n" for i, (block, _) in enumerate(blocks)
+    )
+    root = write_report(tmp_path, {"content/index.md": f"# Small\n\n{page}", "data/runs.csv": RUNS})
+    found = problems(root)
+    assert len(found) == len(blocks), "\n".join(found)
+    for said, (_, expected) in zip(found, blocks, strict=True):
+        assert expected in said
+        assert said.startswith("content/index.md:")
+
+
+def test_a_statement_names_the_metric_that_it_is_about(tmp_path: Path) -> None:
+    """A figure of two metrics is open to both readings, and its parts are not."""
+    page = "# Small\n\n```curve\nid: one\nsource: runs\nmetric: [train/loss, eval/loss]\n```\n\n"
+    files = {"content/index.md": page + '[1.6]{value="final(ours)"}\n', "data/runs.csv": RUNS}
+    (said,) = problems(write_report(tmp_path, files))
+    assert 'Write of= with one of "one-1", "one-2"' in said
+    files["content/index.md"] = page + '[2.1]{value="final(ours)" of="one-2"}\n'
+    report = drafted(write_report(tmp_path, files))
+    assert [one.as_expected for one in report.statements["index.md"]] == [True]
