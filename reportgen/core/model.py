@@ -17,7 +17,7 @@ from reportgen.core.cache import CachedText  # noqa: TC001 - the schema of cache
 from reportgen.core.statements import Observation  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     import narwhals as nw
@@ -51,6 +51,8 @@ class Measurements(Struct, frozen=True):
     given_interval: str | None  # "low and high", "minimum and maximum", "stderr", "std and n"
     # Series in order of first appearance in a sample: late series of a large file may be missing.
     order: tuple[str, ...]
+    colours: Mapping[str, str] = field(default_factory=dict)  # setting of each series that gives its colour
+    notes: tuple[str, ...] = ()  # sentences about rows that were selected and grouped
     # Enter this context to read the frame: it turns errors in files into a ``ReportError`` with their lines.
     reading: Callable[[], AbstractContextManager[None]] = field(default=nullcontext)
     # Call it if a run and step has several rows: raises a ``ReportError`` unless it is known which to use.
@@ -111,10 +113,14 @@ class ReducedMetric(Struct, frozen=True):
 
 
 class LineKey(Struct, frozen=True):
-    """What a line stands for in a plot of several metrics: its ``dash`` is the index of the metric."""
+    """What a line stands for if it is named after more than its series.
+
+    ``dash`` is the index of its metric or, if there is one metric, of the line among those of its colour.
+    """
 
     series: str
     metric: str
+    colour: str
     dash: int
 
 
@@ -306,6 +312,8 @@ class CurveRequest(Struct, frozen=True):
     level: float
     peak: str = "none"  # kind of interval of a peak
     formula: str = ""  # of a derived metric, as written; empty for a metric of the source
+    by: tuple[str, ...] = ()  # settings or columns whose values are the series
+    colour: str | None = None  # the setting or column that colours lines
 
 
 class ScoreRequest(Struct, frozen=True):

@@ -50,6 +50,8 @@ class FileLayout(Struct, frozen=True):
     # The column of indices into the values of ``given``; empty if one value applies to all rows.
     code: str = ""
     label: str = ""  # name of its rows if no column has one
+    # The run of each value of ``given``, as an index into ``Layout.settings``; empty without runs.
+    owners: tuple[int, ...] = ()
 
     def get_content(self, root: Path) -> Content:
         """Return the file's content; ``root`` is the project folder."""

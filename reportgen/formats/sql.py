@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
@@ -111,16 +112,54 @@ def is_one_of(expression: str, words: Iterable[str]) -> str:
 
 
 def is_equal(expression: str, kind: str, cell: CellValue | tuple[CellValue, ...]) -> str:
-    """Return SQL for whether a cell equals a value or one of several: numbers by value, words exactly."""
-    words, tests = as_text(expression, kind), []
+    """Return SQL for whether a cell passes a condition or one of several: numbers by value, words exactly.
+
+    A text may also be a pattern such as ``qwen*``, a comparison such as ``<= 1e-5`` or ``> 0 and < 1``, or
+    either behind ``!``. Comparisons and exclusions have to hold in addition to all others.
+    """
+    some: list[str] = []
+    every: list[str] = []
     for item in cell if isinstance(cell, tuple) else (cell,):
-        if isinstance(item, bool):
-            tests.append(f"lower({words}) = {quote(str(item).lower())}")
-        elif isinstance(item, str):
-            tests.append(f"{words} = {quote(item)}")
+        compared = parse_comparisons(item) if isinstance(item, str) else ()
+        if compared:
+            number = f"TRY_CAST({expression} AS DOUBLE)"
+            every += (f"{number} {mark} CAST({quote(repr(value))} AS DOUBLE)" for mark, value in compared)
+        elif isinstance(item, str) and item.startswith("!"):
+            named = _is_one(expression, kind, item[1:].lstrip("=").strip())
+            every.append(f"({_is_one(expression, kind, item)} OR coalesce(NOT {named}, TRUE))")
         else:
-            tests.append(f"TRY_CAST({expression} AS DOUBLE) = CAST({quote(repr(item))} AS DOUBLE)")
-    return f"({' OR '.join(tests)})" if tests else "FALSE"
+            some.append(_is_one(expression, kind, item))
+    tests = [*every, *([f"({' OR '.join(some)})"] if some else [])]
+    return f"({' AND '.join(tests)})" if tests else "FALSE"
+
+
+_COMPARISON: Final = re.compile(r"(<=|>=|==?|<|>|≤|≥)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(%?)")
+_MARKS: Final = {"≤": "<=", "≥": ">=", "==": "="}
+
+
+def parse_comparisons(text: str) -> tuple[tuple[str, float], ...]:
+    """Return the comparisons in a text such as ``> 0 and <= 1e-5``; empty if it is something else."""
+    found = [_COMPARISON.fullmatch(part.strip()) for part in re.split(r"\band\b", text)]
+    if not all(found):
+        return ()
+    marks = [(one[1], float(one[2]) / (100 if one[3] else 1)) for one in found if one]
+    return tuple((_MARKS.get(mark, mark), value) for mark, value in marks)
+
+
+def _is_one(expression: str, kind: str, item: CellValue) -> str:
+    """Return SQL for whether a cell is a value or matches a pattern."""
+    words = as_text(expression, kind)
+    if isinstance(item, bool):
+        return f"lower({words}) = {quote(str(item).lower())}"
+    if not isinstance(item, str):
+        return f"TRY_CAST({expression} AS DOUBLE) = CAST({quote(repr(item))} AS DOUBLE)"
+    tests = [f"{words} = {quote(item)}"]
+    if "*" in item or "?" in item:
+        tests.append(f"{words} GLOB {quote(item.replace('[', '[[]'))}")
+    with suppress(ValueError):
+        # A loader of YAML may read 1e-5 as a text, and a logger write it as 1e-05.
+        tests.append(f"TRY_CAST({expression} AS DOUBLE) = CAST({quote(repr(float(item)))} AS DOUBLE)")
+    return f"({' OR '.join(tests)})"
 
 
 def get_kind(kind: str) -> Kind | None:

@@ -148,6 +148,8 @@ def _make_curve_request(source: str, metric: str, settings: DataSettings, formul
         level=settings.level,
         peak=(table or line).peak.value,
         formula=formula,
+        by=(settings.by,) if isinstance(settings.by, str) else settings.by or (),
+        colour=settings.colour if isinstance(settings, CurveSettings) else None,
     )
 
 

@@ -9,16 +9,18 @@ import narwhals as nw
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Measurements
+from reportgen.core.words import join_names
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
 from reportgen.read.check_repeats import check_steps
-from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements
+from reportgen.read.groups import Groups
+from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements, select_rows
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
 from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -36,6 +38,8 @@ def read_measurements(
     x: str | None = None,
     series: tuple[str, ...] | None = None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
+    by: tuple[str, ...] = (),
+    colour: str | None = None,
 ) -> Measurements:
     """Return metrics of a source as a lazy table; nothing is read before it is collected.
 
@@ -44,7 +48,8 @@ def read_measurements(
     relative to ``project_root``. Only rows of the given ``series``, names and patterns such as
     ``base*`` and ``!base-old``, in this order, and with the values of
     ``where`` in their columns are read, after the source's own filter. ``x`` is a column, or another metric
-    of the same runs, used as the step.
+    of the same runs, used as the step. ``by`` are settings or columns whose values are the series instead,
+    and ``colour`` is one whose value each series has in ``measurements.colours``.
 
     An interval in the data is passed on unchanged: ``low`` and ``high``, or ``stderr`` (std / sqrt(n) if
     ``std`` and ``n`` are given) and ``n``.
@@ -52,7 +57,8 @@ def read_measurements(
     Raises:
         ReportError: the source does not have one of the metrics, columns or series.
     """
-    plan = plan_measurements(project_root, source, MeasurementQuery(metrics, x, series, where or {}))
+    query = MeasurementQuery(metrics, x, series, where or {}, by, colour)
+    plan = plan_measurements(project_root, source, query)
     if plan.repeat == "mean" and plan.given_interval:
         message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
         advice = "Say repeat: runs, or rename the columns of the intervals"
@@ -63,17 +69,30 @@ def read_measurements(
         return find_faults(project_root, plan.layout.files, plan.list_numbers(), times)
 
     reading = partial(explain_errors, project_root, source.location, list_faults)
+    groups = Groups()
     with reading():
+        if plan.groups.list_fields():
+            groups = plan.groups.find_groups(select_rows(project_root, plan), source)
         relation = get_engine().open_cursor().sql(build_statement(project_root, plan))
     return Measurements(
         frame=nw.from_native(relation).lazy(),
         step_name=plan.step_name,
         step_is_time=plan.step_is_time,
         given_interval=plan.given_interval,
-        order=plan.layout.series if plan.series is None else plan.series,
+        order=groups.order or (plan.layout.series if plan.series is None else plan.series),
+        colours=groups.colours,
+        notes=(*_describe_filter(query), *groups.notes),
         reading=reading,
         check_repeats=partial(check_steps, project_root, plan),
     )
+
+
+def _describe_filter(query: MeasurementQuery) -> Iterator[str]:
+    """Yield a sentence about the rows that a block selects, if it does."""
+    if query.where:
+        several = {name: cell if isinstance(cell, tuple) else (cell,) for name, cell in query.where.items()}
+        words = [f"{name} {' or '.join(map(str, cells))}" for name, cells in several.items()]
+        yield f"Only rows with {join_names(words)}."
 
 
 _PARTS: Final = ("series", "run", "seed", "step", "metric", "value")

@@ -22,7 +22,13 @@ from reportgen.formats.sql import get_engine
 from reportgen.read.check_repeats import check_answers, check_clusters
 from reportgen.read.plan import choose_series, report_missing, report_missing_series
 from reportgen.read.tables.check import NAMED, NUMBER, Check, explain_errors, explain_faults, find_wrong_cells
-from reportgen.read.tables.layout import get_layout, list_free_columns, resolve_column, resolve_filters
+from reportgen.read.tables.layout import (
+    add_settings,
+    get_layout,
+    list_free_columns,
+    resolve_column,
+    resolve_filters,
+)
 from reportgen.read.tables.rows import check_range, check_score, keep_series, select_files, select_names
 from reportgen.read.tables.survey import complete_layout
 
@@ -128,6 +134,7 @@ def _plan_query(
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     if not layout.exhaustive and not set(series or ()) <= set(layout.series):
         layout = complete_layout(root, source)
+    layout = add_settings(layout, where or ())
     problems = list(find_unknown_names(source, layout, benchmark, series, where))
     if problems:
         raise ReportError(*problems)
@@ -248,7 +255,8 @@ class TotalsTable:
         metrics are errors.
         """
         source, where = self._source, where or {}
-        problems = list(find_unknown_names(source, get_layout(source), benchmark, series, where))
+        layout = add_settings(get_layout(source), where)
+        problems = list(find_unknown_names(source, layout, benchmark, series, where))
         if problems:
             raise ReportError(*problems)
         read = self._read_rows({**source.settings.filter, **where})
@@ -277,7 +285,7 @@ class TotalsTable:
         self, filters: Mapping[str, CellValue | tuple[CellValue, ...]]
     ) -> dict[str, list[ReportedScore]]:
         """Return the totals of rows that pass filters, by benchmark, in the order of writing."""
-        layout, source = get_layout(self._source), self._source
+        layout, source = add_settings(get_layout(self._source), filters), self._source
         if (roles := layout.totals) is None:
             raise TypeError(f"the source {source.name!r} holds no totals")
         resolved_filters = resolve_filters(filters, tuple(layout.kinds))

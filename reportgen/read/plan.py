@@ -11,7 +11,14 @@ from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
-from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column
+from reportgen.read.groups import GroupColumns
+from reportgen.read.tables.layout import (
+    INTERVAL_PARTS,
+    add_settings,
+    get_layout,
+    list_setting_names,
+    resolve_column,
+)
 from reportgen.read.tables.rows import (
     group_files,
     keep_series,
@@ -58,6 +65,13 @@ class MeasurementQuery(Struct, frozen=True):
     x: str | None
     series: tuple[str, ...] | None
     where: Mapping[str, CellValue | tuple[CellValue, ...]]
+    by: tuple[str, ...] = ()
+    colour: str | None = None
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Return the settings or columns that it names."""
+        return (*self.where, *self.by, *([self.colour] if self.colour else []))
 
 
 class Plan(Struct, frozen=True):
@@ -73,6 +87,7 @@ class Plan(Struct, frozen=True):
     step_name: str = ""  # the name of x
     series: tuple[str, ...] | None = None  # these series only, or all if None
     repeat: str = ""  # meaning of several rows of one step, as in ``repeat:`` of a source
+    groups: GroupColumns = field(default_factory=GroupColumns)
 
     @property
     def own_step(self) -> str:
@@ -124,7 +139,7 @@ class Plan(Struct, frozen=True):
 
 def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Plan:
     """Find the columns that a query needs, or raise a ``ReportError`` with every unknown name."""
-    layout = get_layout(source)
+    layout = add_settings(get_layout(source), query.settings)
     problems = list(_check_names(source, layout, query))
     if not layout.exhaustive and (problems or any(map(is_pattern, query.series or ()))):
         layout = complete_layout(root, source)
@@ -146,6 +161,10 @@ def plan_measurements(root: Path, source: Source, query: MeasurementQuery) -> Pl
         filters=tuple((_find_column(name, layout) or name, cell) for name, cell in filters.items()),
         intervals={raw: _find_interval(raw, layout) for raws in metrics.values() for raw in raws},
         repeat=source.settings.repeat or layout.repeat,
+        groups=GroupColumns(
+            {name: _find_column(name, layout) or name for name in query.by},
+            {query.colour: _find_column(query.colour, layout) or query.colour} if query.colour else {},
+        ),
     )
 
 
@@ -181,7 +200,10 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
     """Yield a problem for each unknown name in a query."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]
-    missing += [("column", name, columns) for name in query.where if _find_column(name, layout) is None]
+    settings = list_setting_names(layout)
+    kind = "column or setting" if settings else "column"
+    known = tuple(dict.fromkeys((*settings, *columns)))
+    missing += [(kind, name, known) for name in query.settings if _find_column(name, layout) is None]
     step, step_metric = _find_step(layout, x)
     if x is not None and step is None and not step_metric:
         missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
@@ -227,8 +249,8 @@ def _find_interval(raw: str, layout: Layout) -> dict[str, str]:
     return found if set(found) - {"n"} else {}
 
 
-def build_statement(root: Path, plan: Plan) -> str:
-    """Build the SELECT of a plan, with the columns of ``Measurements.frame``."""
+def select_rows(root: Path, plan: Plan) -> str:
+    """Build the SELECT of the rows of a plan, with the settings that group them."""
     selects: list[str] = []
     for rows in group_files(root, plan.layout):
         found = [(name, raw) for name, raws in plan.metrics.items() for raw in raws if rows.has(raw)]
@@ -243,9 +265,17 @@ def build_statement(root: Path, plan: Plan) -> str:
             selects.append(_select_metrics(rows, plan, found))
     if not selects:
         nothing = {**_COLUMNS, **({_OWN: _NULL} if plan.by_own_step else {})}
+        nothing |= dict.fromkeys(plan.groups.list_fields(), f"CAST(NULL AS {sql.TEXT})")
         listed = list_cells(_order_fields({**nothing, **dict.fromkeys(plan.interval_columns, _NULL)}))
         selects = [f"SELECT {listed} WHERE FALSE"]
-    select = keep_series(" UNION ALL ".join(selects), plan.series)
+    return keep_series(" UNION ALL ".join(selects), plan.series)
+
+
+def build_statement(root: Path, plan: Plan) -> str:
+    """Build the SELECT of a plan, with the columns of ``Measurements.frame``."""
+    select = select_rows(root, plan)
+    if plan.groups.list_fields():
+        select = plan.groups.regroup(select)
     if plan.repeat == "mean":
         select = _reduce_to_mean(select)
     elif plan.repeat == "runs":
@@ -342,7 +372,7 @@ def _position_fields(rows: Rows, plan: Plan) -> dict[str, str]:
     if plan.by_own_step:
         is_time = plan.layout.kinds[plan.own_step] is Kind.TIME
         fields[_OWN] = rows.as_time(plan.own_step) if is_time else rows.as_number(plan.own_step)
-    return fields
+    return fields | plan.groups.select(rows)
 
 
 def _select_interval(rows: Rows, plan: Plan, interval: Mapping[str, str]) -> dict[str, str]:

@@ -23,10 +23,10 @@ Metrics: TypeAlias = Name | Annotated[tuple[Name | Derived, ...], Field(min_leng
 
 def list_formulas(metrics: Metrics | None) -> dict[str, str]:
     """Return metrics with their formulas, empty for those that the data have."""
-    if not metrics or isinstance(metrics, str):
-        return {metrics: ""} if metrics else {}
     if isinstance(metrics, dict):
         return metrics
+    if metrics is None or isinstance(metrics, str):
+        return {} if metrics is None else {metrics: ""}
     return {name: formula for item in metrics for name, formula in list_formulas(item).items()}
 
 
@@ -88,7 +88,12 @@ class DataSettings(BlockSettings):
     x: Name | None = Field(None, description="The column or metric used as x; the step if left out.")
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
-        default_factory=dict, description="Only rows whose column has this value, or one of these."
+        default_factory=dict,
+        description="Only rows whose column or setting has this value, or one of these; also "
+        "patterns such as qwen* and !qwen*, and comparisons such as <= 1e-5.",
+    )
+    by: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
+        None, description="Setting or column, or several, whose values are the series instead."
     )
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
     higher_is_better: bool | None = Field(
@@ -143,6 +148,9 @@ class CurveSettings(LineSettings):
         description="The metric, several as a list or by a pattern such as rewards/*, or NAME: FORMULA; the "
         "benchmark's if left out.",
     )
+    colour: Name | None = Field(
+        None, description="Setting or column whose values give lines their colours, instead of the series."
+    )
     y_title: Name | None = Field(None, description="Title of the y axis; the metric if left out.")
     y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
     y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
@@ -188,9 +196,9 @@ class PanelsSettings(LineSettings):
     @property
     def panels(self) -> tuple[PanelSettings, ...]:
         """Its panels; a name alone is a panel without further wishes."""
-        derived = isinstance(self.metrics, dict)
-        items = [{name: text} for name, text in self.metrics.items()] if derived else self.metrics
-        return tuple(p if isinstance(p, PanelSettings) else PanelSettings(metric=p) for p in items)
+        if isinstance(self.metrics, dict):
+            return tuple(PanelSettings(metric={name: text}) for name, text in self.metrics.items())
+        return tuple(p if isinstance(p, PanelSettings) else PanelSettings(metric=p) for p in self.metrics)
 
     def list_formulas(self) -> dict[str, str]:
         """See ``BlockSettings``."""
@@ -241,8 +249,8 @@ class TableSettings(DataSettings):
 
     def resolve_metrics(self, resolve: Callable[[Metrics], Metrics]) -> TableSettings:
         """See ``BlockSettings``."""
-        metrics = self.metrics or self.metric
-        return self.model_copy(update={"metrics": resolve(metrics)}) if metrics else self
+        chosen = resolve(self.metrics or self.metric or ())
+        return self.model_copy(update={"metrics": (chosen,) if isinstance(chosen, str) else chosen})
 
 
 class OverviewSettings(BlockSettings):
@@ -326,7 +334,9 @@ class OutcomeSettings(BlockSettings):
     )
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
-        default_factory=dict, description="Only rows whose column has this value, or one of these."
+        default_factory=dict,
+        description="Only rows whose column or setting has this value, or one of these; also "
+        "patterns such as qwen* and !qwen*, and comparisons such as <= 1e-5.",
     )
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
     higher_is_better: bool | None = Field(

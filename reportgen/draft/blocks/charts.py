@@ -19,7 +19,7 @@ from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.key_results import build_result_table
-from reportgen.figures.curves.several_metrics import check_one_axis, draw_several_metrics, name_y_axis
+from reportgen.figures.curves.several_metrics import check_one_axis, draw_keyed_lines, name_y_axis
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
@@ -141,18 +141,21 @@ def _convert_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInputs) -> Figure:
-    curve_sets = tuple(inputs.answers.get_curves(request).curve_set for request in planned.curves)
+    results = [inputs.answers.get_curves(request) for request in planned.curves]
+    curve_sets = tuple(result.curve_set for result in results)
     marked = mark_points(planned, settings, inputs)
     context = _make_context(planned, inputs)
-    if len(curve_sets) == 1:
+    if len(curve_sets) == 1 and not settings.colour:
         spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
         return draw_curve(curve_sets[0], spec, context)
     metrics = [one.metric for one in curve_sets]
+    colours = {series: colour for result in results for series, colour in result.colours.items()}
     ways = [context.resolve_direction(metric, settings.higher_is_better) for metric in metrics]
     better = check_one_axis(metrics, ways, context)
     spec = make_curve_spec(planned.block.id, settings, join_names(metrics), context, marked)
     y_title = settings.y_title or name_y_axis(metrics)
-    return draw_several_metrics(curve_sets, replace(spec, y_title=y_title, higher_is_better=better), context)
+    spec = replace(spec, y_title=y_title, higher_is_better=better)
+    return draw_keyed_lines(curve_sets, spec, context, colours, settings.colour or "series")
 
 
 def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:

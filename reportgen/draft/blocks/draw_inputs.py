@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class SeriesColours(Struct, frozen=True):
-    """Palette slot of every series, and the series of each request."""
+    """Palette slot of every series, and what has a colour in each request: its series, or a setting."""
 
     slots: Mapping[str, int]
     names: Mapping[Request, tuple[str, ...]]
@@ -70,7 +70,7 @@ def read_series_names(
         found: dict[Request, tuple[str, ...]] = {}
         for request in requests:
             with problems.collecting():
-                found[request] = answers.get_series(request)
+                found[request] = answers.get_colour_names(request)
         if len(found) == len(requests):
             cache.store(key, tuple(found.values()))
         names |= found
@@ -329,5 +329,5 @@ class DrawInputs(Struct, frozen=True, dict=True):
             source=opened.settings.title or source,
             approximate=opened.settings.approximate,
             get_chart_spec=self.get_chart_spec,
-            notes=list_notes(opened),
+            notes=(*result.notes, *list_notes(opened)),
         )

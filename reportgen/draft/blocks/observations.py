@@ -200,7 +200,8 @@ def mark_points(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
 
     Raises ``ReportError`` if the data are invalid or a claim cannot be read.
     """
-    found, names = [], {name for topic in planned.topics for name in inputs.colours.names[topic.request]}
+    found, answers = [], inputs.answers
+    names = {name for topic in planned.topics for name in answers.get_series(topic.request)}
 
     def name_series(series: str, metric: str) -> str:
         """Return the line of a series, which is named after its metric, too, if there are several."""

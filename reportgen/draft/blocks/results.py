@@ -6,7 +6,7 @@ from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reportgen.core.comparisons import ScoresError
@@ -70,6 +70,8 @@ class CurveResult(Struct, frozen=True):
     curve_set: CurveSet
     step_name: str
     step_is_time: bool
+    colours: Mapping[str, str] = field(default_factory=dict)  # what colours each series, if not itself
+    notes: tuple[str, ...] = ()  # sentences about rows that were selected and grouped
 
 
 class _ReadCurves(Struct, frozen=True):
@@ -79,6 +81,8 @@ class _ReadCurves(Struct, frozen=True):
     step_name: str
     step_is_time: bool
     series: tuple[str, ...] | None
+    colours: Mapping[str, str]
+    notes: tuple[str, ...]
 
 
 class ResultsStore:
@@ -126,6 +130,13 @@ class ResultsStore:
             return self.get_problem_scores(request).series
         return tuple(curve.series for curve in self.get_curves(request).curve_set.curves)
 
+    def get_colour_names(self, request: Request) -> tuple[str, ...]:
+        """Return what has a colour in the figure of a request: its series, or the values of a setting."""
+        if isinstance(request, CurveRequest) and request.colour:
+            colours, series = self.get_curves(request).colours, self.get_series(request)
+            return tuple(dict.fromkeys(colour for name, colour in colours.items() if name in series))
+        return self.get_series(request)
+
     # ---- curves
 
     def get_curves(self, request: CurveRequest) -> CurveResult:
@@ -156,7 +167,7 @@ class ResultsStore:
             said = f'no row of source "{request.source}" has a value of "{request.metric}"'
             chosen = [f"{column} is {' or '.join(map(str, allowed))}" for column, allowed in request.where]
             said += f" where {' and '.join(chosen)}" if chosen else ""
-            step = "Look at filter, series and x of the block"
+            step = self._list_filtered(request) or "Look at series and x of the block"
             raise ReportError(Diagnostic(self._locate(request), said, step, Stage.DATA))
         names = {run.series for run in reduced.runs}
         count = len(names if read.series is None else names.intersection(read.series))
@@ -172,7 +183,14 @@ class ResultsStore:
             series=read.series,
             peak=request.peak,
         )
-        return CurveResult(curve_set, read.step_name, read.step_is_time)
+        return CurveResult(curve_set, read.step_name, read.step_is_time, read.colours, read.notes)
+
+    def _list_filtered(self, request: CurveRequest) -> str:
+        """Return the values that the filtered columns and settings of a request have, in words."""
+        from reportgen.read import list_values  # noqa: PLC0415 - imports the database
+
+        found = list_values(self._root, self._sources[request.source], (name for name, _ in request.where))
+        return ". ".join(f"There {name} is {values}" for name, values in found.items())
 
     def _read_curves(self, request: CurveRequest) -> _ReadCurves:
         from reportgen.read import read_measurements  # noqa: PLC0415 - imports the database
@@ -182,11 +200,18 @@ class ResultsStore:
         where = dict(request.where)
         with relocate_errors(source.location, self._locate(request)):
             table = read_measurements(
-                self._root, source, metrics, x=request.x, series=request.series, where=where
+                self._root,
+                source,
+                metrics,
+                x=request.x,
+                series=request.series,
+                where=where,
+                by=request.by,
+                colour=request.colour,
             )
         reduced = reduce(table, max_points=request.max_points, smooth=request.smooth)
-        series = None if request.series is None else table.order
-        return _ReadCurves(reduced, table.step_name, table.step_is_time, series)
+        series = None if request.series is None or request.by else table.order
+        return _ReadCurves(reduced, table.step_name, table.step_is_time, series, table.colours, table.notes)
 
     # ---- scores
 

@@ -53,7 +53,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     if not any(np.isfinite(curve.values).any() for curve in curve_set.curves):
         raise ReportError(make_diagnostic(context, f'"{spec.metric}" has no value that could be drawn'))
     curves = sort_curves(curve_set.curves, spec.order, lower_first=spec.higher_is_better is False)
-    keys = {curve.series: curve.key.series if curve.key else curve.series for curve in curves}
+    keys = {curve.series: curve.key.colour if curve.key else curve.series for curve in curves}
     _check_lines(keys, spec, context)
     slots = _pick_line_slots(keys, spec, context)
     lines = []

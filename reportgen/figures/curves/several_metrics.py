@@ -1,4 +1,4 @@
-"""Several metrics in one plot: a line for each series and metric, colour by series, dash by metric."""
+"""Lines named after more than their series: colour by series or by a setting, dash by metric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reportgen.core.errors import ReportError
-from reportgen.core.model import CurveSet, LineKey
+from reportgen.core.model import CurveSet, Lead, LineKey
 from reportgen.core.words import join_names
 from reportgen.figures.curves.figure import (
     ONE_RUN_EACH,
@@ -27,7 +27,7 @@ from reportgen.figures.plot import FigureText, describe_source, make_diagnostic
 from reportgen.figures.style import DASH_WORDS, DASHES, SHAPE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reportgen.core.model import Figure
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
@@ -37,6 +37,7 @@ _PARTS = re.compile(r"[/_.\s-]+")
 _UNIT = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 _WAYS = {True: "higher", False: "lower"}
 _LONGEST_TITLE = 40
+_NO_LEAD = Lead(None, tested=False)
 
 
 def name_line(series: str, metric: str, *, alone: bool) -> str:
@@ -44,24 +45,25 @@ def name_line(series: str, metric: str, *, alone: bool) -> str:
     return metric if alone else f"{series} · {metric}"
 
 
-def merge_curve_sets(curve_sets: Sequence[CurveSet]) -> CurveSet:
-    """Put the curves of several metrics into one set, each with the series and metric that it stands for.
+def merge_curve_sets(curve_sets: Sequence[CurveSet], colours: Mapping[str, str]) -> CurveSet:
+    """Put the curves of several metrics into one set, each with what it stands for.
 
-    Tests between its curves would compare different things, so it has no leader.
+    ``colours`` has what gives each series its colour, if that is not the series itself. Tests between curves
+    of several metrics would compare different things, so these have no leader.
     """
-    names = list_series(curve_sets)
-    alone = len(names) == 1
-    curves = [
-        replace(
-            curve,
-            series=name_line(curve.series, one.metric, alone=alone),
-            key=LineKey(curve.series, one.metric, number),
-        )
-        for name in names
-        for number, one in enumerate(curve_sets)
-        for curve in one.curves
-        if curve.series == name
-    ]
+    names = sorted(list_series(curve_sets), key=[*colours, *list_series(curve_sets)].index)
+    alone, several = len(names) == 1, len(curve_sets) > 1
+    used: Counter[str] = Counter()
+    curves = []
+    for name in names:
+        colour = colours.get(name, name)
+        for number, one in enumerate(curve_sets):
+            for curve in (curve for curve in one.curves if curve.series == name):
+                line = name_line(name, one.metric, alone=alone) if several else name
+                line = line if colour in name else f"{line} · {colour}"
+                dash = number if several else used[colour] % len(DASHES)
+                curves.append(replace(curve, series=line, key=LineKey(name, one.metric, colour, dash)))
+        used[colour] += 1
     first = curve_sets[0]
     return CurveSet(
         metric=join_names([one.metric for one in curve_sets]),
@@ -80,7 +82,10 @@ def merge_curve_sets(curve_sets: Sequence[CurveSet]) -> CurveSet:
             (name_line(series, one.metric, alone=alone), run)
             for one in curve_sets
             for series, run in one.without_values
-        ),
+        )
+        if several
+        else first.without_values,
+        leads=(_NO_LEAD, _NO_LEAD) if several else first.leads,
     )
 
 
@@ -122,20 +127,32 @@ def name_y_axis(metrics: Sequence[str]) -> str:
     return named if len(named) <= _LONGEST_TITLE else "value"
 
 
-def draw_several_metrics(curve_sets: Sequence[CurveSet], spec: PlotSpec, context: DrawContext) -> Figure:
-    """Draw several metrics against the step in one plot; ``spec`` is about all of them together."""
-    merged = merge_curve_sets(curve_sets)
+def draw_keyed_lines(
+    curve_sets: Sequence[CurveSet],
+    spec: PlotSpec,
+    context: DrawContext,
+    colours: Mapping[str, str],
+    colour: str,
+) -> Figure:
+    """Draw several metrics against the step in one plot, or one whose lines a setting colours.
+
+    ``spec`` is about all metrics together; ``colours`` are as in ``merge_curve_sets``, by the setting
+    ``colour``.
+    """
+    merged = merge_curve_sets(curve_sets, colours)
     plot = make_plot(merged, spec, context)
     specs = [replace(spec, metric=one.metric) for one in curve_sets]
     leads = {one.metric: get_lead(one, lowest=spec.higher_is_better is False) for one in curve_sets}
     leaders = {metric: lead.series if lead.tested else None for metric, lead in leads.items()}
     keys = [(curve.series, curve.key) for curve in merged.curves if curve.key]
-    lines = [{"name": name, "series": key.series, "metric": key.metric} for name, key in keys]
+    lines = [
+        {"name": name, "series": key.series, "metric": key.metric, "colour": key.colour} for name, key in keys
+    ]
     text = FigureText(
         id=spec.id,
         kind=spec.kind,
         title=spec.title,
-        subtitle=write_subtitle(merged, replace(spec, metric=_describe_lines(curve_sets, plot))),
+        subtitle=write_subtitle(merged, replace(spec, metric=_describe_lines(curve_sets, plot, colour))),
         caption=" ".join(filter(None, (write_caption(merged, spec, context), describe_unplaced(plot)))),
         summary=_write_summaries(curve_sets, specs, plot),
         source=describe_source(context),
@@ -145,17 +162,23 @@ def draw_several_metrics(curve_sets: Sequence[CurveSet], spec: PlotSpec, context
     return draw_plot_figure(plot, merged, text, context)
 
 
-def _describe_lines(curve_sets: Sequence[CurveSet], plot: Plot) -> str:
+def _describe_lines(curve_sets: Sequence[CurveSet], plot: Plot, colour: str) -> str:
     """Say what colour, dash and symbol stand for."""
+    if len(curve_sets) == 1:
+        repeated = any(line.dash for line in plot.lines)
+        dashes = ", dash: series of one colour" if repeated else ""
+        return f"{curve_sets[0].metric}, colour: {colour}{dashes}"
     looks = zip(DASH_WORDS, SHAPE_WORDS, curve_sets, strict=False)
     words = [f"{dash}{f' with {shape}' if plot.symbols else ''}: {one.metric}" for dash, shape, one in looks]
-    return ", ".join(["colour: series", *words] if len(list_series(curve_sets)) > 1 else words)
+    return ", ".join([f"colour: {colour}", *words] if len(list_series(curve_sets)) > 1 else words)
 
 
 def _write_summaries(curve_sets: Sequence[CurveSet], specs: Sequence[PlotSpec], plot: Plot) -> str:
     """Summarize each metric by itself, since values of different metrics are not ranked."""
     texts = [write_summary(one, plot, spec) for one, spec in zip(curve_sets, specs, strict=True)]
     last = ONE_RUN_EACH if all(text.endswith(ONE_RUN_EACH) for text in texts) else ""
+    if len(texts) == 1:
+        return texts[0]
     said = (
         f"{one.metric}: {text.removesuffix(last).rstrip()}"
         for one, text in zip(curve_sets, texts, strict=True)

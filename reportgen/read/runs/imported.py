@@ -21,7 +21,7 @@ from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import suggest_names
 from reportgen.formats.registry import find_format, load_reader
 from reportgen.read.find import locate_file
-from reportgen.read.runs.labels import Candidate, get_value, list_value_names, shorten_paths
+from reportgen.read.runs.labels import Candidate, get_value, list_settings, list_value_names, shorten_paths
 from reportgen.read.runs.names import name_runs
 from reportgen.read.runs.stored import CODE, list_totals
 from reportgen.read.tables.layout import (
@@ -245,7 +245,7 @@ def survey_runs(runs: ImportedRuns) -> Survey:
     # Loggers repeat steps after a resume, harnesses answers after a retry; CSV logs are not as clear.
     repeat = "" if any(unit.unit.format == "metrics_csv" for unit in runs.units) else "last"
     layout = Layout(files, kinds, roles, False, {}, series, exhaustive=True, gapless=gapless, repeat=repeat)
-    return _survey_kind(layout, runs)
+    return _survey_kind(replace(layout, settings=tuple(map(list_settings, runs.candidates))), runs)
 
 
 def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> Iterator[FileLayout]:
@@ -280,7 +280,7 @@ def _list_files(runs: ImportedRuns, given: Mapping[str, tuple[Text, ...]]) -> It
             names, kinds, values = tuple(own), tuple(own.values()), tuple(columns.items())
             path, code = locate_file(unit.unit.path, runs.location.root), CODE if part.run is None else ""
             file = FileLayout(path.file, "parquet", "", names, kinds, copy=copy, given=values, code=code)
-            yield replace(file, label=path.file)
+            yield replace(file, label=path.file, owners=tuple(indices[run] for run in owners))
 
 
 def _survey_kind(layout: Layout, runs: ImportedRuns) -> Survey:

@@ -180,6 +180,14 @@ def list_value_names(candidates: Iterable[Candidate]) -> list[str]:
     return sorted(known, key=lambda name: len(values[name]) < 2)  # noqa: PLR2004 - all equal
 
 
+def list_settings(candidate: Candidate) -> dict[str, str]:
+    """Return everything that is known of how a run was made, by name, as texts."""
+    run = candidate.run
+    fields = {name: get_value(candidate, name) for name in _RUN_FIELDS}
+    known = {**run.protocol, **{name: _format_setting(value) for name, value in run.config.items()}}
+    return {name: text for name, text in {**fields, **known, **candidate.labels}.items() if text is not None}
+
+
 def _format_setting(value: Setting) -> str:
     """Return a setting as a text, whole numbers without a point."""
     if isinstance(value, bool):

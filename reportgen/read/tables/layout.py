@@ -110,6 +110,9 @@ class Layout(Struct, frozen=True):
     spread: Mapping[str, RunColumn] = field(default_factory=dict)  # empty unless runs are columns
     # Meaning of several rows of one step in the format, as ``repeat:`` of a source.
     repeat: str = ""
+    # The settings of each run of a logger or harness, by name; columns for those that a query names are made
+    # by ``add_settings``.
+    settings: tuple[Mapping[str, str], ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -162,6 +165,38 @@ _COUNTED: Final = frozenset(("tokens", "seconds", "cost"))
 _SAYS_LITTLE: Final = frozenset(("idx", "id"))
 # Columns of a frame of outcomes besides its free columns.
 _RESERVED: Final = frozenset((*_OUTCOME_NAMES, "series", "run", "seed", "row")) - {"cluster"}
+
+
+def add_settings(layout: Layout, names: Iterable[str]) -> Layout:
+    """Return a layout with a column for each of these names that is a setting of runs and no column yet.
+
+    A setting is named in full or, if that is clear, by what follows a dot: ``lr`` for ``optim.lr``.
+    """
+    for name in names:
+        if resolve_column(name, layout) is None and layout.settings:
+            values = tuple(_find_setting(run, name) for run in layout.settings)
+            if {*values} != {None}:
+                files = tuple(
+                    replace(file, given=(*file.given, (name, tuple(values[run] for run in file.owners))))
+                    for file in layout.files
+                )
+                layout = replace(layout, files=files, kinds={**layout.kinds, name: Kind.TEXT})
+    return layout
+
+
+def _find_setting(settings: Mapping[str, str], name: str) -> str | None:
+    if name in settings:
+        return settings[name]
+    keys = [key for key in settings if key.endswith(f".{name}")]
+    return settings[keys[0]] if len(keys) == 1 else None
+
+
+def list_setting_names(layout: Layout) -> tuple[str, ...]:
+    """Return the names of all settings, those that differ between runs first."""
+    values: dict[str, set[str | None]] = {name: set() for run in layout.settings for name in run}
+    for name, found in values.items():
+        found |= {run.get(name) for run in layout.settings}
+    return tuple(sorted(values, key=lambda name: len(values[name]) < 2))  # noqa: PLR2004 - all equal
 
 
 def get_mapped_columns(settings: SourceSettings) -> dict[str, str]:

@@ -1,0 +1,157 @@
+"""Runs grouped or coloured by their settings: labels of settings, in SQL, and the groups that there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
+
+from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.words import format_count, join_names
+from reportgen.formats import sql
+from reportgen.formats.sql import get_engine
+from reportgen.read.tables.layout import add_settings, get_layout, resolve_column
+from reportgen.read.tables.rows import select_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from reportgen.read.tables.rows import Rows
+    from reportgen.settings.inputs import Source
+
+
+# Texts that say nothing without the name of their setting.
+_BARE: Final = ("true", "false", "none", "null", "nan", "")
+_LARGEST_WHOLE: Final = "1e15"
+_MOST_VALUES: Final = 12
+_MOST_NAMES: Final = 6
+
+
+class Groups(Struct, frozen=True):
+    """Groups in the order of their settings, the colour of each series, and a sentence about pooled runs."""
+
+    order: tuple[str, ...] = ()
+    colours: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class GroupColumns(Struct, frozen=True):
+    """Columns that group and colour runs, by the names that the block gives them."""
+
+    by: Mapping[str, str] = field(default_factory=dict)
+    colour: Mapping[str, str] = field(default_factory=dict)  # of one item, or empty
+
+    def select(self, rows: Rows) -> dict[str, str]:
+        """Return the cells of the columns, as fields of a SELECT."""
+        return {part: rows.as_text(column) for part, (_, column) in self._list_parts().items()}
+
+    def list_fields(self) -> tuple[str, ...]:
+        """Return the names of the fields."""
+        return tuple(self._list_parts())
+
+    def _list_parts(self) -> dict[str, tuple[str, str]]:
+        by = {f"by{number}": pair for number, pair in enumerate(self.by.items())}
+        return by | dict(zip(["colour"], self.colour.items(), strict=False))
+
+    def _label(self, parts: Iterable[str]) -> str:
+        named = self._list_parts()
+        return " || ', ' || ".join(_label_setting(named[part][0], part) for part in parts) or "''"
+
+    def regroup(self, select: str) -> str:
+        """Return a SELECT with the settings as series, and with runs that stay apart."""
+        kept = f"SELECT * EXCLUDE ({', '.join(self.list_fields())})"
+        if not self.by:
+            return f"{kept} FROM ({select})"
+        label = self._label(part for part in self.list_fields() if part != "colour")
+        run = "CASE WHEN run = '' THEN series ELSE series || ' / ' || run END"
+        return f"{kept} REPLACE ({label} AS series, {run} AS run) FROM ({select})"
+
+    def find_groups(self, select: str, source: Source) -> Groups:
+        """Find the groups and colours of the rows of a SELECT.
+
+        Raises a ``ReportError`` if a setting changes within a run, or in a series that has one colour.
+        """
+        by = self._label(part for part in self.list_fields() if part != "colour")
+        colour = self._label(part for part in self.list_fields() if part == "colour")
+        rows = get_engine().fetch_rows(
+            f"SELECT series, run, list(DISTINCT {by}), list(DISTINCT {colour}) FROM ({select}) "  # noqa: S608 - quoted
+            'GROUP BY series, run ORDER BY min("row")'
+        )
+        colours: dict[str, str] = {}
+        members: dict[str, dict[str, None]] = {}
+        for series, run, labels, own in rows:
+            for names, found in ((self.by, labels), (self.colour, own)):
+                if len(found) > 1:
+                    raise ReportError(_explain_change(source, names, series, run, sorted(found)))
+            group = labels[0] if self.by else series
+            members.setdefault(group, {})[series] = None
+            if self.colour and colours.setdefault(group, own[0]) != own[0]:
+                (name,) = self.colour
+                message = f'"{group}" has runs with {join_names(sorted([colours[group], own[0]]))}'
+                step = f"It can have one colour: group its runs with by: {name}, too"
+                raise ReportError(Diagnostic(source.location, message, step, Stage.DATA))
+        ordered = sorted(members, key=_rank_label) if self.by else []
+        pooled = [
+            f"{group} has runs of {join_names(list(members[group]), most=_MOST_NAMES)}"
+            for group in ordered
+            if len(members[group]) > 1
+        ]
+        more = f": {'; '.join(pooled)}" if pooled else ""
+        note = (f"Grouped by {join_names(list(self.by))}{more}.",) if self.by else ()
+        by_colour = sorted(colours.items(), key=lambda pair: _rank_label(pair[1]))
+        return Groups(tuple(ordered), dict(by_colour), note)
+
+
+def _label_setting(name: str, cell: str) -> str:
+    """Return SQL for a setting in words: numbers and truth values follow its name."""
+    number = f"TRY_CAST({cell} AS DOUBLE)"
+    whole = f"{number} = trunc({number}) AND abs({number}) < {_LARGEST_WHOLE}"
+    written = (
+        f"CASE WHEN {whole} THEN CAST(CAST({number} AS BIGINT) AS {sql.TEXT}) "
+        f"WHEN {number} IS NOT NULL THEN CAST({number} AS {sql.TEXT}) ELSE {cell} END"
+    )
+    bare = f"{number} IS NOT NULL OR lower({cell}) IN ({sql.quote_all(_BARE)})"
+    named = f"{sql.quote(f'{name}=')} || {written}"
+    return f"CASE WHEN {cell} IS NULL THEN {sql.quote(f'no {name}')} WHEN {bare} THEN {named} ELSE {cell} END"
+
+
+def _rank_label(label: str) -> tuple[tuple[int, float, str], ...]:
+    """Return a sort key that orders numbers by value."""
+    ranks = []
+    for part in label.split(", "):
+        name, _, text = part.rpartition("=")
+        try:
+            ranks.append((0, float(text), name) if name else (1, 0.0, part))
+        except ValueError:
+            ranks.append((1, 0.0, part))
+    return tuple(ranks)
+
+
+def _explain_change(
+    source: Source, names: Iterable[str], series: str, run: str, found: Sequence[str]
+) -> Diagnostic:
+    whose = f"run {run} of {series}" if run else series
+    shown = f"{join_names(found[:3])}{' and others' if len(found) > 3 else ''}"  # noqa: PLR2004 - a few of them
+    message = f"{join_names(list(names))} changes within {whose}: {shown}"
+    step = "Name a setting, which is the same throughout a run"
+    return Diagnostic(source.location, message, step, Stage.DATA)
+
+
+def list_values(root: Path, source: Source, names: Iterable[str]) -> dict[str, str]:
+    """Return the values that columns or settings have, in words; those that are unknown are left out."""
+    names = tuple(names)
+    layout = add_settings(get_layout(source), names)
+    found = {}
+    for name in names:
+        if (column := resolve_column(name, layout)) is None:
+            continue
+        select = select_files(root, layout, lambda rows, column=column: {"cell": rows.as_text(column)})
+        cells = get_engine().fetch_rows(
+            f"SELECT cell, count(*) FROM ({select}) WHERE cell IS NOT NULL GROUP BY cell "  # noqa: S608 - quoted
+            f"ORDER BY TRY_CAST(cell AS DOUBLE), cell LIMIT {_MOST_VALUES + 1}"
+        )
+        values = [cell for cell, _ in cells]
+        more = [f"more than {format_count(_MOST_VALUES, 'value')}"] if len(values) > _MOST_VALUES else []
+        found[name] = join_names([*values[:_MOST_VALUES], *more]) if values else "no value"
+    return found

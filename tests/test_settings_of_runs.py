@@ -1,0 +1,147 @@
+"""Blocks filtered, grouped and coloured by settings: the numbers are those of the raw file."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import statistics
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from made_projects import write_report
+from test_report import drafted, figure, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reportgen.core.model import Figure
+
+CASE = Path(__file__).parent / "cases" / "settings"
+DATA = Path(__file__).parents[1] / "data"
+CASE_TEXT = (CASE / "data/runs.csv").read_text("utf-8")
+ROWS = list(csv.DictReader(CASE_TEXT.splitlines()))
+
+
+def compute_means(
+    keep: Callable[[dict[str, str]], bool], group: Callable[[dict[str, str]], str]
+) -> dict[tuple[str, float], tuple[float, int]]:
+    """Mean over runs and their number, by group and step, of the raw rows that are kept."""
+    values = defaultdict(list)
+    for row in ROWS:
+        if keep(row):
+            values[group(row), float(row["step"])].append(float(row["loss"]))
+    return {key: (statistics.fmean(numbers), len(numbers)) for key, numbers in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "keep", "group"),
+    [
+        ("by-lr", lambda _: True, lambda row: f"lr={row['lr']}"),
+        (
+            "by-both",
+            lambda row: float(row["lr"]) <= 0.01 and row["optimizer"].startswith("adam"),
+            lambda row: f"{row['optimizer']}, lr={row['lr']}",
+        ),
+        ("coloured", lambda row: row["method"] != "base-sgd", lambda row: row["method"]),
+    ],
+)
+def test_each_line_is_the_mean_of_the_runs_of_a_setting(
+    name: str, keep: Callable[[dict[str, str]], bool], group: Callable[[dict[str, str]], str]
+) -> None:
+    """Values and numbers of runs are those of the raw rows with the setting."""
+    text = (CASE / "expected/figures/index" / f"{name}.csv").read_text("utf-8")
+    drawn = {
+        (row["series"], float(row["step"])): (float(row["value"]), int(row["n"]))
+        for row in csv.DictReader(text.splitlines())
+    }
+    means = compute_means(keep, group)
+    assert drawn.keys() == means.keys()
+    for key, (value, n) in drawn.items():
+        assert abs(value - means[key][0]) < 1e-9
+        assert n == means[key][1]
+
+
+def draft_figure(tmp_path: Path, block: str) -> Figure:
+    """One figure of the runs of the case, with these lines in its block."""
+    page = f"# Small\n\n```curve\nid: one\nsource: runs\nmetric: loss\n{block}\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": CASE_TEXT})
+    return figure(drafted(root).shown["index.md", "one"])
+
+
+def test_groups_are_in_the_order_of_their_values_and_say_what_they_pool(tmp_path: Path) -> None:
+    """Numbers are ordered by value, and runs of several series in a group are named."""
+    one = draft_figure(tmp_path, "by: lr")
+    assert [name for name, _ in one.legend] == ["lr=1e-05", "lr=3e-05", "lr=0.1"]
+    assert "Grouped by lr: lr=1e-05 has runs of base and wide." in one.caption
+    assert "lr=1e-05 6, lr=3e-05 3, lr=0.1 3" in one.caption
+
+
+def test_colour_by_a_setting_is_named_and_dashes_tell_its_series_apart(tmp_path: Path) -> None:
+    """Series of one value share a colour and differ in dash; the names say the value."""
+    one = draft_figure(tmp_path, 'colour: lr\nfilter: {optimizer: "!sgd"}')
+    assert one.legend == (("base · lr=1e-05", 0), ("wide · lr=1e-05", 0), ("base-hot · lr=3e-05", 1))
+    assert one.dashes == (0, 1, 0)
+    assert one.subtitle.startswith("loss, colour: lr, dash: series of one colour")
+    assert "Only rows with optimizer !sgd." in one.caption
+
+
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ('"<= 1e-5"', {"base", "wide"}),
+        ('"> 1e-5 and < 0.1"', {"base-hot"}),
+        ('["> 1e-5", "< 0.1"]', {"base-hot"}),
+        ("1e-5", {"base", "wide"}),
+        ("[1.0e-5, 0.1]", {"base", "wide", "base-sgd"}),
+        ('"!0.1"', {"base", "wide", "base-hot"}),
+        ('"!= 0.1"', {"base", "wide", "base-hot"}),
+    ],
+)
+def test_conditions_mean_what_they_say(tmp_path: Path, condition: str, kept: set[str]) -> None:
+    """A number is compared by value, however it is written."""
+    one = draft_figure(tmp_path, f"filter: {{lr: {condition}}}")
+    assert {name for name, _ in one.legend} == kept
+
+
+def test_settings_of_a_logger_filter_and_group(tmp_path: Path) -> None:
+    """What MLflow recorded as parameters of runs groups and filters them, though no column has it."""
+    page = (
+        "# Small\n\n```curve\nid: one\nsource: mlflow-example\nmetric: val/loss\nby: [optimizer, lr]\n```\n\n"
+    )
+    page += '```curve\nid: two\nsource: mlflow-example\nmetric: val/loss\nfilter: {lr: "< 0.01"}\n```\n'
+    root = write_report(tmp_path, {"content/index.md": page})
+    shutil.copytree(DATA / "mlflow-example", root / "data" / "mlflow-example")
+    shown = drafted(root).shown
+    assert [name for name, _ in figure(shown["index.md", "one"]).legend] == [
+        "AdamW, lr=0.0003",
+        "SGD, lr=0.1",
+    ]
+    assert [name for name, _ in figure(shown["index.md", "two"]).legend] == ["AdamW"]
+
+
+def test_a_setting_that_is_not_there_or_does_not_fit_is_refused(tmp_path: Path) -> None:
+    """Each mistake is an error at its block, with the names and values that there are."""
+    blocks = [
+        ("by: learning", 'the source "runs" has no column "learning"'),
+        ("colour: lrr", 'the source "runs" has no column "lrr". Did you mean "lr"?'),
+        (
+            "filter: {optimiser: sgd}",
+            'has no column "optimiser". Did you mean "optimizer"?',
+        ),
+        ('filter: {lr: "> 1"}', "where lr is > 1. There lr is 1e-05, 3e-05 and 0.1"),
+        ("filter: {optimizer: rms*}", "where optimizer is rms*. There optimizer is adamw and sgd"),
+        ("by: step", "step changes within run 1 of base"),
+        ("colour: lr\nby: optimizer", '"adamw" has runs with lr=1e-05 and lr=3e-05. It can have one colour'),
+    ]
+    page = "".join(
+        f"```curve\nid: b{i}\nsource: runs\nmetric: loss\n{text}\n```\n\n"
+        for i, (text, _) in enumerate(blocks)
+    )
+    root = write_report(tmp_path, {"content/index.md": f"# Small\n\n{page}", "data/runs.csv": CASE_TEXT})
+    found = problems(root)
+    assert len(found) == len(blocks), "\n".join(found)
+    for said, (_, expected) in zip(found, blocks, strict=True):
+        assert said.startswith("content/index.md:")
+        assert expected in said
