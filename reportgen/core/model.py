@@ -52,7 +52,9 @@ class Measurements(Struct, frozen=True):
     # Series in order of first appearance in a sample: late series of a large file may be missing.
     order: tuple[str, ...]
     colours: Mapping[str, str] = field(default_factory=dict)  # setting of each series that gives its colour
-    notes: tuple[str, ...] = ()  # sentences about rows that were selected and grouped
+    notes: tuple[str, ...] = ()  # sentences about rows that were selected, grouped and computed
+    # Call it before drawing over x: raises a ``ReportError`` if x goes back, or some runs do not have it.
+    check_x: Callable[[], None] = field(default=lambda: None)
     # Enter this context to read the frame: it turns errors in files into a ``ReportError`` with their lines.
     reading: Callable[[], AbstractContextManager[None]] = field(default=nullcontext)
     # Call it if a run and step has several rows: raises a ``ReportError`` unless it is known which to use.
@@ -110,6 +112,18 @@ class ReducedMetric(Struct, frozen=True):
     bins: int | None  # None if steps are not binned
     given_interval: str | None
     empty: int = 0
+
+
+class Formula(Struct, frozen=True):
+    """Arithmetic over named metrics, as written and in postfix order.
+
+    A part is a number, ``$`` and a name, one of ``+ - * /``, or ``neg`` for a sign.
+    """
+
+    text: str
+    parts: tuple[float | str, ...]
+    names: tuple[str, ...]
+    unit: str = ""
 
 
 class LineKey(Struct, frozen=True):
@@ -312,6 +326,7 @@ class CurveRequest(Struct, frozen=True):
     level: float
     peak: str = "none"  # kind of interval of a peak
     formula: str = ""  # of a derived metric, as written; empty for a metric of the source
+    x_formula: str = ""  # of x, as written; empty for the step, a column or a metric
     by: tuple[str, ...] = ()  # settings or columns whose values are the series
     colour: str | None = None  # the setting or column that colours lines
 

@@ -138,7 +138,8 @@ def _make_curve_request(source: str, metric: str, settings: DataSettings, formul
     return CurveRequest(
         source=source,
         metric=metric,
-        x=settings.x,
+        x=next(iter(settings.x)) if isinstance(settings.x, dict) else settings.x,
+        x_formula=next(iter(settings.x.values())) if isinstance(settings.x, dict) else "",
         series=settings.series,
         where=_list_conditions(settings),
         # A table shows the exact last and best step, so nothing is binned for it.

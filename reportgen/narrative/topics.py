@@ -106,7 +106,7 @@ def _find_topic(
         """Return whether two requests are equal, ignoring smoothing and the like."""
         if isinstance(request, ScoreRequest) or isinstance(other, ScoreRequest):
             return request == other
-        names = ("source", "metric", "x", "series", "where")
+        names = ("source", "metric", "formula", "x", "x_formula", "series", "where", "by")
         return all(getattr(request, name) == getattr(other, name) for name in names)
 
     same = (topics[0] for topics in shown if len(topics) == 1 and is_same(topics[0].request))

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
+from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
 from reportgen.core.model import Measurements
@@ -13,11 +14,13 @@ from reportgen.core.words import join_names
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
 from reportgen.read.check_repeats import check_steps
+from reportgen.read.derived import check_derived, check_x, derive
 from reportgen.read.groups import Groups
-from reportgen.read.plan import MeasurementQuery, build_statement, plan_measurements, select_rows
+from reportgen.read.plan import MeasurementQuery, build_rows, plan_measurements, select_rows
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
 from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
+from reportgen.read.x_axis import DerivedRows, find_x, list_step_names, place_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from reportgen.core.model import Formula
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
@@ -40,6 +44,8 @@ def read_measurements(
     where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
     by: tuple[str, ...] = (),
     colour: str | None = None,
+    formula: Formula | None = None,
+    x_formula: Formula | None = None,
 ) -> Measurements:
     """Return metrics of a source as a lazy table; nothing is read before it is collected.
 
@@ -49,7 +55,8 @@ def read_measurements(
     ``base*`` and ``!base-old``, in this order, and with the values of
     ``where`` in their columns are read, after the source's own filter. ``x`` is a column, or another metric
     of the same runs, used as the step. ``by`` are settings or columns whose values are the series instead,
-    and ``colour`` is one whose value each series has in ``measurements.colours``.
+    and ``colour`` is one whose value each series has in ``measurements.colours``. With ``formula``, the only
+    metric is derived by it, run by run, from metrics at one step; ``x_formula`` derives ``x`` likewise.
 
     An interval in the data is passed on unchanged: ``low`` and ``high``, or ``stderr`` (std / sqrt(n) if
     ``std`` and ``n`` are given) and ``n``.
@@ -57,8 +64,13 @@ def read_measurements(
     Raises:
         ReportError: the source does not have one of the metrics, columns or series.
     """
-    query = MeasurementQuery(metrics, x, series, where or {}, by, colour)
+    axis, layout = find_x(source, x, x_formula), get_layout(source)
+    inputs = (*(formula.names if formula else metrics), *axis.inputs)
+    read = tuple(name for name in dict.fromkeys(inputs) if name not in list_step_names(layout))
+    query = MeasurementQuery(read, axis.reads, series, where or {}, by, colour)
     plan = plan_measurements(project_root, source, query)
+    if formula:
+        plan = replace(plan, intervals={raw: {} for raw in plan.intervals})
     if plan.repeat == "mean" and plan.given_interval:
         message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
         advice = "Say repeat: runs, or rename the columns of the intervals"
@@ -69,19 +81,32 @@ def read_measurements(
         return find_faults(project_root, plan.layout.files, plan.list_numbers(), times)
 
     reading = partial(explain_errors, project_root, source.location, list_faults)
-    groups = Groups()
+    groups, notes, select = Groups(), list(_describe_filter(query)), build_rows(project_root, plan)
     with reading():
         if plan.groups.list_fields():
             groups = plan.groups.find_groups(select_rows(project_root, plan), source)
-        relation = get_engine().open_cursor().sql(build_statement(project_root, plan))
+        if formula:
+            notes += check_derived(select, metrics[0], formula, source)
+            others = (*axis.inputs, *([plan.step_name] if plan.step_metric else []))
+            select = derive(select, metrics[0], formula, others)
+        rows = DerivedRows(select, metrics, keeps_own=plan.keeps_own and formula is None)
+        placed = place_rows(project_root, source, plan, axis, rows)
+        relation = get_engine().open_cursor().sql(placed.select)
+    title = placed.title
+
+    def check_placed() -> None:
+        with reading():
+            check_x(placed.checked, title, source)
+
     return Measurements(
         frame=nw.from_native(relation).lazy(),
-        step_name=plan.step_name,
-        step_is_time=plan.step_is_time,
+        step_name=title,
+        step_is_time=placed.is_time,
         given_interval=plan.given_interval,
         order=groups.order or (plan.layout.series if plan.series is None else plan.series),
         colours=groups.colours,
-        notes=(*_describe_filter(query), *groups.notes),
+        notes=(*notes, *groups.notes),
+        check_x=check_placed if placed.checked else lambda: None,
         reading=reading,
         check_repeats=partial(check_steps, project_root, plan),
     )

@@ -11,6 +11,7 @@ from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.messages import list_names, suggest_names
+from reportgen.read.derived import make_name_formula, replace_x
 from reportgen.read.groups import GroupColumns
 from reportgen.read.tables.layout import (
     INTERVAL_PARTS,
@@ -128,8 +129,13 @@ class Plan(Struct, frozen=True):
 
     @property
     def by_own_step(self) -> bool:
-        """Whether the rows' own step is needed, to combine or separate several rows of one step."""
-        return self.repeat in {"mean", "runs"}
+        """Whether the rows' own step is needed: to combine or separate rows of one step, or to check x."""
+        return self.repeat in {"mean", "runs"} or self.keeps_own
+
+    @property
+    def keeps_own(self) -> bool:
+        """Whether ``build_rows`` keeps the rows' own step, since x is another column."""
+        return self.repeat not in {"mean", "runs"} and self.step != self.own_step
 
     @property
     def has_gaps(self) -> bool:
@@ -273,14 +279,21 @@ def select_rows(root: Path, plan: Plan) -> str:
 
 def build_statement(root: Path, plan: Plan) -> str:
     """Build the SELECT of a plan, with the columns of ``Measurements.frame``."""
+    select = build_rows(root, plan)
+    if not plan.step_metric:
+        return select
+    joined = replace_x(select, make_name_formula(plan.step_name), (), plan.metrics)
+    return f"SELECT * EXCLUDE (own) FROM ({joined}) WHERE step IS NOT NULL"  # noqa: S608 - our own names
+
+
+def build_rows(root: Path, plan: Plan) -> str:
+    """Build the SELECT of a plan, with ``own`` if x is another column; a metric used as x has its rows."""
     select = select_rows(root, plan)
     if plan.groups.list_fields():
         select = plan.groups.regroup(select)
     if plan.repeat == "mean":
-        select = _reduce_to_mean(select)
-    elif plan.repeat == "runs":
-        select = _RUNS_SQL.format(select=select)
-    return _join_step_metric(select, plan) if plan.step_metric else select
+        return _reduce_to_mean(select)
+    return _RUNS_SQL.format(select=select) if plan.repeat == "runs" else select
 
 
 def _select_long(rows: Rows, plan: Plan) -> str:
@@ -424,17 +437,3 @@ SELECT * EXCLUDE (own, before, curve, nth, several, number)
         WHEN run = '' THEN number::VARCHAR ELSE run || ' #' || number END AS run)
 FROM counted
 """
-
-
-def _join_step_metric(select: str, plan: Plan) -> str:
-    """Join the values of each run with those of the metric used as x at the same step."""
-    given = "".join(f", measured.{part}" for part in plan.interval_columns)
-    metrics = sql.quote_all(plan.metrics) or "NULL"
-    return (
-        f"WITH measured AS ({select}), x AS (SELECT series, run, step, arg_max(value, row) AS value "  # noqa: S608 - quoted
-        f"FROM measured WHERE metric = {sql.quote(plan.step_name)} GROUP BY series, run, step) "
-        "SELECT measured.series, measured.run, measured.seed, measured.metric, x.value AS step, "
-        f"measured.value, measured.row{given} FROM measured JOIN x "
-        "ON measured.series = x.series AND measured.run = x.run AND measured.step = x.step "
-        f"WHERE measured.metric IN ({metrics})"
-    )

@@ -85,7 +85,11 @@ class DataSettings(BlockSettings):
     source: Name | None = Field(
         None, description="A file or folder of data/; the page's benchmark if left out."
     )
-    x: Name | None = Field(None, description="The column or metric used as x; the step if left out.")
+    x: Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)] | None = Field(
+        None,
+        description="The column or metric used as x, tokens, samples, epochs, relative time, wall time, or "
+        "FORMULA: NAME; the step if left out.",
+    )
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
         default_factory=dict,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reportgen.core.model import Shown
+    from reportgen.core.model import CurveRequest, Shown
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.figures.plot import DrawContext
     from reportgen.settings.blocks import (
@@ -147,15 +147,24 @@ def _draw_curve(planned: PlannedBlock, settings: CurveSettings, inputs: DrawInpu
     context = _make_context(planned, inputs)
     if len(curve_sets) == 1 and not settings.colour:
         spec = make_curve_spec(planned.block.id, settings, curve_sets[0].metric, context, marked)
-        return draw_curve(curve_sets[0], spec, context)
+        y_title = settings.y_title or _add_unit(planned.curves[0], inputs)
+        return draw_curve(curve_sets[0], replace(spec, y_title=y_title), context)
     metrics = [one.metric for one in curve_sets]
     colours = {series: colour for result in results for series, colour in result.colours.items()}
     ways = [context.resolve_direction(metric, settings.higher_is_better) for metric in metrics]
     better = check_one_axis(metrics, ways, context)
     spec = make_curve_spec(planned.block.id, settings, join_names(metrics), context, marked)
-    y_title = settings.y_title or name_y_axis(metrics)
+    y_title = settings.y_title or name_y_axis([_add_unit(request, inputs) for request in planned.curves])
     spec = replace(spec, y_title=y_title, higher_is_better=better)
     return draw_keyed_lines(curve_sets, spec, context, colours, settings.colour or "series")
+
+
+def _add_unit(request: CurveRequest, inputs: DrawInputs) -> str:
+    """Return a metric's name, with its unit if it is derived and has one."""
+    unit = inputs.answers.parse_formula(request).unit if request.formula else ""
+    return (
+        f"{request.metric} ({unit})" if unit and not request.metric.endswith((")", "]")) else request.metric
+    )
 
 
 def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawInputs) -> Panels:

@@ -15,13 +15,13 @@ from reportgen.core.model import CurveRequest, Lead, ScoreRequest
 from reportgen.settings.blocks import split_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import TypeVar
 
     from reportgen.core.comparisons import Comparison, Outcomes, Plan, ProblemScores, ReportedScore, Score
     from reportgen.core.errors import SourceLocation
-    from reportgen.core.model import CurveSet, Ending, ReducedMetric, Request
+    from reportgen.core.model import CurveSet, Ending, Formula, ReducedMetric, Request
     from reportgen.figures.plot import BenchmarkScores
     from reportgen.settings.inputs import Source
 
@@ -55,8 +55,9 @@ def format_step_title(column: str) -> str:
 
 
 def _select_curve_rows(request: CurveRequest) -> CurveRequest:
-    """Reduce a request to what selects rows, without metric, band, level and peak."""
-    return replace(request, metric="", band="", level=0.0, peak="")
+    """Reduce a request to what selects rows, without band, level, peak and a metric that is not derived."""
+    metric = request.metric if request.formula else ""
+    return replace(request, metric=metric, band="", level=0.0, peak="")
 
 
 def _select_score_rows(request: ScoreRequest) -> ScoreRequest:
@@ -185,6 +186,38 @@ class ResultsStore:
         )
         return CurveResult(curve_set, read.step_name, read.step_is_time, read.colours, read.notes)
 
+    def parse_formula(self, request: CurveRequest) -> Formula:
+        """Parse the formula of a derived metric; raise a ``ReportError`` with its faults."""
+        known = self._sources[request.source].metrics
+        return self._parse(request, f"{request.metric}: {request.formula}", request.formula, known)
+
+    def _parse_x(self, request: CurveRequest) -> tuple[str | None, Formula | None]:
+        """Return the name of x, and its formula if it has one, whichever of both is written first."""
+        from reportgen.claims.formulas import is_formula  # noqa: PLC0415 - only where something is computed
+
+        if not request.x_formula or request.x is None:
+            return request.x, None
+        source, name, text = self._sources[request.source], request.x, request.x_formula
+        known = tuple(dict.fromkeys(("step", *source.metrics, *source.columns)))
+        if is_formula(name, known) and not is_formula(text, known):
+            name, text = text, name
+        return name, self._parse(request, f"x: {{{request.x}: {request.x_formula}}}", text, known)
+
+    def _parse(self, request: CurveRequest, written: str, text: str, known: Sequence[str]) -> Formula:
+        from reportgen.claims.formulas import parse_formula  # noqa: PLC0415 - as above
+        from reportgen.claims.language import ExpressionError  # noqa: PLC0415 - as above
+
+        try:
+            return parse_formula(text, known)
+        except ExpressionError as error:
+            place = self._locate(request)
+            raise ReportError(
+                *(
+                    Diagnostic(place, f'"{written}": {fault.message}', fault.next_step, Stage.DATA)
+                    for fault in error.faults
+                )
+            ) from error
+
     def _list_filtered(self, request: CurveRequest) -> str:
         """Return the values that the filtered columns and settings of a request have, in words."""
         from reportgen.read import list_values  # noqa: PLC0415 - imports the database
@@ -198,17 +231,21 @@ class ResultsStore:
 
         source, metrics = self._sources[request.source], tuple(self._metrics[_select_curve_rows(request)])
         where = dict(request.where)
+        x, x_formula = self._parse_x(request)
         with relocate_errors(source.location, self._locate(request)):
             table = read_measurements(
                 self._root,
                 source,
                 metrics,
-                x=request.x,
+                x=x,
                 series=request.series,
                 where=where,
                 by=request.by,
                 colour=request.colour,
+                formula=self.parse_formula(request) if request.formula else None,
+                x_formula=x_formula,
             )
+            table.check_x()
         reduced = reduce(table, max_points=request.max_points, smooth=request.smooth)
         series = None if request.series is None or request.by else table.order
         return _ReadCurves(reduced, table.step_name, table.step_is_time, series, table.colours, table.notes)

@@ -1,0 +1,186 @@
+"""Derived metrics and derived x, in SQL: values of one run and step put together by a formula."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reportgen.core.errors import Diagnostic, ReportError, Stage
+from reportgen.core.model import Formula
+from reportgen.core.words import join_names
+from reportgen.formats import sql
+from reportgen.formats.sql import get_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reportgen.settings.inputs import Source
+
+
+_MOST_RUNS: Final = 3
+
+
+def make_name_formula(name: str) -> Formula:
+    """Return the formula of a metric by itself."""
+    return Formula(name, (f"${name}",), (name,))
+
+
+def write_formula(formula: Formula, cells: Mapping[str, str]) -> str:
+    """Return a formula as SQL; ``cells`` has that of each name."""
+    return _write(formula, cells)[0]
+
+
+def _write(formula: Formula, cells: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return a formula as SQL, and everything that it divides by."""
+    stack: list[str] = []
+    divisors: list[str] = []
+    for part in formula.parts:
+        if isinstance(part, float):
+            stack.append(f"CAST({sql.quote(repr(part))} AS DOUBLE)")
+        elif part.startswith("$"):
+            stack.append(cells[part[1:]])
+        elif part == "neg":
+            stack.append(f"(-{stack.pop()})")
+        else:
+            right, left = stack.pop(), stack.pop()
+            if part == "/":
+                divisors.append(right)
+                right = f"nullif({right}, 0)"
+            stack.append(f"({left} {part} {right})")
+    return stack[0], divisors
+
+
+def _join_metrics(select: str, metrics: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """Return the SELECT of a row for each step, and the column of each metric, NULL if it is missing."""
+    cells = {name: f"m{number}" for number, name in enumerate(metrics)}
+    columns = "".join(
+        f", max(value) FILTER (metric = {sql.quote(name)}) AS {cell}" for name, cell in cells.items()
+    )
+    last = (
+        'SELECT series, run, metric, step, min(seed) AS seed, max("row") AS "row", '  # noqa: S608 - quoted
+        f'arg_max(value, "row") AS value FROM ({select}) '
+        f"WHERE metric IN ({sql.quote_all(cells) or 'NULL'}) GROUP BY series, run, metric, step"
+    )
+    wide = (
+        'SELECT series, run, step, min(seed) AS seed, max("row") AS "row", count(*) AS known'  # noqa: S608 - quoted
+        f"{columns} FROM ({last}) GROUP BY series, run, step"
+    )
+    return wide, cells
+
+
+def derive(select: str, name: str, formula: Formula, others: Iterable[str]) -> str:
+    """Return the SELECT of a derived metric, with the rows of the ``others`` that a later stage needs."""
+    wide, cells = _join_metrics(select, formula.names)
+    value = write_formula(formula, cells)
+    return (
+        f"SELECT series, run, seed, {sql.quote(name)} AS metric, step, {value} AS value, "  # noqa: S608 - quoted
+        f'"row" FROM ({wide}) WHERE known = {len(cells)} UNION ALL BY NAME '
+        'SELECT series, run, seed, metric, step, value, "row" '
+        f"FROM ({select}) WHERE metric IN ({sql.quote_all(others) or 'NULL'})"
+    )
+
+
+def check_derived(select: str, name: str, formula: Formula, source: Source) -> tuple[str, ...]:
+    """Refuse a division by zero, and inputs without a common step; return a note on runs without one."""
+    wide, cells = _join_metrics(select, formula.names)
+    where = f"{name}: {formula.text}"
+    known, divisors = f"known = {len(cells)}", _write(formula, cells)[1]
+    for divisor in divisors:
+        found = get_engine().fetch_rows(
+            f'SELECT series, run, step FROM ({wide}) WHERE {known} AND {divisor} = 0 ORDER BY "row" LIMIT 1'  # noqa: S608
+        )
+        for series, run, step in found:
+            message = f'"{where}" divides by zero at step {step:g} of {_name_run(series, run)}'
+            advice = "Divide by what is never 0, or leave that run out with filter: or series:"
+            raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+    rows = get_engine().fetch_rows(
+        f"SELECT series, run, count(*) FILTER ({known}) FROM ({wide}) GROUP BY series, run "  # noqa: S608
+        'ORDER BY min("row")'
+    )
+    lacking = [_name_run(series, run) for series, run, steps in rows if not steps]
+    if lacking and len(lacking) == len(rows):
+        message = f'"{where}" has no value: no run has {join_names(list(formula.names))} at one step'
+        advice = "Log them at the same steps, or draw them by themselves"
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+    text = f"{name} = {formula.text}, computed for each run at each step that has all of it."
+    left_out = f"No such step, and not drawn: {join_names(lacking, most=_MOST_RUNS)}."
+    return (text, left_out) if lacking else (text,)
+
+
+def replace_x(select: str, formula: Formula, own: Iterable[str], metrics: Iterable[str]) -> str:
+    """Return a SELECT with x computed by a formula, and the rows' own step as ``own``.
+
+    ``own`` are the names of the rows' own step in the formula.
+    """
+    own = tuple(own)
+    inputs = [name for name in formula.names if name not in own]
+    steps = dict.fromkeys(own, "measured.step")
+    kept = f"measured.metric IN ({sql.quote_all(metrics) or 'NULL'})"
+    if not inputs:
+        value = write_formula(formula, steps)
+        return (
+            f"SELECT measured.* REPLACE ({value} AS step), measured.step AS own "  # noqa: S608 - quoted
+            f"FROM ({select}) AS measured WHERE {kept}"
+        )
+    wide, cells = _join_metrics(select, inputs)
+    value = write_formula(formula, steps | {name: f"x.{cell}" for name, cell in cells.items()})
+    return (
+        f"SELECT measured.* REPLACE ({value} AS step), measured.step AS own "  # noqa: S608 - quoted
+        f"FROM ({select}) AS measured LEFT JOIN ({wide}) AS x "
+        f"ON measured.series = x.series AND measured.run = x.run AND measured.step = x.step "
+        f"WHERE {kept}"
+    )
+
+
+def check_x(select: str, name: str, source: Source) -> None:
+    """Refuse an x that goes back within a run, or that some runs do not have.
+
+    ``select`` has the rows' own step as ``own``; of repeated steps the last written counts.
+    """
+    last = (
+        'SELECT series, run, metric, own, arg_max(step, "row") AS step '  # noqa: S608 - our own names
+        f"FROM ({select}) WHERE own IS NOT NULL GROUP BY series, run, metric, own"
+    )
+    runs = get_engine().fetch_rows(
+        f"SELECT series, run, count(step) FROM ({last}) GROUP BY series, run ORDER BY series, run"  # noqa: S608
+    )
+    lacking = [_name_run(series, run) for series, run, values in runs if not values]
+    if lacking:
+        message = f'"{name}" is not known in {len(lacking)} of {len(runs)} runs: '
+        message += join_names(lacking, most=_MOST_RUNS)
+        advice = "Leave these runs out with series: or filter:, or use an x that all runs have"
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+    back = get_engine().fetch_rows(
+        "SELECT series, run, own, before, step FROM (SELECT *, "  # noqa: S608 - our own names
+        "lag(step) OVER (PARTITION BY series, run, metric ORDER BY own) AS before "
+        f"FROM ({last}) WHERE step IS NOT NULL) WHERE step < before ORDER BY series, run, own LIMIT 1"
+    )
+    for series, run, own, before, step in back:
+        message = (
+            f'"{name}" goes back from {before:g} to {step:g} at step {own:g} of {_name_run(series, run)}'
+        )
+        advice = "Use an x that only grows; two metrics against each other are drawn by a vega-lite block"
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
+
+
+def _name_run(series: str, run: str) -> str:
+    return f"run {run} of {series}" if run else series
+
+
+def count_from_start(select: str, starts: str, unit: float) -> str:
+    """Return a SELECT with times, in milliseconds, as times since each run began, in units of so many.
+
+    ``starts`` has ``series, run, began``; a run that it does not have begins with its first row.
+    """
+    first = "min(measured.step) OVER (PARTITION BY measured.series, measured.run)"
+    return (
+        f"SELECT measured.* REPLACE ((measured.step - coalesce(x.began, {first})) / {unit!r} AS step) "  # noqa: S608
+        f"FROM ({select}) AS measured LEFT JOIN ({starts}) AS x "
+        "ON measured.series = x.series AND measured.run = x.run"
+    )
+
+
+def choose_time_unit(select: str) -> tuple[str, float]:
+    """Return the unit, with its milliseconds, in which the longest time of a SELECT is at least 2."""
+    ((longest,),) = get_engine().fetch_rows(f"SELECT max(step) FROM ({select})")  # noqa: S608
+    units = (("h", 3.6e6), ("min", 6e4))
+    return next((one for one in units if (longest or 0) >= 2 * one[1]), ("s", 1e3))

@@ -1,0 +1,163 @@
+"""Derived metrics and what x may be: computed for each run from the raw file, then put together."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import statistics
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from made_projects import write_report
+from test_report import drafted, figure, problems
+
+from reportgen.claims.formulas import parse_formula
+from reportgen.claims.language import ExpressionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reportgen.core.model import Figure
+
+CASE = Path(__file__).parent / "cases" / "derived"
+DATA = Path(__file__).parents[1] / "data"
+TEXT = (CASE / "data/runs.csv").read_text("utf-8")
+ROWS = list(csv.DictReader(TEXT.splitlines()))
+T4 = 4.302652729749464  # the 97.5 % point of Student's t with 2 degrees of freedom
+
+
+def list_drawn(name: str) -> list[dict[str, str]]:
+    """The rows of a figure's CSV file in the case."""
+    return list(
+        csv.DictReader((CASE / "expected/figures/index" / f"{name}.csv").read_text("utf-8").splitlines())
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "compute"),
+    [
+        ("gap", "gap", lambda row: float(row["train/acc"]) - float(row["eval/acc"])),
+        ("error", "train error", lambda row: 1 - float(row["train/acc"])),
+        ("error", "eval error", lambda row: 1 - float(row["eval/acc"])),
+    ],
+)
+def test_a_derived_metric_is_computed_run_by_run(
+    name: str, metric: str, compute: Callable[[dict[str, str]], float]
+) -> None:
+    """Mean and t interval are those of the derived values of the runs, at the steps that have all of them."""
+    values = defaultdict(list)
+    for row in ROWS:
+        if row["eval/acc"] or metric == "train error":
+            values[row["method"], float(row["step"])].append(compute(row))
+    drawn = {(row["series"], float(row["step"])): row for row in list_drawn(name) if row["metric"] == metric}
+    assert drawn.keys() == values.keys()
+    for key, numbers in values.items():
+        mean, half = statistics.fmean(numbers), T4 * statistics.stdev(numbers) / len(numbers) ** 0.5
+        row = drawn[key]
+        assert abs(float(row["value"]) - mean) < 1e-9
+        assert abs(float(row["low"]) - (mean - half)) < 1e-8
+        assert abs(float(row["high"]) - (mean + half)) < 1e-8
+
+
+def test_x_by_a_word_is_the_metric_that_counts_it() -> None:
+    """``x: tokens`` puts every run on its own tokens: single readings of runs lie on the drawn steps."""
+    drawn = {float(row["step"]) for row in list_drawn("tokens")}
+    assert drawn == {float(row["train/num_tokens"]) for row in ROWS}
+
+
+def test_x_by_a_formula_is_computed_from_the_step() -> None:
+    """``x: {step * 4096: tokens}`` moves every value, and changes none."""
+    values = defaultdict(list)
+    for row in ROWS:
+        values[row["method"], 4096 * float(row["step"])].append(float(row["loss"]))
+    drawn = {(row["series"], float(row["step"])): float(row["value"]) for row in list_drawn("counted")}
+    assert drawn.keys() == values.keys()
+    assert all(abs(value - statistics.fmean(values[key])) < 1e-9 for key, value in drawn.items())
+
+
+def draft_block(tmp_path: Path, block: str, source: str = "runs") -> Figure:
+    """One figure with these lines in its block."""
+    page = f"# Small\n\n```curve\nid: one\nsource: {source}\n{block}\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": TEXT})
+    if source != "runs":
+        shutil.copytree(DATA / source, root / "data" / source)
+    return figure(drafted(root).shown["index.md", "one"])
+
+
+def test_the_caption_says_what_is_computed_and_the_axis_its_unit(tmp_path: Path) -> None:
+    """A formula is in the caption as it is written; its unit, if it has one, is in the title of the axis."""
+    one = draft_block(tmp_path, "metric: {gap: train/acc - eval/acc}")
+    assert "gap = train/acc - eval/acc, computed for each run at each step that has all of it." in one.caption
+    block = "metric: {range: highest temperature (°C) - lowest temperature (°C)}\nx_domain: [1, 365]"
+    warm = draft_block(tmp_path, block, "seattle-weather")
+    assert "range (°C)" in str(warm.inline_svg)
+
+
+def test_either_side_of_x_may_be_the_formula(tmp_path: Path) -> None:
+    """``{tokens: step * 4096}`` is as natural as ``{step * 4096: tokens}``."""
+    one = draft_block(tmp_path, "metric: train/acc\nx: {step * 2: tokens}")
+    other = draft_block(tmp_path, "metric: train/acc\nx: {tokens: step * 2}")
+    assert str(one.csv) == str(other.csv)
+    assert "tokens" in str(one.inline_svg)
+
+
+def test_relative_time_begins_with_the_first_value_of_a_run(tmp_path: Path) -> None:
+    """Times of a logger count from the first value of each run, of whatever metric, in a fitting unit."""
+    one = draft_block(tmp_path, "metric: val/loss\nx: relative time", "mlflow-example")
+    steps = [float(line.split(",")[2]) for line in str(one.csv).splitlines()[1:]]
+    assert min(steps) == 0
+    assert "time since start (" in str(one.inline_svg)
+
+
+def test_formulas_take_the_longest_name_and_know_units() -> None:
+    """A metric's name needs no quotes, whatever characters it has; units follow the arithmetic."""
+    known = ("loss", "tokens", "loss/tokens", "a-b", "pass@1", "t (K)", "u (K)", "w (m)")
+    assert parse_formula("loss/tokens", known).parts == ("$loss/tokens",)
+    assert parse_formula("loss / tokens", known).parts == ("$loss", "$tokens", "/")
+    assert parse_formula("1 - a-b", known).parts == (1.0, "$a-b", "-")
+    assert parse_formula("-pass@1 * 100 + 2", known).parts == ("$pass@1", "neg", 100.0, "*", 2.0, "+")
+    assert [
+        parse_formula(text, known).unit for text in ("t (K) - u (K)", "t (K) / u (K)", "w (m) / t (K)")
+    ] == [*("K", "", "m/K")]
+    for text in ("t (K) + w (m)", "loss +", "los", "max(loss)", "loss > 1", "loss and tokens", "2 3"):
+        with pytest.raises(ExpressionError):
+            parse_formula(text, known)
+
+
+def test_what_cannot_be_computed_is_refused(tmp_path: Path) -> None:
+    """Each mistake is an error at its block that says what was found and the next step."""
+    rows = "series,seed,step,a,b,up (m),t (s)\n" + "".join(
+        f"{name},{seed},{step},{step},{'' if step % 2 else step},{step % 3},{step}\n"
+        for name in ("one", "two")
+        for seed in (1, 2)
+        for step in range(1, 6)
+    )
+    apart = "series,step,a,b\none,1,1,\none,2,,2\none,3,3,\n"
+    partial = "series,step,loss,tokens\none,1,1,10\none,2,2,20\ntwo,1,1,\ntwo,2,2,\n"
+    blocks = [
+        (
+            "runs",
+            "metric: {error: 1 - acc}",
+            '"error: 1 - acc": "acc" is not a metric here. There are "a"',
+        ),
+        ("runs", "metric: {c: up (m) + t (s)}", "what is added or subtracted has different units: m and s"),
+        ("runs", "metric: {c: a / (a - 3)}", '"c: a / (a - 3)" divides by zero at step 3 of run 1 of one'),
+        ("runs", "metric: {c: a > 1}", '"c: a > 1": "'),
+        ("apart", "metric: {c: a - b}", '"c: a - b" has no value: no run has a and b at one step'),
+        ("runs", "metric: a\nx: up (m)", '"up (m)" goes back from 2 to 0 at step 3 of run 1 of one'),
+        ("runs", "metric: a\nx: {10 - step: left}", '"left" goes back from 9 to 8 at step 2 of run 1 of one'),
+        ("partial", "metric: loss\nx: tokens", '"tokens" is not known in 1 of 2 runs: two'),
+        ("runs", "metric: a\nx: tokens", "Say how many one step has, as in x: {step * 4096: tokens}"),
+        ("runs", "metric: a\nx: relative time", '"relative time" is not known: source "runs" has no times'),
+        ("runs", "metric: a\nx: {stp * 2: tokens}", '"stp" is not a metric here. Did you mean "step"?'),
+    ]
+    fence = "```curve\nid: b{}\nsource: {}\n{}\n```\n\n"
+    page = "".join(fence.format(number, source, text) for number, (source, text, _) in enumerate(blocks))
+    files = {"data/runs.csv": rows, "data/apart.csv": apart, "data/partial.csv": partial}
+    found = problems(write_report(tmp_path, {**files, "content/index.md": f"# Small\n\n{page}"}))
+    assert len(found) == len(blocks), "\n".join(found)
+    for said, (_, _, expected) in zip(found, blocks, strict=True):
+        assert said.startswith("content/index.md:")
+        assert expected in said
