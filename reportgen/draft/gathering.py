@@ -31,7 +31,8 @@ from reportgen.narrative.topics import (
     list_named_sources,
     make_source_topic,
 )
-from reportgen.settings.blocks import DataSettings, list_formulas
+from reportgen.settings.block_parts import list_formulas
+from reportgen.settings.blocks import DataSettings
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache, FileHashes
     from reportgen.core.model import Request, ResultTable
     from reportgen.core.statements import Observation
-    from reportgen.settings.blocks import BlockSettings, Metrics
+    from reportgen.settings.block_parts import Metrics
+    from reportgen.settings.blocks import BlockSettings
     from reportgen.settings.inputs import Block, Page, Source
     from reportgen.settings.report import Project
 

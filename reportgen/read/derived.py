@@ -96,14 +96,14 @@ def check_derived(select: str, name: str, formula: Formula, source: Source) -> t
         f"SELECT series, run, count(*) FILTER ({known}) FROM ({wide}) GROUP BY series, run "  # noqa: S608
         'ORDER BY min("row")'
     )
-    lacking = [_name_run(series, run) for series, run, steps in rows if not steps]
-    if lacking and len(lacking) == len(rows):
+    missing = [_name_run(series, run) for series, run, steps in rows if not steps]
+    if missing and len(missing) == len(rows):
         message = f'"{where}" has no value: no run has {join_names(list(formula.names))} at one step'
         advice = "Log them at the same steps, or draw them by themselves"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     text = f"{name} = {formula.text}, computed for each run at each step that has all of it."
-    left_out = f"No such step, and not drawn: {join_names(lacking, most=_MOST_RUNS)}."
-    return (text, left_out) if lacking else (text,)
+    left_out = f"No such step, and not drawn: {join_names(missing, most=_MOST_RUNS)}."
+    return (text, left_out) if missing else (text,)
 
 
 def replace_x(select: str, formula: Formula, own: Iterable[str], metrics: Iterable[str]) -> str:
@@ -114,12 +114,12 @@ def replace_x(select: str, formula: Formula, own: Iterable[str], metrics: Iterab
     own = tuple(own)
     inputs = [name for name in formula.names if name not in own]
     steps = dict.fromkeys(own, "measured.step")
-    kept = f"measured.metric IN ({sql.quote_all(metrics) or 'NULL'})"
+    chosen = f"measured.metric IN ({sql.quote_all(metrics) or 'NULL'})"
     if not inputs:
         value = write_formula(formula, steps)
         return (
             f"SELECT measured.* REPLACE ({value} AS step), measured.step AS own "  # noqa: S608 - quoted
-            f"FROM ({select}) AS measured WHERE {kept}"
+            f"FROM ({select}) AS measured WHERE {chosen}"
         )
     wide, cells = _join_metrics(select, inputs)
     value = write_formula(formula, steps | {name: f"x.{cell}" for name, cell in cells.items()})
@@ -127,15 +127,18 @@ def replace_x(select: str, formula: Formula, own: Iterable[str], metrics: Iterab
         f"SELECT measured.* REPLACE ({value} AS step), measured.step AS own "  # noqa: S608 - quoted
         f"FROM ({select}) AS measured LEFT JOIN ({wide}) AS x "
         f"ON measured.series = x.series AND measured.run = x.run AND measured.step = x.step "
-        f"WHERE {kept}"
+        f"WHERE {chosen}"
     )
 
 
 def check_x(select: str, name: str, source: Source) -> None:
     """Refuse an x that goes back within a run, or that some runs do not have.
 
-    ``select`` has the rows' own step as ``own``; of repeated steps the last written counts.
+    ``select`` has the rows' own step as ``own``, or is empty if x is that; of repeated steps the last written
+    counts.
     """
+    if not select:
+        return
     last = (
         'SELECT series, run, metric, own, arg_max(step, "row") AS step '  # noqa: S608 - our own names
         f"FROM ({select}) WHERE own IS NOT NULL GROUP BY series, run, metric, own"
@@ -143,10 +146,10 @@ def check_x(select: str, name: str, source: Source) -> None:
     runs = get_engine().fetch_rows(
         f"SELECT series, run, count(step) FROM ({last}) GROUP BY series, run ORDER BY series, run"  # noqa: S608
     )
-    lacking = [_name_run(series, run) for series, run, values in runs if not values]
-    if lacking:
-        message = f'"{name}" is not known in {len(lacking)} of {len(runs)} runs: '
-        message += join_names(lacking, most=_MOST_RUNS)
+    missing = [_name_run(series, run) for series, run, values in runs if not values]
+    if missing:
+        message = f'"{name}" is not known in {len(missing)} of {len(runs)} runs: '
+        message += join_names(missing, most=_MOST_RUNS)
         advice = "Leave these runs out with series: or filter:, or use an x that all runs have"
         raise ReportError(Diagnostic(source.location, message, advice, Stage.DATA))
     back = get_engine().fetch_rows(

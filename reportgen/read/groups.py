@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -60,18 +61,20 @@ class GroupColumns(Struct, frozen=True):
 
     def regroup(self, select: str) -> str:
         """Return a SELECT with the settings as series, and with runs that stay apart."""
-        kept = f"SELECT * EXCLUDE ({', '.join(self.list_fields())})"
+        chosen = f"SELECT * EXCLUDE ({', '.join(self.list_fields())})"
         if not self.by:
-            return f"{kept} FROM ({select})"
+            return f"{chosen} FROM ({select})"
         label = self._label(part for part in self.list_fields() if part != "colour")
         run = "CASE WHEN run = '' THEN series ELSE series || ' / ' || run END"
-        return f"{kept} REPLACE ({label} AS series, {run} AS run) FROM ({select})"
+        return f"{chosen} REPLACE ({label} AS series, {run} AS run) FROM ({select})"
 
     def find_groups(self, select: str, source: Source) -> Groups:
         """Find the groups and colours of the rows of a SELECT.
 
         Raises a ``ReportError`` if a setting changes within a run, or in a series that has one colour.
         """
+        if not self.list_fields():
+            return Groups()
         by = self._label(part for part in self.list_fields() if part != "colour")
         colour = self._label(part for part in self.list_fields() if part == "colour")
         rows = get_engine().fetch_rows(
@@ -138,6 +141,10 @@ def _explain_change(
     return Diagnostic(source.location, message, step, Stage.DATA)
 
 
+def _select_cell(column: str, rows: Rows) -> dict[str, str]:
+    return {"cell": rows.as_text(column)}
+
+
 def list_values(root: Path, source: Source, names: Iterable[str]) -> dict[str, str]:
     """Return the values that columns or settings have, in words; those that are unknown are left out."""
     names = tuple(names)
@@ -146,7 +153,7 @@ def list_values(root: Path, source: Source, names: Iterable[str]) -> dict[str, s
     for name in names:
         if (column := resolve_column(name, layout)) is None:
             continue
-        select = select_files(root, layout, lambda rows, column=column: {"cell": rows.as_text(column)})
+        select = select_files(root, layout, partial(_select_cell, column))
         cells = get_engine().fetch_rows(
             f"SELECT cell, count(*) FROM ({select}) WHERE cell IS NOT NULL GROUP BY cell "  # noqa: S608 - quoted
             f"ORDER BY TRY_CAST(cell AS DOUBLE), cell LIMIT {_MOST_VALUES + 1}"

@@ -15,12 +15,11 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
 from reportgen.read.check_repeats import check_steps
 from reportgen.read.derived import check_derived, check_x, derive
-from reportgen.read.groups import Groups
 from reportgen.read.plan import MeasurementQuery, build_rows, plan_measurements, select_rows
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
 from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
-from reportgen.read.x_axis import DerivedRows, find_x, list_step_names, place_rows
+from reportgen.read.x_axis import DerivedRows, XAxis, find_x, list_step_names, place_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.core.model import Formula
+    from reportgen.read.plan import Plan
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
@@ -64,52 +64,66 @@ def read_measurements(
     Raises:
         ReportError: the source does not have one of the metrics, columns or series.
     """
-    axis, layout = find_x(source, x, x_formula), get_layout(source)
-    inputs = (*(formula.names if formula else metrics), *axis.inputs)
-    read = tuple(name for name in dict.fromkeys(inputs) if name not in list_step_names(layout))
+    axis = find_x(source, x, x_formula)
+    inputs = dict.fromkeys((*(formula.names if formula else metrics), *axis.inputs))
+    steps = list_step_names(get_layout(source))
+    read = tuple(name for name in inputs if name not in steps)
     query = MeasurementQuery(read, axis.reads, series, where or {}, by, colour)
-    plan = plan_measurements(project_root, source, query)
-    if formula:
-        plan = replace(plan, intervals={raw: {} for raw in plan.intervals})
-    if plan.repeat == "mean" and plan.given_interval:
-        message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
-        advice = "Say repeat: runs, or rename the columns of the intervals"
-        raise ReportError(Diagnostic(source.location, message, advice, Stage.SETTINGS))
+    plan = _plan_rows(project_root, source, query, derived=formula is not None)
 
     def list_faults() -> list[Diagnostic]:
         times = {plan.step} if plan.step_is_time else set()
         return find_faults(project_root, plan.layout.files, plan.list_numbers(), times)
 
     reading = partial(explain_errors, project_root, source.location, list_faults)
-    groups, notes, select = Groups(), list(_describe_filter(query)), build_rows(project_root, plan)
     with reading():
-        if plan.groups.list_fields():
-            groups = plan.groups.find_groups(select_rows(project_root, plan), source)
-        if formula:
-            notes += check_derived(select, metrics[0], formula, source)
-            others = (*axis.inputs, *([plan.step_name] if plan.step_metric else []))
-            select = derive(select, metrics[0], formula, others)
-        rows = DerivedRows(select, metrics, keeps_own=plan.keeps_own and formula is None)
+        groups = plan.groups.find_groups(select_rows(project_root, plan), source)
+        rows = _compute_rows(project_root, source, plan, axis, metrics=metrics, formula=formula)
         placed = place_rows(project_root, source, plan, axis, rows)
         relation = get_engine().open_cursor().sql(placed.select)
-    title = placed.title
-
-    def check_placed() -> None:
-        with reading():
-            check_x(placed.checked, title, source)
-
     return Measurements(
         frame=nw.from_native(relation).lazy(),
-        step_name=title,
+        step_name=placed.title,
         step_is_time=placed.is_time,
         given_interval=plan.given_interval,
         order=groups.order or (plan.layout.series if plan.series is None else plan.series),
         colours=groups.colours,
-        notes=(*notes, *groups.notes),
-        check_x=check_placed if placed.checked else lambda: None,
+        notes=(*_describe_filter(query), *filter(None, [axis.note]), *rows.notes, *groups.notes),
+        check_x=partial(check_x, placed.checked, placed.title, source),
         reading=reading,
         check_repeats=partial(check_steps, project_root, plan),
     )
+
+
+def _plan_rows(root: Path, source: Source, query: MeasurementQuery, *, derived: bool) -> Plan:
+    """Plan the rows of a query; a derived metric has no intervals from the data, and others no mean of them."""
+    plan = plan_measurements(root, source, query)
+    if derived:
+        return replace(plan, intervals={raw: {} for raw in plan.intervals})
+    if plan.repeat == "mean" and plan.given_interval:
+        message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
+        advice = "Say repeat: runs, or rename the columns of the intervals"
+        raise ReportError(Diagnostic(source.location, message, advice, Stage.SETTINGS))
+    return plan
+
+
+def _compute_rows(
+    root: Path,
+    source: Source,
+    plan: Plan,
+    axis: XAxis,
+    *,
+    metrics: tuple[str, ...],
+    formula: Formula | None,
+) -> DerivedRows:
+    """Return the rows of the metrics, derived if there is a formula, and of those that x needs."""
+    select = build_rows(root, plan)
+    if formula is None:
+        return DerivedRows(select, metrics, keeps_own=plan.keeps_own)
+    (name,) = metrics
+    notes = check_derived(select, name, formula, source)
+    others = (*axis.inputs, *([plan.step_name] if plan.step_metric else []))
+    return DerivedRows(derive(select, name, formula, others), metrics, keeps_own=False, notes=notes)
 
 
 def _describe_filter(query: MeasurementQuery) -> Iterator[str]:

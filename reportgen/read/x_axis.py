@@ -47,6 +47,13 @@ class XAxis(Struct, frozen=True):
     relative: bool = False  # whether times count from the start of each run
 
     @property
+    def note(self) -> str:
+        """Return a sentence that says what x is, or an empty string if its name does."""
+        if self.formula:
+            return f"{self.title} = {self.formula.text}."
+        return f"{self.title}: {self.reads}." if self.title and self.reads != _TIME else ""
+
+    @property
     def inputs(self) -> tuple[str, ...]:
         """Return the names in its formula."""
         return self.formula.names if self.formula else ()
@@ -96,6 +103,7 @@ class DerivedRows(Struct, frozen=True):
     select: str
     metrics: tuple[str, ...]
     keeps_own: bool
+    notes: tuple[str, ...] = ()  # sentences on how they were computed
 
 
 class PlacedRows(Struct, frozen=True):

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated, TypeAlias
 
 from pydantic import Field, model_validator
 
 from reportgen.settings.base import Name, Number, Settings
+
+Derived: TypeAlias = Annotated[dict[Name, Name], Field(min_length=1)]
+"""Names of derived metrics and their formulas."""
+Metrics: TypeAlias = Name | Annotated[tuple[Name | Derived, ...], Field(min_length=1)] | Derived
+"""A metric, several, or derived ones: ``loss``, ``[train/loss, eval/loss]``, ``{error: 1 - accuracy}``."""
+
+
+def list_formulas(metrics: Metrics | None) -> dict[str, str]:
+    """Return metrics with their formulas, empty for those that the data have."""
+    if isinstance(metrics, dict):
+        return metrics
+    if metrics is None or isinstance(metrics, str):
+        return {} if metrics is None else {metrics: ""}
+    return {name: formula for item in metrics for name, formula in list_formulas(item).items()}
 
 
 class Band(StrEnum):

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
 from reportgen.settings.base import CellValue, Name, Number, Settings
-from reportgen.settings.block_parts import Annotation, Band, Peak, ReferenceLine, Rule, Statistic
+from reportgen.settings.block_parts import (
+    Annotation,
+    Band,
+    Derived,
+    Metrics,
+    Peak,
+    ReferenceLine,
+    Rule,
+    Statistic,
+    list_formulas,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-
-Derived: TypeAlias = Annotated[dict[Name, Name], Field(min_length=1)]
-"""Names of derived metrics and their formulas."""
-Metrics: TypeAlias = Name | Annotated[tuple[Name | Derived, ...], Field(min_length=1)] | Derived
-"""A metric, several, or derived ones: ``loss``, ``[train/loss, eval/loss]``, ``{error: 1 - accuracy}``."""
-
-
-def list_formulas(metrics: Metrics | None) -> dict[str, str]:
-    """Return metrics with their formulas, empty for those that the data have."""
-    if isinstance(metrics, dict):
-        return metrics
-    if metrics is None or isinstance(metrics, str):
-        return {} if metrics is None else {metrics: ""}
-    return {name: formula for item in metrics for name, formula in list_formulas(item).items()}
 
 
 class BlockSettings(Settings):
@@ -72,7 +67,7 @@ class BlockSettings(Settings):
 
     def list_names(self) -> tuple[str, ...]:
         """Names for a block without an id, best first."""
-        metrics = self.list_metrics() if self.data == "curves" else ()
+        metrics = list_formulas(getattr(self, "metric", None)) if self.data == "curves" else ()
         return (self.title or "", " ".join(metrics))
 
 

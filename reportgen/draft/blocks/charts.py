@@ -188,7 +188,9 @@ def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInpu
 
 
 def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
-    result = inputs.answers.get_curves(planned.curves[0])
+    results = [inputs.answers.get_curves(request) for request in planned.curves]
+    notes = dict.fromkeys(note for one in results for note in one.notes)
+    result = replace(results[0], notes=tuple(notes))
     benchmark = planned.page.front_matter.benchmark
     return inputs.make_context(planned.block.location, planned.sources[0], result, benchmark)
 
