@@ -19,7 +19,7 @@ from reportgen.read.plan import MeasurementQuery, build_rows, plan_measurements,
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
 from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
-from reportgen.read.x_axis import DerivedRows, XAxis, find_x, list_step_names, place_rows
+from reportgen.read.x_axis import DerivedRows, XAxis, find_x, place_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,9 +65,7 @@ def read_measurements(
         ReportError: the source does not have one of the metrics, columns or series.
     """
     axis = find_x(source, x, x_formula)
-    inputs = dict.fromkeys((*(formula.names if formula else metrics), *axis.inputs))
-    steps = list_step_names(get_layout(source))
-    read = tuple(name for name in inputs if name not in steps)
+    read = axis.add_inputs(formula.names if formula else metrics, get_layout(source))
     query = MeasurementQuery(read, axis.reads, series, where or {}, by, colour)
     plan = _plan_rows(project_root, source, query, derived=formula is not None)
 
@@ -96,7 +94,7 @@ def read_measurements(
 
 
 def _plan_rows(root: Path, source: Source, query: MeasurementQuery, *, derived: bool) -> Plan:
-    """Plan the rows of a query; a derived metric has no intervals from the data, and others no mean of them."""
+    """Plan the rows of a query; a derived metric has no intervals from the data."""
     plan = plan_measurements(root, source, query)
     if derived:
         return replace(plan, intervals={raw: {} for raw in plan.intervals})

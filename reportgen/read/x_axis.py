@@ -58,6 +58,11 @@ class XAxis(Struct, frozen=True):
         """Return the names in its formula."""
         return self.formula.names if self.formula else ()
 
+    def add_inputs(self, metrics: tuple[str, ...], layout: Layout) -> tuple[str, ...]:
+        """Return metrics together with those that its formula needs."""
+        steps = list_step_names(layout)
+        return tuple(name for name in dict.fromkeys((*metrics, *self.inputs)) if name not in steps)
+
 
 def find_x(source: Source, x: str | None, formula: Formula | None) -> XAxis:
     """Return what x is; a word is looked up only if no column or metric has that name."""
