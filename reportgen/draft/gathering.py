@@ -139,11 +139,12 @@ def _choose_metrics(block: Block, page: Page, sources: Mapping[str, Source]) -> 
     if not isinstance(settings, DataSettings) or source is None or source.kind != "measurements":
         return settings
 
+    if not any(map(is_pattern, settings.list_metrics())):
+        return settings
+
     def choose(metrics: Metrics) -> Metrics:
         formulas = list_formulas(metrics)
         named = [name for name, formula in formulas.items() if not formula]
-        if not any(map(is_pattern, named)):
-            return metrics
         chosen = choose_names(named, source.metrics)
         derived = tuple({name: formula} for name, formula in formulas.items() if formula)
         return (*chosen.names, *chosen.unmatched, *derived)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = 16
 _END: Final = "</svg>"
+# Fields of topics that were added later, with their defaults, which change no definition.
+_ADDED_LATER: Final = re.compile(r", (?:formula=''|x_formula=''|by=\(\)|colour=None|part='')(?=[,)])")
 _METADATA: Final = re.compile(
     r"<metadata>reportgen figure=([^<]*) inputs=([0-9a-f]{16}) definition=([0-9a-f]{16})</metadata>"
 )
@@ -52,7 +54,7 @@ def find_origin(planned: PlannedBlock, sources: Mapping[str, Source], shown: Fig
     settings = [block.settings, *(sources[name].settings for name in planned.sources)]
     settings += [benchmark] if benchmark else []
     parts = [block.kind, *(one.model_dump_json(exclude_defaults=True) for one in settings)]
-    parts += [repr(topic) for topic in planned.topics] + [claim.expression for claim in planned.claims]
+    parts += [_ADDED_LATER.sub("", repr(topic)) for topic in planned.topics] + [claim.expression for claim in planned.claims]
     if isinstance(block.settings, AltairSettings):
         parts.append(get_digest(getattr(shown, "spec", "")))
     return Origin(_hash(files), _hash(parts))
