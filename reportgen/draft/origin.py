@@ -54,7 +54,8 @@ def find_origin(planned: PlannedBlock, sources: Mapping[str, Source], shown: Fig
     settings = [block.settings, *(sources[name].settings for name in planned.sources)]
     settings += [benchmark] if benchmark else []
     parts = [block.kind, *(one.model_dump_json(exclude_defaults=True) for one in settings)]
-    parts += [_ADDED_LATER.sub("", repr(topic)) for topic in planned.topics] + [claim.expression for claim in planned.claims]
+    parts += [_ADDED_LATER.sub("", repr(topic)) for topic in planned.topics]
+    parts += [claim.expression for claim in planned.claims]
     if isinstance(block.settings, AltairSettings):
         parts.append(get_digest(getattr(shown, "spec", "")))
     return Origin(_hash(files), _hash(parts))

@@ -20,6 +20,7 @@ from reportgen.settings.blocks import (
     OutcomeSettings,
     ProblemsSettings,
     ScoresSettings,
+    SweepSettings,
     TableSettings,
     is_score_metric,
 )
@@ -135,21 +136,25 @@ def _explain_metric(metric: str, source: Source, there: str) -> tuple[str, str]:
 def _make_curve_request(source: str, metric: str, settings: DataSettings, formula: str = "") -> CurveRequest:
     line = settings if isinstance(settings, LineSettings) else LineSettings()
     table = settings if isinstance(settings, TableSettings) else None
+    by = (settings.by,) if isinstance(settings.by, str) else settings.by or ()
+    # A sweep has a setting as x, which groups runs, and steps as any other block.
+    sweep = isinstance(settings, SweepSettings)
+    x = None if sweep else settings.x
     return CurveRequest(
         source=source,
         metric=metric,
-        x=next(iter(settings.x)) if isinstance(settings.x, dict) else settings.x,
-        x_formula=next(iter(settings.x.values())) if isinstance(settings.x, dict) else "",
+        x=next(iter(x)) if isinstance(x, dict) else x,
+        x_formula=next(iter(x.values())) if isinstance(x, dict) else "",
         series=settings.series,
         where=_list_conditions(settings),
         # A table shows the exact last and best step, so nothing is binned for it.
-        max_points=None if table else line.max_points,
+        max_points=None if table or sweep else line.max_points,
         smooth=line.smooth,
         band=line.band.value,
         level=settings.level,
         peak=(table or line).peak.value,
         formula=formula,
-        by=(settings.by,) if isinstance(settings.by, str) else settings.by or (),
+        by=(settings.x, *by) if isinstance(settings, SweepSettings) else by,
         colour=settings.colour if isinstance(settings, CurveSettings) else None,
     )
 

@@ -30,11 +30,12 @@ _MOST_NAMES: Final = 6
 
 
 class Groups(Struct, frozen=True):
-    """Groups in the order of their settings, the colour of each series, and a sentence about pooled runs."""
+    """Groups in the order of their settings, with what belongs to each, and a sentence about pooled runs."""
 
     order: tuple[str, ...] = ()
     colours: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    values: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of each group
 
 
 class GroupColumns(Struct, frozen=True):
@@ -77,18 +78,22 @@ class GroupColumns(Struct, frozen=True):
             return Groups()
         by = self._label(part for part in self.list_fields() if part != "colour")
         colour = self._label(part for part in self.list_fields() if part == "colour")
+        settings = ", ".join(f"min({part})" for part in self.list_fields() if part != "colour")
         rows = get_engine().fetch_rows(
-            f"SELECT series, run, list(DISTINCT {by}), list(DISTINCT {colour}) FROM ({select}) "  # noqa: S608 - quoted
+            f"SELECT series, run, list(DISTINCT {by}), list(DISTINCT {colour}), [{settings}] "  # noqa: S608 - quoted
+            f"FROM ({select}) "
             'GROUP BY series, run ORDER BY min("row")'
         )
         colours: dict[str, str] = {}
         members: dict[str, dict[str, None]] = {}
-        for series, run, labels, own in rows:
+        values: dict[str, tuple[str | None, ...]] = {}
+        for series, run, labels, own, cells in rows:
             for names, found in ((self.by, labels), (self.colour, own)):
                 if len(found) > 1:
                     raise ReportError(_explain_change(source, names, series, run, sorted(found)))
             group = labels[0] if self.by else series
             members.setdefault(group, {})[series] = None
+            values.setdefault(group, tuple(cells))
             if self.colour and colours.setdefault(group, own[0]) != own[0]:
                 (name,) = self.colour
                 message = f'"{group}" has runs with {join_names(sorted([colours[group], own[0]]))}'
@@ -103,7 +108,7 @@ class GroupColumns(Struct, frozen=True):
         more = f": {'; '.join(pooled)}" if pooled else ""
         note = (f"Grouped by {join_names(list(self.by))}{more}.",) if self.by else ()
         by_colour = sorted(colours.items(), key=lambda pair: _rank_label(pair[1]))
-        return Groups(tuple(ordered), dict(by_colour), note)
+        return Groups(tuple(ordered), dict(by_colour), note, values)
 
 
 def _label_setting(name: str, cell: str) -> str:

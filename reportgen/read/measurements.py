@@ -86,6 +86,7 @@ def read_measurements(
         given_interval=plan.given_interval,
         order=groups.order or (plan.layout.series if plan.series is None else plan.series),
         colours=groups.colours,
+        settings=groups.values,
         notes=(*_describe_filter(query), *filter(None, [axis.note]), *rows.notes, *groups.notes),
         check_x=partial(check_x, placed.checked, placed.title, source),
         reading=reading,

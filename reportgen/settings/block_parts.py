@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import Field, model_validator
 
 from reportgen.settings.base import Name, Number, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Derived: TypeAlias = Annotated[dict[Name, Name], Field(min_length=1)]
 """Names of derived metrics and their formulas."""
@@ -22,6 +25,22 @@ def list_formulas(metrics: Metrics | None) -> dict[str, str]:
     if metrics is None or isinstance(metrics, str):
         return {} if metrics is None else {metrics: ""}
     return {name: formula for item in metrics for name, formula in list_formulas(item).items()}
+
+
+FILTER = (
+    "Only rows whose column or setting has this value, or one of these; also patterns such as qwen* and "
+    "!qwen*, and comparisons such as <= 1e-5."
+)
+
+
+def find_sources(value: object) -> Iterator[str]:
+    """Yield each ``data: {source: NAME}`` in a specification, outermost first."""
+    if isinstance(value, dict):
+        data = value.get("data")
+        if isinstance(data, dict) and isinstance(data.get("source"), str):
+            yield data["source"]
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from find_sources(item)
 
 
 class Band(StrEnum):

@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from reportgen.settings.base import CellValue, Name, Number, Settings
 from reportgen.settings.block_parts import (
+    FILTER,
     Annotation,
     Band,
     Derived,
@@ -18,11 +19,12 @@ from reportgen.settings.block_parts import (
     ReferenceLine,
     Rule,
     Statistic,
+    find_sources,
     list_formulas,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 
 class BlockSettings(Settings):
@@ -86,11 +88,7 @@ class DataSettings(BlockSettings):
         "FORMULA: NAME; the step if left out.",
     )
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
-    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
-        default_factory=dict,
-        description="Only rows whose column or setting has this value, or one of these; also "
-        "patterns such as qwen* and !qwen*, and comparisons such as <= 1e-5.",
-    )
+    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
     by: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
         None, description="Setting or column, or several, whose values are the series instead."
     )
@@ -252,6 +250,19 @@ class TableSettings(DataSettings):
         return self.model_copy(update={"metrics": (chosen,) if isinstance(chosen, str) else chosen})
 
 
+class SweepSettings(DataSettings):
+    """A ``sweep`` block: one value of each run against a setting."""
+
+    x: Name = Field(description="The setting or column: a number or a word, the same throughout a run.")
+    metric: Name | Derived | None = Field(None, description="The metric; the benchmark's if left out.")
+    value: Literal["final", "best", "mean"] = Field("final", description="final, best or mean of each run.")
+    x_scale: Literal["linear", "log"] | None = Field(
+        None, description="linear or log; log where the values span a factor of 10 if left out."
+    )
+    y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
 class OverviewSettings(BlockSettings):
     """An ``overview`` block: one card for each benchmark."""
 
@@ -269,16 +280,7 @@ class VegaLiteSettings(BlockSettings):
 
     def list_sources(self) -> tuple[str, ...]:
         """See ``BlockSettings``: its own, then each ``data: {source: NAME}``, outermost first."""
-        return tuple(dict.fromkeys((*super().list_sources(), *_find_sources(self.spec))))
-
-
-def _find_sources(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        data = value.get("data")
-        if isinstance(data, dict) and isinstance(data.get("source"), str):
-            yield data["source"]
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _find_sources(item)
+        return tuple(dict.fromkeys((*super().list_sources(), *find_sources(self.spec))))
 
 
 class AltairSettings(DataSettings):
@@ -332,11 +334,7 @@ class OutcomeSettings(BlockSettings):
         None, description="Only rows of this benchmark, where the data have a benchmark column."
     )
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
-    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
-        default_factory=dict,
-        description="Only rows whose column or setting has this value, or one of these; also "
-        "patterns such as qwen* and !qwen*, and comparisons such as <= 1e-5.",
-    )
+    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
     higher_is_better: bool | None = Field(
         None, description="Whether a larger score is better; the benchmark's if left out."
@@ -434,6 +432,7 @@ BLOCKS: dict[str, type[BlockSettings]] = {
     "curve": CurveSettings,
     "panels": PanelsSettings,
     "table": TableSettings,
+    "sweep": SweepSettings,
     "overview": OverviewSettings,
     "vega-lite": VegaLiteSettings,
     "altair": AltairSettings,

@@ -16,6 +16,7 @@ from reportgen.core.words import join_names
 from reportgen.draft.blocks.draw_inputs import list_cautions
 from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
+from reportgen.draft.blocks.sweep import draw_sweep_block
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
 from reportgen.figures.curves.key_results import build_result_table
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         CurveSettings,
         OutcomeSettings,
         PanelsSettings,
+        SweepSettings,
         TableSettings,
         VegaLiteSettings,
     )
@@ -187,6 +189,10 @@ def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInpu
     )
 
 
+def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:
+    return draw_sweep_block(planned, settings, inputs, _make_context(planned, inputs))
+
+
 def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
     results = [inputs.answers.get_curves(request) for request in planned.curves]
     notes = dict.fromkeys(note for one in results for note in one.notes)
@@ -220,6 +226,7 @@ KINDS: Final = {
     "curve": BlockKind(_draw_curve, Figure, plan_curve),
     "panels": BlockKind(_draw_panels, Panels),
     "table": BlockKind(_draw_table, ResultTable),
+    "sweep": BlockKind(_draw_sweep, Stack),
     "vega-lite": BlockKind(_draw_vega_lite, Figure),
     # The author's function can change although its block does not.
     "altair": BlockKind(_draw_altair, Figure, stored=False),

@@ -72,7 +72,8 @@ class CurveResult(Struct, frozen=True):
     step_name: str
     step_is_time: bool
     colours: Mapping[str, str] = field(default_factory=dict)  # what colours each series, if not itself
-    notes: tuple[str, ...] = ()  # sentences about rows that were selected and grouped
+    notes: tuple[str, ...] = ()  # sentences about rows that were selected, grouped and computed
+    settings: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of each group of runs
 
 
 class _ReadCurves(Struct, frozen=True):
@@ -84,6 +85,7 @@ class _ReadCurves(Struct, frozen=True):
     series: tuple[str, ...] | None
     colours: Mapping[str, str]
     notes: tuple[str, ...]
+    settings: Mapping[str, tuple[str | None, ...]]
 
 
 class ResultsStore:
@@ -184,7 +186,8 @@ class ResultsStore:
             series=read.series,
             peak=request.peak,
         )
-        return CurveResult(curve_set, read.step_name, read.step_is_time, read.colours, read.notes)
+        more = (read.colours, read.notes, read.settings)
+        return CurveResult(curve_set, read.step_name, read.step_is_time, *more)
 
     def parse_formula(self, request: CurveRequest) -> Formula:
         """Parse the formula of a derived metric; raise a ``ReportError`` with its faults."""
@@ -248,7 +251,8 @@ class ResultsStore:
             table.check_x()
         reduced = reduce(table, max_points=request.max_points, smooth=request.smooth)
         series = None if request.series is None or request.by else table.order
-        return _ReadCurves(reduced, table.step_name, table.step_is_time, series, table.colours, table.notes)
+        named = (table.step_name, table.step_is_time)
+        return _ReadCurves(reduced, *named, series, table.colours, table.notes, table.settings)
 
     # ---- scores
 

@@ -1,0 +1,248 @@
+"""The ``sweep`` block: one value of each run against a setting, with the mean of the runs that share it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.model import Cell, CurveSet, Figure, ResultTable, Run, Stack, Table
+from reportgen.core.words import format_count, format_estimate
+from reportgen.figures.axis import format_value, make_linear_axis
+from reportgen.figures.curves.figure import draw_plot_figure, name_band
+from reportgen.figures.curves.plotting import make_plot
+from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption
+from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
+from reportgen.figures.style import assign_slots, pick_slots
+from reportgen.figures.text import write_table_csv
+
+if TYPE_CHECKING:
+    from reportgen.core.model import Curve, Estimate, Lead
+    from reportgen.figures.axis import Axis
+    from reportgen.figures.plot import DrawContext
+    from reportgen.settings.blocks import SweepSettings
+
+
+_WIDE = 10
+"""Factor between the smallest and largest setting from which the axis is logarithmic."""
+_DASH = 0.01
+"""Half the length of a run's dash, as a share of the axis."""
+
+
+class SweepPoint(Struct, frozen=True):
+    """The runs that share a setting: the setting as written and as a number, and one value of each run."""
+
+    group: str  # the settings in words
+    line: str  # settings other than x in words, or the metric
+    text: str
+    number: float | None
+    estimate: Estimate
+    values: tuple[float, ...]
+
+
+class Sweep(Struct, frozen=True):
+    """The points of a sweep in order, their curves if all settings are numbers, and the leader at the end."""
+
+    metric: str
+    points: tuple[SweepPoint, ...]
+    curve_set: CurveSet | None
+    level: float
+    lead: Lead
+    higher_is_better: bool | None
+
+
+def draw_sweep(block_id: str, settings: SweepSettings, sweep: Sweep, context: DrawContext) -> Stack:
+    """Draw a sweep over numbers as lines, over words as rows, and a table with the id ``<id>-table``."""
+    words = _SweepWords(settings, sweep, context)
+    text = FigureText(
+        id=block_id,
+        kind="sweep",
+        title=words.title,
+        subtitle=words.write_subtitle(),
+        summary=words.write_summary(),
+        caption=words.write_caption(),
+        source=describe_source(context),
+        numbers=words.collect_numbers(),
+        band=name_band(sweep.curve_set) if sweep.curve_set else "",
+    )
+    figure = _draw_lines(sweep.curve_set, words, text) if sweep.curve_set else _draw_rows(words, text)
+    return Stack(block_id, words.title, "", (figure, words.build_table(f"{block_id}-table")), "")
+
+
+class _SweepWords(Struct, frozen=True):
+    """Texts and tables of a sweep."""
+
+    settings: SweepSettings
+    sweep: Sweep
+    context: DrawContext
+
+    @property
+    def measured(self) -> str:
+        return f"{self.settings.value} {self.sweep.metric}"
+
+    @property
+    def title(self) -> str:
+        return self.settings.title or f"{self.measured} by {self.settings.x}"
+
+    def write_subtitle(self) -> str:
+        """Return what each point is."""
+        counts = sorted({len(point.values) for point in self.sweep.points})
+        runs = format_count(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
+        better = "lower is better" if self.sweep.higher_is_better is False else ""
+        interval = f"{self.sweep.level * 100:g} % CI" if counts[-1] > 1 else ""
+        parts = (
+            self.measured,
+            f"mean of {runs} per value" if counts[-1] > 1 else "1 run per value",
+            interval,
+        )
+        return ", ".join(filter(None, (*parts, better)))
+
+    def write_summary(self) -> str:
+        """Name the best value of the setting, and whether a test tells it from all others."""
+        lowest, points = self.sweep.higher_is_better is False, self.sweep.points
+        first = (min if lowest else max)(points, key=lambda point: point.estimate.value)
+        word = "lowest" if lowest else "highest"
+        said = f"The {word} {self.measured} is {format_estimate(first.estimate)}, with {first.group}, "
+        said += f"of {format_count(len(points), 'value')} compared."
+        lead = self.sweep.lead
+        if self.settings.value != "final" or not lead.tested or len(points) == 1:
+            return said
+        if lead.series == first.group:
+            return f"{said} It differs from every other by Welch's t over runs, adjusted for all pairs."
+        return f"{said} No value is shown to be better than all others by Welch's t over runs."
+
+    def write_caption(self) -> str:
+        """Say what points, dashes and intervals are."""
+        several = any(len(point.values) > 1 for point in self.sweep.points)
+        mark = "short dash" if self.sweep.curve_set else "small dot"
+        level = f"{self.sweep.level * 100:g} %"
+        sentences = (
+            self.settings.caption or "",
+            f"Each point is the mean over the runs with that {self.settings.x}; each {mark} is a run."
+            if several
+            else f"Each point is one run with that {self.settings.x}.",
+            f"Interval: {level} confidence interval of the mean across runs (Student t)."
+            if several
+            else "No interval: it needs at least 2 runs.",
+            "Best: picked among the steps of each run." if self.settings.value == "best" else "",
+        )
+        return join_caption(sentences, self.context)
+
+    def collect_numbers(self) -> dict[str, Any]:
+        """Return the entry in ``report.json``."""
+        rows = [
+            {
+                "name": point.group,
+                "x": point.text if point.number is None else point.number,
+                "mean": point.estimate.value,
+                "low": point.estimate.low,
+                "high": point.estimate.high,
+                "runs": list(point.values),
+            }
+            for point in self.sweep.points
+        ]
+        return {
+            "metric": self.sweep.metric,
+            "value": self.settings.value,
+            "x": self.settings.x,
+            "points": rows,
+        }
+
+    def build_table(self, table_id: str) -> ResultTable:
+        """Build the table of settings and results, a row for each point."""
+        header = (self.settings.x, "line", "runs", self.measured, "lowest run", "highest run")
+        lines = len({point.line for point in self.sweep.points}) > 1
+        names = header if lines else (header[0], *header[2:])
+        rows, records = [], []
+        for point in self.sweep.points:
+            estimate, ends = point.estimate, (min(point.values), max(point.values))
+            cells = [Cell(point.text, point.number if point.number is not None else point.text)]
+            cells += [Cell(point.line, point.line)] if lines else []
+            cells += [Cell(str(len(point.values)), float(len(point.values)))]
+            cells += [Cell(format_estimate(estimate), estimate.value)]
+            cells += [Cell(f"{end:.4g}", end) for end in ends]
+            rows.append(tuple(cells))
+            values = (estimate.value, estimate.low, estimate.high)
+            records.append((point.text, point.line, len(point.values), *values, *ends))
+        columns = (self.settings.x, "line", "runs", "mean", "low", "high", "lowest", "highest")
+        return ResultTable(
+            id=table_id,
+            title=self.title,
+            header=names,
+            rows=tuple(rows),
+            caption="",
+            csv=write_table_csv(columns, records),
+        )
+
+
+def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Figure:
+    """Draw a line over the numbers, with a short dash for each run."""
+    settings, context = words.settings, words.context
+    numbers = [float(step) for curve in curve_set.curves for step in curve.steps]
+    wide = min(numbers) > 0 and max(numbers) / min(numbers) >= _WIDE
+    scale = settings.x_scale or ("log" if wide else "linear")
+    dashed = replace(
+        curve_set,
+        curves=tuple(_draw_dashes(curve, numbers, log=scale == "log") for curve in curve_set.curves),
+    )
+    spec = PlotSpec(
+        id=text.id,
+        kind=text.kind,
+        title=text.title,
+        metric=words.measured,
+        x_title=settings.x,
+        y_title=settings.y_title or words.measured,
+        height=settings.height,
+        higher_is_better=words.sweep.higher_is_better,
+        x_scale=scale,
+        runs=True,
+    )
+    slots = assign_slots([tuple(curve.series for curve in curve_set.curves)])
+    around = replace(context, step_is_time=False, step_title=settings.x, slots=slots)
+    return draw_plot_figure(make_plot(dashed, spec, around), dashed, text, around)
+
+
+def _draw_dashes(curve: Curve, numbers: list[float], *, log: bool) -> Curve:
+    """Replace the single value of each run by a short dash, which a line can show."""
+    low, high = min(numbers), max(numbers)
+    share = _DASH * ((math.log10(high / low) if log else high - low) or 1.0)
+
+    def widen(run: Run) -> Run:
+        at = float(run.steps[0])
+        ends = (at * 10**-share, at * 10**share) if log else (at - share, at + share)
+        return replace(run, steps=np.array(ends), values=np.repeat(run.values, 2))
+
+    return replace(curve, runs=tuple(map(widen, curve.runs)))
+
+
+def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
+    """Draw a row for each word, with a dot for each run."""
+    sweep, points = words.sweep, words.sweep.points
+    ends = [end for one in points for end in (one.estimate.low, one.estimate.high) if end is not None]
+    ends += [value for point in points for value in point.values]
+    axis = make_linear_axis(words.measured, min(ends), max(ends), count=5, pad=0.04)
+    slots = pick_slots(tuple(point.group for point in points), words.context.slots)
+    rows = [_make_row(point, axis, slots[point.group], several=len(point.values) > 1) for point in points]
+    read = [(point.group, format_estimate(point.estimate)) for point in points]
+    table = Table((words.settings.x, words.measured), tuple(read))
+    records = ((point.text, point.line, value) for point in points for value in point.values)
+    csv = write_table_csv((words.settings.x, "line", sweep.metric), records)
+    return draw_dot_plot(rows, axis, text, table=table, csv=csv)
+
+
+def _make_row(point: SweepPoint, axis: Axis, slot: int | None, *, several: bool) -> Row:
+    estimate = point.estimate
+    value = format_estimate(estimate)
+    return Row(
+        name=point.group,
+        slot=slot,
+        text=value,
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        tip=(point.group, value, format_count(len(point.values), "run")),
+        dots=tuple(RowDot(one, (point.group, format_value(axis, one))) for one in point.values if several),
+    )

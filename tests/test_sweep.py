@@ -1,0 +1,106 @@
+"""The ``sweep`` block: a value of each run against a setting, compared with the raw file."""
+
+from __future__ import annotations
+
+import csv
+import json
+import statistics
+from collections import defaultdict
+from pathlib import Path
+
+from made_projects import write_report
+from test_report import drafted, figure, problems
+
+from reportgen.core.model import Stack
+
+CASE = Path(__file__).parent / "cases" / "sweep"
+TEXT = (CASE / "data/runs.csv").read_text("utf-8")
+T4 = 4.302652729749464  # the 97.5 % point of Student's t with 2 degrees of freedom
+
+
+def read_runs() -> dict[tuple[str, str, str], list[float]]:
+    """The losses of each run, in the order of steps, by optimizer, rate and seed."""
+    runs = defaultdict(list)
+    for row in csv.DictReader(TEXT.splitlines()):
+        runs[row["optimizer"], row["lr"], row["seed"]].append(float(row["loss"]))
+    return runs
+
+
+def read_numbers(figure_id: str) -> dict[str, list[dict[str, float]]]:
+    """What ``report.json`` says of a sweep."""
+    report = json.loads((CASE / "expected/report.json").read_text("utf-8"))
+    (page,) = report["pages"]
+    figures = [*page["figures"], *(one for stack in page["stacks"] for one in stack.get("figures", ()))]
+    (numbers,) = [one["numbers"] for one in figures if one["id"] == figure_id]
+    found: dict[str, list[dict[str, float]]] = numbers
+    return found
+
+
+def test_each_point_is_the_mean_of_the_last_values_of_its_runs() -> None:
+    """Means and t intervals over runs are those of the raw file, and each run is there."""
+    points = {one["name"]: one for one in read_numbers("rates")["points"]}
+    groups = defaultdict(list)
+    for (optimizer, rate, _), losses in read_runs().items():
+        groups[f"lr={rate}, {optimizer}"].append(losses[-1])
+    assert points.keys() == groups.keys()
+    for name, finals in groups.items():
+        mean, half = statistics.fmean(finals), T4 * statistics.stdev(finals) / len(finals) ** 0.5
+        assert abs(points[name]["mean"] - mean) < 1e-12
+        assert abs(points[name]["low"] - (mean - half)) < 1e-9
+        assert abs(points[name]["high"] - (mean + half)) < 1e-9
+        assert points[name]["runs"] == finals
+
+
+def test_best_is_that_of_each_run() -> None:
+    """``value: best`` takes the lowest loss of each run, and words are in rows."""
+    points = {one["name"]: one for one in read_numbers("optimizers")["points"]}
+    best = defaultdict(list)
+    for (optimizer, rate, _), losses in read_runs().items():
+        if rate == "0.0001":
+            best[optimizer].append(min(losses))
+    assert {name: one["runs"] for name, one in points.items()} == best
+
+
+def draft_sweep(tmp_path: Path, block: str) -> Stack:
+    """A sweep of the runs of the case."""
+    page = f"# Small\n\n```sweep\nid: one\nsource: runs\nmetric: loss\n{block}\n```\n"
+    root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": TEXT})
+    shown = drafted(root).shown["index.md", "one"]
+    assert isinstance(shown, Stack)
+    return shown
+
+
+def test_numbers_are_on_a_log_axis_and_words_in_rows(tmp_path: Path) -> None:
+    """A rate over two decades is logarithmic; an optimizer has no axis."""
+    rates, _ = draft_sweep(tmp_path, "x: lr\nby: optimizer").parts
+    assert json.loads(str(figure(rates).payload))["x"]["scale"] == "log"
+    assert [name for name, _ in figure(rates).legend] == ["adamw", "sgd"]
+    words, table = draft_sweep(tmp_path, "x: optimizer").parts
+    assert "rg-of-marks" not in figure(words).plot_class
+    assert [row[0].text for row in table.rows] == ["adamw", "sgd"]
+
+
+def test_the_summary_says_what_was_compared(tmp_path: Path) -> None:
+    """The best of several values is said to be one of so many, and whether a test tells it apart."""
+    rates, _ = draft_sweep(tmp_path, "x: lr\nby: optimizer").parts
+    summary = figure(rates).summary
+    assert "of 8 values compared." in summary
+    assert "Welch's t over runs" in summary
+
+
+def test_what_is_no_setting_is_refused(tmp_path: Path) -> None:
+    """Each mistake is an error at its block, with what was found and the next step."""
+    blocks = [
+        ("metric: loss", 'a sweep block needs "x"'),
+        ("metric: loss\nx: rate", 'has no column "rate"'),
+        ("metric: loss\nx: step", "step changes within run 1 of adamw 1e-05"),
+        ("metric: loss\nx: optimizer\nfilter: {optimizer: sgd}", 'all runs have the same "optimizer", sgd'),
+        ("metric: los\nx: lr", 'Did you mean "loss"?'),
+    ]
+    fence = "```sweep\nid: b{}\nsource: runs\n{}\n```\n\n"
+    page = "# Small\n\n" + "".join(fence.format(number, text) for number, (text, _) in enumerate(blocks))
+    found = problems(write_report(tmp_path, {"content/index.md": page, "data/runs.csv": TEXT}))
+    assert len(found) == len(blocks), "\n".join(found)
+    for said, (_, expected) in zip(found, blocks, strict=True):
+        assert said.startswith("content/index.md:")
+        assert expected in said
