@@ -7,11 +7,12 @@ import json
 import statistics
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from made_projects import write_report
-from test_report import drafted, figure, problems
+from test_report import drafted, problems
 
-from reportgen.core.model import Stack
+from reportgen.core.model import Figure, ResultTable, Stack
 
 CASE = Path(__file__).parent / "cases" / "sweep"
 TEXT = (CASE / "data/runs.csv").read_text("utf-8")
@@ -26,19 +27,18 @@ def read_runs() -> dict[tuple[str, str, str], list[float]]:
     return runs
 
 
-def read_numbers(figure_id: str) -> dict[str, list[dict[str, float]]]:
-    """What ``report.json`` says of a sweep."""
+def read_points(figure_id: str) -> dict[str, dict[str, Any]]:
+    """The points of a sweep in ``report.json``, by name."""
     report = json.loads((CASE / "expected/report.json").read_text("utf-8"))
     (page,) = report["pages"]
     figures = [*page["figures"], *(one for stack in page["stacks"] for one in stack.get("figures", ()))]
     (numbers,) = [one["numbers"] for one in figures if one["id"] == figure_id]
-    found: dict[str, list[dict[str, float]]] = numbers
-    return found
+    return {one["name"]: one for one in numbers["points"]}
 
 
 def test_each_point_is_the_mean_of_the_last_values_of_its_runs() -> None:
     """Means and t intervals over runs are those of the raw file, and each run is there."""
-    points = {one["name"]: one for one in read_numbers("rates")["points"]}
+    points = read_points("rates")
     groups = defaultdict(list)
     for (optimizer, rate, _), losses in read_runs().items():
         groups[f"lr={rate}, {optimizer}"].append(losses[-1])
@@ -53,7 +53,7 @@ def test_each_point_is_the_mean_of_the_last_values_of_its_runs() -> None:
 
 def test_best_is_that_of_each_run() -> None:
     """``value: best`` takes the lowest loss of each run, and words are in rows."""
-    points = {one["name"]: one for one in read_numbers("optimizers")["points"]}
+    points = read_points("optimizers")
     best = defaultdict(list)
     for (optimizer, rate, _), losses in read_runs().items():
         if rate == "0.0001":
@@ -61,29 +61,32 @@ def test_best_is_that_of_each_run() -> None:
     assert {name: one["runs"] for name, one in points.items()} == best
 
 
-def draft_sweep(tmp_path: Path, block: str) -> Stack:
-    """A sweep of the runs of the case."""
+def draft_sweep(tmp_path: Path, block: str) -> tuple[Figure, ResultTable]:
+    """The figure and the table of a sweep of the runs of the case."""
     page = f"# Small\n\n```sweep\nid: one\nsource: runs\nmetric: loss\n{block}\n```\n"
     root = write_report(tmp_path, {"content/index.md": page, "data/runs.csv": TEXT})
     shown = drafted(root).shown["index.md", "one"]
     assert isinstance(shown, Stack)
-    return shown
+    drawn, table = shown.parts
+    assert isinstance(drawn, Figure)
+    assert isinstance(table, ResultTable)
+    return drawn, table
 
 
 def test_numbers_are_on_a_log_axis_and_words_in_rows(tmp_path: Path) -> None:
     """A rate over two decades is logarithmic; an optimizer has no axis."""
-    rates, _ = draft_sweep(tmp_path, "x: lr\nby: optimizer").parts
-    assert json.loads(str(figure(rates).payload))["x"]["scale"] == "log"
-    assert [name for name, _ in figure(rates).legend] == ["adamw", "sgd"]
-    words, table = draft_sweep(tmp_path, "x: optimizer").parts
-    assert "rg-of-marks" not in figure(words).plot_class
+    rates, _ = draft_sweep(tmp_path, "x: lr\nby: optimizer")
+    assert json.loads(str(rates.payload))["x"]["scale"] == "log"
+    assert [name for name, _ in rates.legend] == ["adamw", "sgd"]
+    words, table = draft_sweep(tmp_path, "x: optimizer")
+    assert "rg-of-marks" not in words.plot_class
     assert [row[0].text for row in table.rows] == ["adamw", "sgd"]
 
 
 def test_the_summary_says_what_was_compared(tmp_path: Path) -> None:
     """The best of several values is said to be one of so many, and whether a test tells it apart."""
-    rates, _ = draft_sweep(tmp_path, "x: lr\nby: optimizer").parts
-    summary = figure(rates).summary
+    rates, _ = draft_sweep(tmp_path, "x: lr\nby: optimizer")
+    summary = rates.summary
     assert "of 8 values compared." in summary
     assert "Welch's t over runs" in summary
 

@@ -67,12 +67,10 @@ def read_measurements(
     axis = find_x(source, x, x_formula)
     read = axis.add_inputs(formula.names if formula else metrics, get_layout(source))
     query = MeasurementQuery(read, axis.reads, series, where or {}, by, colour)
-    plan = _plan_rows(project_root, source, query, derived=formula is not None)
+    plan = _plan_rows(project_root, source, query, derived=bool(formula))
 
-    def list_faults() -> list[Diagnostic]:
-        times = {plan.step} if plan.step_is_time else set()
-        return find_faults(project_root, plan.layout.files, plan.list_numbers(), times)
-
+    times = {plan.step} if plan.step_is_time else set()
+    list_faults = partial(find_faults, project_root, plan.layout.files, plan.list_numbers(), times)
     reading = partial(explain_errors, project_root, source.location, list_faults)
     with reading():
         groups = plan.groups.find_groups(select_rows(project_root, plan), source)

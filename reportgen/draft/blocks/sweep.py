@@ -54,7 +54,7 @@ def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, h
     values = measure_runs(curve, settings.value, higher_is_better=higher)
     centre, low, high, n = compute_band(np.array(values)[:, None], "ci", settings.level)
     known = bool(np.isfinite(low[0]))
-    ends = (float(low[0]), float(high[0])) if known else (None, None)
+    low_end, high_end = (float(end[0]) if known else None for end in (low, high))
     text = result.settings[curve.series][0] or ""
     # The first part of the group's name is x, which may have commas of its own.
     rest = ", ".join(curve.series.split(", ")[1 + text.count(", ") :])
@@ -63,7 +63,7 @@ def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, h
         line=rest or result.curve_set.metric,
         text=text,
         number=_parse_number(text),
-        estimate=Estimate(float(centre[0]), *ends, int(n[0])),
+        estimate=Estimate(float(centre[0]), low_end, high_end, int(n[0])),
         values=values,
     )
 

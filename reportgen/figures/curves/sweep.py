@@ -104,8 +104,8 @@ class _SweepWords(Struct, frozen=True):
         """Name the best value of the setting, and whether a test tells it from all others."""
         lowest, points = self.sweep.higher_is_better is False, self.sweep.points
         first = (min if lowest else max)(points, key=lambda point: point.estimate.value)
-        word = "lowest" if lowest else "highest"
-        said = f"The {word} {self.measured} is {format_estimate(first.estimate)}, with {first.group}, "
+        word = "" if self.settings.value == "best" else "lowest " if lowest else "highest "
+        said = f"The {word}{self.measured} is {format_estimate(first.estimate)}, with {first.group}, "
         said += f"of {format_count(len(points), 'value')} compared."
         lead = self.sweep.lead
         if self.settings.value != "final" or not lead.tested or len(points) == 1:
@@ -159,11 +159,12 @@ class _SweepWords(Struct, frozen=True):
         rows, records = [], []
         for point in self.sweep.points:
             estimate, ends = point.estimate, (min(point.values), max(point.values))
-            cells = [Cell(point.text, point.number if point.number is not None else point.text)]
-            cells += [Cell(point.line, point.line)] if lines else []
+            cells = [Cell(point.text, point.number)]
+            cells += [Cell(point.line, None)] if lines else []
             cells += [Cell(str(len(point.values)), float(len(point.values)))]
             cells += [Cell(format_estimate(estimate), estimate.value)]
-            cells += [Cell(f"{end:.4g}", end) for end in ends]
+            decimals = len(format_estimate(estimate).partition(" ")[0].partition(".")[2])
+            cells += [Cell(f"{end:.{decimals}f}", end) for end in ends]
             rows.append(tuple(cells))
             values = (estimate.value, estimate.low, estimate.high)
             records.append((point.text, point.line, len(point.values), *values, *ends))

@@ -195,9 +195,11 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
 
 def measure_runs(curve: Curve, value: str, *, higher_is_better: bool = True) -> tuple[float, ...]:
     """Return one number of each run: its ``final`` value, its ``best`` or the ``mean`` of its values."""
-    best = np.max if higher_is_better else np.min
-    measures = {"final": lambda values: values[-1], "best": best, "mean": np.mean}
-    return tuple(float(measures[value](run.values)) for run in curve.runs)
+    if value == "mean":
+        return tuple(mean(run.values) for run in curve.runs)
+    if value == "best":
+        return tuple(float((np.max if higher_is_better else np.min)(run.values)) for run in curve.runs)
+    return tuple(float(run.values[-1]) for run in curve.runs)
 
 
 def _to_float(end: np.float64) -> float | None:
