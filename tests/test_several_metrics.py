@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING
 from made_projects import write_report
 from test_report import drafted, figure, problems
 
+from reportgen.core.cache import Cache
+from reportgen.review.compare import compare_reports
+from reportgen.review.model import Origin
+from reportgen.review.snapshot import take_snapshot
+from reportgen.site.checking import draft_report
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -133,3 +139,19 @@ def test_a_statement_names_the_metric_that_it_is_about(tmp_path: Path) -> None:
     files["content/index.md"] = page + '[2.1]{value="final(ours)" of="one-2"}\n'
     report = drafted(write_report(tmp_path, files))
     assert [one.as_expected for one in report.statements["index.md"]] == [True]
+
+
+def test_a_review_keeps_metrics_apart(tmp_path: Path) -> None:
+    """A change of one metric is a change of its line, not of the series as a whole."""
+    block = "id: one\nsource: runs\nmetric: [train/loss, eval/loss]\nseries: [ours]"
+    page, states, cache = f"# Small\n\n```curve\n{block}\n```\n", [], tmp_path / "cache"
+    for name, text in (("before", RUNS), ("after", RUNS.replace("ours,4,1.6,2.1", "ours,4,1.6,2.4"))):
+        root = write_report(tmp_path / name, {"content/index.md": page, "data/runs.csv": text})
+        report, _ = draft_report(root / "mkdocs.yml", progress=lambda _done, _all: None, folder=cache)
+        origin = Origin(kind="folder", name=name, tool="0.1.0")
+        states.append(take_snapshot(origin, report, root, Cache(cache)))
+    (changed,) = compare_reports(*states).figures
+    assert {one.name: one.change for one in changed.series} == {
+        "ours · train/loss": "same",
+        "ours · eval/loss": "data",
+    }

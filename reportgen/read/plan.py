@@ -206,10 +206,9 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
     """Yield a problem for each unknown name in a query."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]
-    settings = list_setting_names(layout)
-    kind = "column or setting" if settings else "column"
-    known = tuple(dict.fromkeys((*settings, *columns)))
-    missing += [(kind, name, known) for name in query.settings if _find_column(name, layout) is None]
+    kind = "column or setting" if layout.settings else "column"
+    unknown = [name for name in query.settings if _find_column(name, layout) is None]
+    missing += [(kind, name, (*list_setting_names(layout), *columns)) for name in unknown]
     step, step_metric = _find_step(layout, x)
     if x is not None and step is None and not step_metric:
         missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))

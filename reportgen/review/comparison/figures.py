@@ -245,23 +245,27 @@ def _read_lines(figure: FigureState | None, renamed: Mapping[str, str]) -> list[
     if value is None or not named or {"problem", "column"} & {*columns}:
         return []
     step, low, high, run = (columns.get(name) for name in ("step", "low", "high", "run"))
+    rows, metric = list(reader), columns.get("metric")
+    several = metric is not None and len({row[metric] for row in rows}) > 1
+    # Lines of one series differ in their run or, in a plot of several metrics, in their metric.
+    part, how = (metric, " · ") if several else (run, ", run ")
     points: dict[tuple[tuple[str, ...], str], list[Point]] = {}
-    for row in reader:
+    for row in rows:
         if (number := _to_number(row, value)) is not None:
-            key = tuple(row[place] for place in named), "" if run is None else row[run]
+            key = tuple(row[place] for place in named), "" if part is None else row[part]
             point = _to_number(row, step), number, _to_number(row, low), _to_number(row, high)
             points.setdefault(key, []).append(point)
     names = tuple(dict.fromkeys(series[0] for series, _ in points))
     slots = pick_slots(names, figure.slots, tuple(figure.settings.get("highlight", ())))
     return [
         _Line(
-            " − ".join(series) + (f", run {run}" if run else ""),
+            " − ".join(series) + (f"{how}{member}" if member else ""),
             tuple(renamed.get(name, name) for name in series),
-            run,
+            member,
             slots[series[0]],
             own,
         )
-        for (series, run), own in points.items()
+        for (series, member), own in points.items()
     ]
 
 
