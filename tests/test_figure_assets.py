@@ -17,9 +17,9 @@ OTHER_SCRIPTS = 20_000
 """Bytes left for the theme's own scripts and the search."""
 
 
-def dash_of(slot: int) -> tuple[float, ...]:
+def dash_of(slot: int, kind: str = "slot") -> tuple[float, ...]:
     """The lengths of the dash that a legend's swatch draws."""
-    found = re.search(rf"\.rg-slot-{slot} {{\s*--rg-dash: ([^;]+);", CSS)
+    found = re.search(rf"\.rg-{kind}-{slot} {{\s*--rg-dash: ([^;]+);", CSS)
     ends = [float(end) for end in re.findall(r"0 ([\d.]+)px", found[1])] if found else []
     return tuple(end - start for start, end in zip([0.0, *ends], ends, strict=False))
 
@@ -28,6 +28,8 @@ def dash_of(slot: int) -> tuple[float, ...]:
 def test_swatches_have_the_dashes_of_the_lines(slot: int) -> None:
     """A legend shows the dash that the picture draws."""
     assert dash_of(slot) == pytest.approx(DASHES[slot])
+    # In a plot of several metrics the dash does not follow the colour.
+    assert dash_of(slot, "line") == pytest.approx(DASHES[slot] or (24.0,))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
