@@ -7,7 +7,6 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
@@ -134,6 +133,7 @@ def is_equal(expression: str, kind: str, cell: CellValue | tuple[CellValue, ...]
 
 
 _COMPARISON: Final = re.compile(r"(<=|>=|==?|<|>|≤|≥)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(%?)")
+_EXPONENT: Final = re.compile(r"[+-]?\d+\.?\d*[eE][+-]?\d+")
 _MARKS: Final = {"≤": "<=", "≥": ">=", "==": "="}
 
 
@@ -156,7 +156,7 @@ def _is_one(expression: str, kind: str, item: CellValue) -> str:
     tests = [f"{words} = {quote(item)}"]
     if "*" in item or "?" in item:
         tests.append(f"{words} GLOB {quote(item.replace('[', '[[]'))}")
-    with suppress(ValueError):
+    if _EXPONENT.fullmatch(item):
         # A loader of YAML may read 1e-5 as a text, and a logger write it as 1e-05.
         tests.append(f"TRY_CAST({expression} AS DOUBLE) = CAST({quote(repr(float(item)))} AS DOUBLE)")
     return f"({' OR '.join(tests)})"

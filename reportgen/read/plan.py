@@ -205,15 +205,16 @@ def report_missing_series(
 def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
     """Yield a problem for each unknown name in a query."""
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
-    missing = [("metric", name, metrics) for name in query.metrics if name not in metrics]
+    absent = [("metric", name, metrics) for name in query.metrics if name not in metrics]
+    yield from report_missing(source, absent)
+    yield from report_missing_series(source, layout, query.series)
     kind = "column or setting" if layout.settings else "column"
     unknown = [name for name in query.settings if _find_column(name, layout) is None]
-    missing += [(kind, name, (*list_setting_names(layout), *columns)) for name in unknown]
+    missing = [(kind, name, (*list_setting_names(layout), *columns)) for name in unknown]
     step, step_metric = _find_step(layout, x)
     if x is not None and step is None and not step_metric:
         missing.append(("column or metric", x, tuple(dict.fromkeys((*columns, *metrics)))))
     yield from report_missing(source, missing)
-    yield from report_missing_series(source, layout, query.series)
     if step is None and (x is None or step_metric):
         message = (
             f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
