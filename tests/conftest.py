@@ -20,6 +20,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give all test processes one folder for caches, so that none of the user's is touched."""
     # A command under test would compile the whole package each time that it starts.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Two test processes with two threads each wait for each other in every product of small matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "PYTEST_XDIST_WORKER" not in os.environ:
         folder = tempfile.mkdtemp(prefix="reportgen-tests-")
         os.environ["REPORTGEN_CACHE_DIR"] = folder
