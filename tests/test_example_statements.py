@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 from example_site import ROOT, copy_example, made_once
+from made_projects import share_cache
 
 from reportgen.cli.main import cli
 from reportgen.core.model import Observations
@@ -69,6 +70,7 @@ def changed(example: Path, tmp_path: Path) -> Callable[[str, str, str], Path]:
     def change(file: str, old: str, new: str) -> Path:
         root = tmp_path / "report"
         shutil.copytree(example, root, ignore=shutil.ignore_patterns("guide", "site"))
+        share_cache(example, root)
         data = root / "data" / file
         text = data.read_text("utf-8")
         assert text.count(f"\n{old}\n") == 1
