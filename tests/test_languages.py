@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command_line import run
-from made_projects import write_report
+from example_site import build, made_once
+from made_projects import share_cache, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +84,16 @@ def write_translated(root: Path, structure: str, order: tuple[int, ...], theme: 
     return write_report(root, files)
 
 
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A translated report that was built: the figures of all others here are the same."""
+
+    def make(folder: Path) -> Path:
+        return build(write_translated(folder, "suffix", ORDERS["first"])).parent
+
+    return made_once(tmp_path_factory, "translated", make)
+
+
 def text_of(path: Path) -> str:
     """A built page."""
     return path.read_text(encoding="utf-8")
@@ -90,10 +101,11 @@ def text_of(path: Path) -> str:
 
 @pytest.mark.parametrize("theme", ["reportgen", "material"])
 def test_each_language_has_its_pages_with_their_figures(
-    theme: str, structure: str, order: tuple[int, ...], tmp_path: Path
+    theme: str, structure: str, order: tuple[int, ...], tmp_path: Path, drawn: Path
 ) -> None:
     """Translated pages have their own figures, others those of the default language; twice the same site."""
     root = write_translated(tmp_path, structure, order, theme)
+    share_cache(drawn, root)
     for _ in range(2):
         done = run(root, "build", "--force")
         assert (done.returncode, done.stderr) == (0, "")
@@ -119,10 +131,11 @@ def test_each_language_has_its_pages_with_their_figures(
 
 
 def test_what_changed_is_said_in_the_default_language(
-    structure: str, order: tuple[int, ...], tmp_path: Path
+    structure: str, order: tuple[int, ...], tmp_path: Path, drawn: Path
 ) -> None:
     """Its pages say what changed in them; those of the others, which are built later, say nothing."""
     base, root = (write_translated(tmp_path / name, structure, order) for name in ("base", "report"))
+    share_cache(drawn, root)
     for language in ("en", "de"):
         page = root / NAMES[structure]("math", language)
         page.write_text(text_of(page).replace("# ", "# New: "), encoding="utf-8")
@@ -168,9 +181,10 @@ def test_every_translation_is_checked_and_mended(
     assert run(root, "check").stdout.count('"none" is not a key of a curve block') == 2
 
 
-def test_mkdocs_builds_it_too(structure: str, order: tuple[int, ...], tmp_path: Path) -> None:
+def test_mkdocs_builds_it_too(structure: str, order: tuple[int, ...], tmp_path: Path, drawn: Path) -> None:
     """Without our command, strictly."""
     root = write_translated(tmp_path, structure, order)
+    share_cache(drawn, root)
     command = [sys.executable, "-P", "-m", "mkdocs", "build", "--strict"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
