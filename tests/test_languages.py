@@ -9,13 +9,18 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 from command_line import run
 from example_site import build, made_once
 from made_projects import share_cache, write_report
 
+from reportgen.cli.main import cli
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from click.testing import Result
 
 LANGUAGES = """
   - i18n:
@@ -160,25 +165,31 @@ def broken_links(site: Path) -> list[str]:
     return found
 
 
+def say(root: Path, *words: str) -> Result:
+    """A command without a process of its own."""
+    command = [*words, "--config-file", str(root / "mkdocs.yml")]
+    return CliRunner().invoke(cli, command, prog_name="reportgen")
+
+
 def test_every_translation_is_checked_and_mended(
     structure: str, order: tuple[int, ...], tmp_path: Path
 ) -> None:
     """Problems of all languages are told together, once each; a statement is typed anew where it stands."""
     root = write_translated(tmp_path, structure, order)
-    fine = run(root, "check")
-    assert (fine.returncode, fine.stderr) == (0, "")
+    fine = say(root, "check")
+    assert (fine.exit_code, fine.stderr) == (0, "")
     assert fine.stdout.endswith("2 statements: 2 hold\n")
     page = root / NAMES[structure]("math", "de")
     page.write_text(page.read_text("utf-8").replace("0.72", "0.99"), "utf-8")
     notes = root / NAMES[structure]("notes", "en")
-    wrong = run(root, "check")
-    assert (wrong.returncode, wrong.stdout.count("error: ")) == (1, 1)
+    wrong = say(root, "check")
+    assert (wrong.exit_code, wrong.stdout.count("error: ")) == (1, 1)
     assert f"{page.relative_to(root).as_posix()}:6:6: error: " in wrong.stdout
-    assert run(root, "fix", "--write").returncode == 0
+    assert say(root, "fix", "--write").exit_code == 0
     assert "[0.72]" in page.read_text("utf-8")
     page.write_text(page.read_text("utf-8").replace("curve", "curve\nnone: 1"), "utf-8")
     notes.write_text(notes.read_text("utf-8").replace("curve", "curve\nnone: 1"), "utf-8")
-    assert run(root, "check").stdout.count('"none" is not a key of a curve block') == 2
+    assert say(root, "check").stdout.count('"none" is not a key of a curve block') == 2
 
 
 def test_mkdocs_builds_it_too(structure: str, order: tuple[int, ...], tmp_path: Path, drawn: Path) -> None:
