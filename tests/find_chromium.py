@@ -1,8 +1,8 @@
 """Find a Chromium for the browser tests, and install Debian's where that is allowed.
 
-``python tests/find_chromium.py`` prints its path. With ``--install`` and none found, it installs the
-package ``chromium`` on Debian and Ubuntu, as root or where ``sudo`` asks no password. If there is still
-none it says exactly what is missing and exits with 1. ``REPORTGEN_CHROMIUM`` names one of your own.
+``python tests/find_chromium.py`` prints its path. With ``--install`` and none found, it installs one of
+``PACKAGES`` on Debian and Ubuntu, as root or where ``sudo`` asks no password. If there is still none it
+says exactly what is missing and exits with 1. ``REPORTGEN_CHROMIUM`` names one of your own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The headless shell first: the same engine without windows, which opens a tab in a fifth of the time.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PACKAGES = ("chromium-headless-shell", "chromium")
 VARIABLE = "REPORTGEN_CHROMIUM"
 DEBIAN = Path("/etc/debian_version")
 
@@ -41,17 +43,23 @@ def privilege() -> tuple[str, ...] | None:
 
 
 def install(debian: Path = DEBIAN) -> str:
-    """Install Debian's chromium package; returns what stood in the way, for the end of a sentence."""
+    """Install a package of Debian's; returns what stood in the way, for the end of a sentence."""
     if not debian.exists() or not shutil.which("apt-get"):
         return "this is not Debian or Ubuntu, so it cannot be installed from here"
     prefix = privilege()
     if prefix is None:
         return "installing it needs root, and sudo would ask for a password"
     environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]):
-        if subprocess.run([*prefix, *command], check=False, env=environ, stdout=sys.stderr).returncode:
-            return f"{' '.join(command)} failed, see above"
-    return "the package chromium is installed, but brought no program of these names"
+
+    def run(*words: str) -> bool:
+        command = [*prefix, "apt-get", *words]
+        return not subprocess.run(command, check=False, env=environ, stdout=sys.stderr).returncode
+
+    if not run("update", "-qq"):
+        return "apt-get update failed, see above"
+    if not any(run("install", "-y", "-qq", package) for package in PACKAGES):
+        return "apt-get install failed, see above"
+    return "a package is installed, but brought no program of these names"
 
 
 def what_is_missing(reason: str) -> str:

@@ -21,10 +21,11 @@ def program(folder: Path, name: str) -> Path:
 
 
 def test_takes_the_first_name_on_path(tmp_path: Path) -> None:
-    """Chromium comes before Chrome."""
+    """Chromium comes before Chrome, and what has no windows before what has."""
     program(tmp_path, "google-chrome")
-    expected = program(tmp_path, "chromium")
-    assert chromium.find_chromium({"PATH": str(tmp_path)}) == str(expected)
+    for name in ("chromium", "chromium-headless-shell"):
+        expected = program(tmp_path, name)
+        assert chromium.find_chromium({"PATH": str(tmp_path)}) == str(expected)
 
 
 def test_the_environment_names_one(tmp_path: Path) -> None:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
+# Each new window would load two pages that draw the list under the address bar. Chromium takes the last of
+# these flags only, so what Playwright disables is repeated where it concerns pages or requests.
+_WITHOUT = (
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,HttpsUpgrades,MediaRouter,OptimizationHints,"
+    "PaintHolding,ThirdPartyStoragePartitioning,AimEnabled,PreconnectToSearch"
+)
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -29,6 +35,8 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--font-render-hinting=none",  # widths of letters are not rounded, as on a screen of a reader's
+    _WITHOUT,
 )
 _NOTE_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
     noteViolation(`${event.violatedDirective} ${event.blockedURI} at line ${event.lineNumber}`));"""
