@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from command_line import run
+from command_line import call, run
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from made_projects import PAGE, RUNS, SETTINGS, files_below, share_cache, write_report
 from made_statements import said_of, statement
@@ -267,7 +267,7 @@ def test_a_file_outside_the_report_has_its_whole_address() -> None:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small report without statements, checked once."""
     root = write_report(tmp_path_factory.mktemp("check") / "report")
-    done = run(root, "check")
+    done = call(root, "check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "0 statements\n", "")
     return root
 
@@ -283,7 +283,7 @@ def test_problems_are_told_with_their_line_and_a_caret(report: Path, tmp_path: P
     wrong = PAGE.replace("title", "titel")
     root = write_report(tmp_path / "wrong", {"content/index.md": wrong, "data/other.csv": "a\n"})
     share_cache(report, root)
-    done = run(root, "check")
+    done = call(root, "check")
     assert (done.returncode, done.stderr) == (1, "")
     first, line, caret, last = done.stdout.splitlines()
     assert first.startswith('content/index.md:5:1: error: "titel" is not a key of a curve block. ')
@@ -295,7 +295,7 @@ def test_warnings_about_data_do_not_fail_a_check(report: Path, tmp_path: Path) -
     """They are told with their place; a line that was left out is shown."""
     root = write_report(tmp_path / "torn", {"data/runs.csv": RUNS + "GRPO,2,20"})
     share_cache(report, root)
-    done = run(root, "check")
+    done = call(root, "check")
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
         "data/runs.csv:10: warning: the last line is torn off and was left out.",
@@ -308,11 +308,11 @@ def test_warnings_about_data_do_not_fail_a_check(report: Path, tmp_path: Path) -
 def test_refused_settings_are_told_in_the_format_asked_for(tmp_path: Path) -> None:
     """A program that reads JSON gets JSON, whatever is wrong."""
     root = write_report(tmp_path, {"mkdocs.yml": SETTINGS.replace("[reportgen]", "[search]")})
-    done = run(root, "check", "--format", "json")
+    done = call(root, "check", "--format", "json")
     assert done.returncode == 1
     (problem,) = json.loads(done.stdout)["problems"]
     assert (problem["file"], problem["rule"], problem["column"]) == ("mkdocs.yml", "settings", None)
-    sarif = json.loads(run(root, "check", "--format", "sarif").stdout)
+    sarif = json.loads(call(root, "check", "--format", "sarif").stdout)
     assert sarif["runs"][0]["invocations"] == [{"executionSuccessful": False}]
 
 
@@ -332,7 +332,7 @@ def test_a_check_leaves_the_last_build_as_it_was(report: Path, tmp_path: Path) -
     share_cache(report, root)
     run(root, "build")
     before = files_below(root / "site")
-    assert run(root, "check").returncode == 0
+    assert call(root, "check").returncode == 0
     assert files_below(root / "site") == before
     assert run(root, "build").stdout.startswith("Nothing changed: ")
 
@@ -341,7 +341,7 @@ def test_what_mkdocs_says_to_its_settings_is_a_warning(report: Path, tmp_path: P
     """It was handled, so the check goes on."""
     root = write_report(tmp_path / "odd", {"mkdocs.yml": SETTINGS + "colour: red\n"})
     share_cache(report, root)
-    done = run(root, "check")
+    done = call(root, "check")
     assert done.returncode == 0
     assert re.match(r"mkdocs\.yml: warning: .*colour", done.stdout)
     assert done.stderr == ""
@@ -349,6 +349,6 @@ def test_what_mkdocs_says_to_its_settings_is_a_warning(report: Path, tmp_path: P
 
 def test_an_unknown_format_is_wrong_usage(tmp_path: Path) -> None:
     """With the formats that there are."""
-    done = run(write_report(tmp_path), "check", "--format", "xml")
+    done = call(write_report(tmp_path), "check", "--format", "xml")
     assert done.returncode == 2
     assert re.search("text.*github.*json.*sarif", done.stderr)

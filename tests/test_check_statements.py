@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run, run_on_terminal
+from command_line import call, run, run_on_terminal
 from made_projects import PAGE, RUNS, share_cache, write_file, write_report
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ above GRPO]{claim="final(MEL) > final(GRPO)"}.
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report whose statements hold, checked once; to be left as it is."""
     root = write_report(tmp_path_factory.mktemp("stated") / "report", {"content/index.md": STATED})
-    done = run(root, "check")
+    done = call(root, "check")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1] == "6 statements: 5 hold, 1 fails as expected"
     return root
@@ -46,7 +46,7 @@ def report(checked: Path, tmp_path: Path) -> Path:
 
 def test_every_statement_stands_in_the_table(checked: Path) -> None:
     """Where, of what kind, its words, what became of it, and what the data say."""
-    lines = run(checked, "check").stdout.splitlines()
+    lines = call(checked, "check").stdout.splitlines()
     assert len(lines) == 8
     assert lines[0].split(None, 4)[:4] == ["content/index.md:8", "value", "0.82", "holds"]
     assert re.search(r"content/index\.md:9 +claim  MEL ends above GRPO +holds +final\(MEL\) > ", lines[3])
@@ -56,7 +56,7 @@ def test_every_statement_stands_in_the_table(checked: Path) -> None:
 def test_a_changed_number_names_exactly_what_became_false(report: Path) -> None:
     """Each at its bracket, the caret under its words; a check that fails leaves with 1."""
     write_file(report / "data" / "runs.csv", RUNS.replace("MEL,1,10,0.84", "MEL,1,10,0.60"))
-    done = run(report, "check")
+    done = call(report, "check")
     assert done.returncode == 1
     told = [line for line in done.stdout.splitlines() if ": error: " in line]
     assert [re.split(" but | is not so", line)[0] for line in told] == [
@@ -74,7 +74,7 @@ def test_an_expected_failure_that_holds_is_told(report: Path) -> None:
     """Its mark has to go."""
     low = RUNS.replace("GRPO,1,0,0.20", "GRPO,1,0,0.90").replace("GRPO,2,0,0.18", "GRPO,2,0,0.90")
     write_file(report / "data" / "runs.csv", low)
-    value = json.loads(run(report, "check", "--format", "json").stdout)
+    value = json.loads(call(report, "check", "--format", "json").stdout)
     assert value["counts"]["hold_unexpectedly"] == 1
     (problem,) = [one for one in value["problems"] if one["rule"] == "expected-failure-holds"]
     assert (problem["line"], problem["column"], problem["severity"]) == (13, 3, "error")
@@ -87,7 +87,7 @@ def test_what_cannot_be_decided_fails_the_check(report: Path) -> None:
     said = '\n[It is better]{claim="better(MEL, GRPO)"}.\n'
     write_file(report / "data" / "runs.csv", one_run)
     write_file(report / "content" / "index.md", PAGE + said)
-    done = run(report, "check", "--format", "github")
+    done = call(report, "check", "--format", "github")
     assert done.returncode == 1
     first, last = done.stdout.splitlines()
     assert first.startswith(
@@ -101,7 +101,7 @@ def test_a_fault_in_an_expression_has_its_own_place(report: Path) -> None:
     """The caret stands under the unknown name, not under the sentence."""
     said = '\nSo [MEL wins]{claim="final(MLE) > final(GRPO)"}.\n'
     write_file(report / "content" / "index.md", PAGE + said)
-    done = run(report, "check")
+    done = call(report, "check")
     assert done.returncode == 1
     told, line, caret, last = done.stdout.splitlines()
     assert told.startswith("content/index.md:8:28: error: ")
@@ -113,8 +113,8 @@ def test_a_fault_in_an_expression_has_its_own_place(report: Path) -> None:
 def test_the_same_report_gives_the_same_bytes(checked: Path) -> None:
     """In every format, so that two checks can be compared."""
     for form in ("text", "github", "json", "sarif"):
-        first = run(checked, "check", "--format", form)
-        assert first.stdout == run(checked, "check", "--format", form).stdout
+        first = call(checked, "check", "--format", form)
+        assert first.stdout == call(checked, "check", "--format", form).stdout
         assert first.returncode == 0
 
 
@@ -123,7 +123,7 @@ def test_a_build_says_the_same_as_a_check(report: Path) -> None:
     write_file(report / "data" / "runs.csv", RUNS.replace("MEL,1,10,0.84", "MEL,1,10,0.60"))
     told = [
         line.replace(": error: ", ": ")
-        for line in run(report, "check").stdout.splitlines()
+        for line in call(report, "check").stdout.splitlines()
         if ": error: " in line
     ]
     warned = run(report, "build").stderr.splitlines()

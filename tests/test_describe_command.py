@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import run, run_on_terminal
+from command_line import call, run_on_terminal
 from made_folders import KINDS, TABLE, made
 from made_projects import write_file, write_report
 
@@ -21,7 +21,7 @@ from reportgen.settings.loading import load_block, load_source_settings
 
 def told(folder: Path, *words: str, code: int = 0) -> str:
     """What the command prints."""
-    done = run(folder, "describe", *words)
+    done = call(folder, "describe", *words)
     assert (done.returncode, done.stderr) == (code, ""), done.stderr
     return done.stdout
 
@@ -84,7 +84,7 @@ def test_a_folder_without_data_says_what_it_holds(tmp_path: Path) -> None:
 
 def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """On the error channel, with nothing else."""
-    done = run(tmp_path, "describe", "nowhere")
+    done = call(tmp_path, "describe", "nowhere")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("nowhere: error: there is no such file or folder")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-from command_line import run
+from command_line import call
 from made_projects import RUNS, write_report
 
 from reportgen.claims.vocabulary import FACTS, list_fact_kinds
@@ -28,7 +28,7 @@ DATED = "series,date,value\n" + "".join(f"A,2024-05-{day:02},{day}\n" for day in
 
 def told(folder: Path, *words: str) -> str:
     """What a command that goes well prints."""
-    done = run(folder, *words)
+    done = call(folder, *words)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -120,7 +120,7 @@ UNKNOWN = [
 @pytest.mark.parametrize(("words", "said"), UNKNOWN, ids=[" ".join(words) for words, _ in UNKNOWN])
 def test_what_is_not_there_is_told_with_what_is(report: Path, words: tuple[str, ...], said: str) -> None:
     """The nearest name and the list, and it leaves with 1."""
-    done = run(report, *words)
+    done = call(report, *words)
     assert (done.returncode, done.stdout) == (1, "")
     assert re.search(said, done.stderr), done.stderr
     assert done.stderr.count("\n") == 2
@@ -149,7 +149,7 @@ def test_a_count_cuts_the_list_and_says_so(report: Path) -> None:
     """What is left out is told apart from the sentences."""
     whole = told(report, "observations", "runs", "--count", "100").splitlines()
     assert len(whole) > 2
-    done = run(report, "observations", "runs", "--count", "1")
+    done = call(report, "observations", "runs", "--count", "1")
     assert done.stdout.splitlines() == whole[:2]
     count = len(whole) // 2
     assert done.stderr == f"{count - 1} more; --count {count} shows all.\n"
@@ -157,4 +157,4 @@ def test_a_count_cuts_the_list_and_says_so(report: Path) -> None:
 
 def test_no_count_is_wrong_usage(report: Path) -> None:
     """At least one sentence is asked for."""
-    assert run(report, "observations", "runs", "--count", "0").returncode == 2
+    assert call(report, "observations", "runs", "--count", "0").returncode == 2

@@ -6,7 +6,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call
 from made_projects import PAGE, RUNS, files_below, share_cache, write_file, write_report
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ RIGHT = VALUES.replace("0.81", "0.82").replace("70 %", "72 %")
 def right(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with nothing to fix."""
     root = write_report(tmp_path_factory.mktemp("fix") / "report", {"content/index.md": PAGE + RIGHT})
-    done = run(root, "fix")
+    done = call(root, "fix")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "Nothing to fix.\n")
     return root
 
@@ -45,7 +45,7 @@ def pages(root: Path) -> dict[str, bytes]:
 def test_a_diff_is_shown_and_nothing_is_written(report: Path) -> None:
     """The diff alone goes to the output channel, so that it can be kept; it leaves with 1."""
     before = pages(report)
-    done = run(report, "fix")
+    done = call(report, "fix")
     assert done.returncode == 1
     assert pages(report) == before
     lines = done.stdout.splitlines()
@@ -61,15 +61,15 @@ def test_a_diff_is_shown_and_nothing_is_written(report: Path) -> None:
 
 def test_a_diff_is_a_patch(report: Path) -> None:
     """``git apply`` takes it, and the report is then as if it had been written."""
-    patch = run(report, "fix").stdout
+    patch = call(report, "fix").stdout
     subprocess.run(["git", "apply"], cwd=report, input=patch.encode(), check=True)  # noqa: S607 - any git
-    assert run(report, "fix").returncode == 0
+    assert call(report, "fix").returncode == 0
     assert b"[0.82]" in pages(report)["index.md"]
 
 
 def test_written_values_match_and_claims_are_left(report: Path) -> None:
     """Digits, unit and emphasis stay; the claim is told with its place and stays, too."""
-    done = run(report, "fix", "--write")
+    done = call(report, "fix", "--write")
     assert done.returncode == 0
     assert pages(report) == {
         "index.md": (PAGE + RIGHT + CLAIM).encode(),
@@ -83,14 +83,14 @@ def test_written_values_match_and_claims_are_left(report: Path) -> None:
     ]
     assert done.stderr.splitlines()[4] == "1 statement left for you:"
     assert done.stderr.splitlines()[5].startswith('content/index.md:10:1: warning: "GRPO wins" is not so: ')
-    assert run(report, "check").stdout.endswith("4 statements: 3 hold, 1 fails\n")
+    assert call(report, "check").stdout.endswith("4 statements: 3 hold, 1 fails\n")
 
 
 def test_a_second_fix_finds_nothing(report: Path) -> None:
     """What was written holds; the claim that is left makes no difference to how it leaves."""
-    run(report, "fix", "--write")
+    call(report, "fix", "--write")
     before = pages(report)
-    again = run(report, "fix", "--write")
+    again = call(report, "fix", "--write")
     assert (again.returncode, again.stdout) == (0, "")
     assert again.stderr.startswith("Nothing to fix.\n\n1 statement left for you:\n")
     assert pages(report) == before
@@ -100,7 +100,7 @@ def test_a_second_fix_finds_nothing(report: Path) -> None:
 def test_line_ends_and_marks_stay(report: Path, turn: Callable[[bytes], bytes]) -> None:
     """A page written on another system stays such a page."""
     write_file(report / "content" / "index.md", turn((PAGE + VALUES).encode()))
-    assert run(report, "fix", "--write").returncode == 0
+    assert call(report, "fix", "--write").returncode == 0
     assert pages(report)["index.md"] == turn((PAGE + RIGHT).encode())
 
 
@@ -108,7 +108,7 @@ def test_nothing_is_written_while_the_report_has_errors(report: Path) -> None:
     """What does not draft cannot be judged."""
     write_file(report / "content" / "two.md", SECOND.replace("peak_step(MEL)", "peak_step(MLE)"))
     before = pages(report)
-    done = run(report, "fix", "--write")
+    done = call(report, "fix", "--write")
     assert (done.returncode, done.stdout) == (1, "")
     assert "content/two.md:3:27: error: " in done.stderr
     assert done.stderr.endswith("1 problem; nothing was written.\n")
@@ -117,6 +117,6 @@ def test_nothing_is_written_while_the_report_has_errors(report: Path) -> None:
 
 def test_only_pages_and_the_cache_are_written(report: Path) -> None:
     """Neither a site nor data."""
-    run(report, "fix", "--write")
+    call(report, "fix", "--write")
     assert {path.name for path in report.iterdir()} == {"content", "data", "mkdocs.yml"}
     assert (report / "data" / "runs.csv").read_text("utf-8") == RUNS

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call, run
 from made_folders import KINDS, TABLE, made
 from made_projects import write_file, write_report
 from test_describe_command import known
@@ -39,7 +39,7 @@ GIVEN = "method,step,acc,acc_stderr\n" + "".join(f"M,{step},{step / 9},0.01\n" f
 
 def frozen(folder: Path, *words: str) -> str:
     """What a freezing that goes well prints."""
-    done = run(folder, "freeze", *words)
+    done = call(folder, "freeze", *words)
     assert (done.returncode, "error: " in done.stderr) == (0, False), done.stderr
     return done.stdout
 
@@ -71,8 +71,8 @@ def test_facts_of_a_frozen_source_are_the_same(tmp_path: Path, name: str) -> Non
     files, asked = SOURCES[name]
     root = write_report(tmp_path / "report", {f"data/{name}/{file}": text for file, text in files.items()})
     frozen(root, f"data/{name}", "--to", "data/cold")
-    own = run(root, "facts", name, *asked)
-    other = run(root, "facts", "cold", *asked)
+    own = call(root, "facts", name, *asked)
+    other = call(root, "facts", "cold", *asked)
     assert (own.returncode, other.returncode) == (0, 0), own.stderr + other.stderr
     assert own.stdout.count("\n") > 10
     assert other.stdout.split("\n", 1)[1] == own.stdout.split("\n", 1)[1]
@@ -93,7 +93,7 @@ def test_facts_of_what_was_imported_are_the_same(tmp_path: Path, kind: str) -> N
     root = write_report(tmp_path / "report")
     made(root / "data", kind)
     frozen(root, f"data/{kind}", "--to", "data/cold")
-    own, other = run(root, "facts", kind, *ASKED[kind]), run(root, "facts", "cold", *ASKED[kind])
+    own, other = call(root, "facts", kind, *ASKED[kind]), call(root, "facts", "cold", *ASKED[kind])
     assert (own.returncode, other.returncode) == (0, 0), own.stderr + other.stderr
     assert own.stdout.count("\n") > 3
     assert other.stdout.split("\n", 1)[1] == own.stdout.split("\n", 1)[1]
@@ -177,7 +177,7 @@ def test_nothing_foreign_is_overwritten(tmp_path: Path, kind: str) -> None:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    done = run(tmp_path, "freeze", "runs.csv", "--to", "to")
+    done = call(tmp_path, "freeze", "runs.csv", "--to", "to")
     assert done.returncode == 1
     assert said in done.stderr
     assert all((tmp_path / name).read_text() == text for name, text in files.items())
@@ -199,7 +199,7 @@ def test_a_source_is_not_frozen_into_itself(tmp_path: Path) -> None:
     """Nor into the folder around it."""
     made(tmp_path, "table")
     for target in ("table", "."):
-        done = run(tmp_path, "freeze", "table", "--to", target)
+        done = call(tmp_path, "freeze", "table", "--to", target)
         assert (done.returncode, "the source itself lies there" in done.stderr) == (1, True)
 
 
@@ -211,7 +211,7 @@ def test_a_broken_source_leaves_what_was_frozen(tmp_path: Path) -> None:
     before = (tmp_path / "cold" / "data.parquet").read_bytes()
     source.write_text(TABLE.replace("2.5", "much"))
     for target in ("cold", "new"):
-        done = run(tmp_path, "freeze", "runs.csv", "--to", target)
+        done = call(tmp_path, "freeze", "runs.csv", "--to", target)
         assert (done.returncode, "runs.csv:2: error" in done.stderr) == (1, True), done.stderr
     assert (tmp_path / "cold" / "data.parquet").read_bytes() == before
     assert not (tmp_path / "new").exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call
 from made_projects import write_report
 
 import reportgen as rg
@@ -115,7 +115,7 @@ def test_what_a_benchmark_says_is_of_its_own_metric(tmp_path: Path, metric: str)
     page, way = benchmark("val/loss", ", higher_is_better: false"), TELLING[metric]
     assert ways(tmp_path, page + block("curve", metric=metric)) == [way]
     assert ways(tmp_path, page + block("panels", metrics=f"[val/loss, {metric}]")) == [False, way]
-    said = run(tmp_path, "facts", "logged", "--metric", metric).stdout
+    said = call(tmp_path, "facts", "logged", "--metric", metric).stdout
     assert said.startswith(f"logged: {metric} of 2 series, {'higher' if way else 'no better way'}")
     write_report(tmp_path, {"content/index.md": page + block("table", metrics=f"[val/loss, {metric}]")})
     table = drafted(tmp_path).shown["index.md", "one"]
@@ -188,7 +188,7 @@ PLAIN = "series,step,val/loss,entropy,accuracy,turns\n" + "".join(
 def test_the_list_of_facts_says_which_way_is_better(tmp_path: Path, metric: str, way: str, peak: str) -> None:
     """Without a word of the author's; the peak of a loss is its lowest value."""
     write_report(tmp_path, {"data/logged.csv": PLAIN})
-    said = run(tmp_path, "facts", "logged", "--metric", metric)
+    said = call(tmp_path, "facts", "logged", "--metric", metric)
     assert said.stdout.startswith(f"logged: {metric} of 2 series, {way}\n"), said.stderr
     assert "peak(A)" in said.stdout
     (line,) = [one for one in said.stdout.splitlines() if one.startswith("  peak(A) ")]
@@ -201,7 +201,7 @@ def test_what_a_page_says_counts_at_the_terminal(tmp_path: Path, word: str, way:
     for metric in ("entropy", "val/loss", "accuracy"):
         page = f"```curve\nsource: logged\nmetric: {metric}\nhigher_is_better: {word}\n```\n"
         write_report(tmp_path, {"content/index.md": page, "data/logged.csv": PLAIN})
-        said = run(tmp_path, "facts", "logged", "--metric", metric).stdout
+        said = call(tmp_path, "facts", "logged", "--metric", metric).stdout
         assert said.startswith(f"logged: {metric} of 2 series, {way}\n")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from command_line import run
+from command_line import call
 from made_outcomes import matrix
 from made_projects import RUNS, write_report
 from made_scored import score_context
@@ -170,20 +170,20 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_command(report: Path) -> None:
     """Sentences and the table; every number as JSON."""
-    done = run(report, "plan", "answers", "--difference", "10")
+    done = call(report, "plan", "answers", "--difference", "10")
     assert (done.returncode, done.stderr) == (0, "")
     first, _, _, blank, title, header, *rows = done.stdout.splitlines()
     assert first.startswith("With the 40 problems of answers a true difference of ")
     assert (blank, title) == ("", "How often a true difference of 10.0 points is found, among 3 pairs")
     assert header.split("  ")[0] == "problems"
     assert [row.split("  ")[0] for row in rows] == ["20", "40 (now)", "80", "160", "320"]
-    told = json.loads(run(report, "plan", "answers", "--format", "json").stdout)
+    told = json.loads(call(report, "plan", "answers", "--format", "json").stdout)
     assert told["power"]["together"] == 3
     assert {one["problems"] for one in told["designs"]} == {20, 40, 80, 160, 320}
 
 
 def test_what_cannot_be_planned(report: Path) -> None:
     """Curves have no problems."""
-    done = run(report, "plan", "runs")
+    done = call(report, "plan", "runs")
     assert (done.returncode, done.stdout) == (1, "")
     assert 'a plan needs answers to problems, and source "runs" has none' in done.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call
 from made_sources import Data
 
 from reportgen.core.cache import FileHashes
@@ -91,7 +91,7 @@ def test_answers_and_frozen_tables_keep_the_seeds(tmp_path: Path, content: str) 
     """Tables of outcomes are named so, too, and what is frozen has the names as columns."""
     data = tables(tmp_path, "base_seed1.csv", "base_seed2.csv", content=content)
     assert named(data) == [("base", "1"), ("base", "2")]
-    assert run(data.root, "freeze", "data/s", "--to", "frozen").returncode == 0
+    assert call(data.root, "freeze", "data/s", "--to", "frozen").returncode == 0
     assert named(data, "frozen") == named(data)
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call
 from made_sources import Data
 from test_describe_command import known
 
@@ -31,7 +31,7 @@ def test_a_nul_in_what_was_logged_is_shown(tmp_path: Path) -> None:
     told = known(tmp_path, "data/s")
     assert [(one["name"], one["values"]) for one in told["metrics"]] == [("lo\ufffdss", 3)]
     assert list(data.frame("s", "lo\ufffdss")["value"]) == [1, 1 / 2, 1 / 3]
-    assert run(tmp_path, "freeze", "data/s", "--to", "frozen").returncode == 0
+    assert call(tmp_path, "freeze", "data/s", "--to", "frozen").returncode == 0
     assert known(tmp_path, "frozen")["metrics"] == told["metrics"]
 
 
@@ -67,7 +67,7 @@ def test_a_nul_in_a_name_of_a_table_is_refused(tmp_path: Path, name: str, conten
         "Rename it, or write the file again."
     )
     for words in (("describe", f"data/{name}"), ("freeze", f"data/{name}", "--to", "frozen")):
-        done = run(tmp_path, *words)
+        done = call(tmp_path, *words)
         assert (done.returncode, message in done.stdout + done.stderr) == (1, True), done.stdout + done.stderr
     assert not (tmp_path / "frozen").exists()
 

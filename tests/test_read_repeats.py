@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from command_line import run
+from command_line import call
 from made_sources import Data
 
 from reportgen.core.errors import ReportError
@@ -475,15 +475,15 @@ def test_describe_and_freeze_say_the_same(tmp_path: Path) -> None:
     data = Data(tmp_path)
     (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [reportgen]\n")
     data.write("a.csv", lines("step,loss", BLOCKS))
-    done = run(tmp_path, "describe", "data/a.csv")
+    done = call(tmp_path, "describe", "data/a.csv")
     assert done.returncode == 1
     assert "a.csv:6: error: a second row for step 0 of series a" in done.stdout
     data.write("a.source.yml", "repeat: runs")
-    assert run(tmp_path, "describe", "data/a.csv").returncode == 0
+    assert call(tmp_path, "describe", "data/a.csv").returncode == 0
     data.write("c.csv", lines("Agent,step,reward", AGENTS))
-    told = run(tmp_path, "describe", "data/c.csv").stdout
+    told = call(tmp_path, "describe", "data/c.csv").stdout
     assert "columns:\n  series: Agent\n" in told
-    assert run(tmp_path, "freeze", "data/a.csv", "--to", "data/b").returncode == 0
+    assert call(tmp_path, "freeze", "data/a.csv", "--to", "data/b").returncode == 0
     assert "repeat: runs" in (tmp_path / "data/b/source.yml").read_text()
     assert list_notes(data.open("a")) == list_notes(data.open("b"))
     assert list_notes(data.open("a")) == ("Rows of one run and step are read as runs of their own.",)
@@ -495,6 +495,6 @@ def test_what_is_frozen_of_a_log_keeps_its_meaning(tmp_path: Path) -> None:
     data = Data(tmp_path)
     (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [reportgen]\n")
     data.write("log/trainer_state.json", STATE)
-    assert run(tmp_path, "freeze", "data/log", "--to", "data/b").returncode == 0
+    assert call(tmp_path, "freeze", "data/log", "--to", "data/b").returncode == 0
     assert "repeat: last" in (tmp_path / "data/b/source.yml").read_text()
-    assert run(tmp_path, "describe", "data/b").returncode == 0
+    assert call(tmp_path, "describe", "data/b").returncode == 0

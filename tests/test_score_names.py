@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from command_line import run
+from command_line import call, run
 from made_folders import OUTCOMES, made
 from made_projects import write_file, write_report
 
@@ -44,7 +44,7 @@ def test_the_score_of_a_harness_is_named(tmp_path: Path) -> None:
     told_of(root, "lm_eval", "exact_match (strict-match)")
     write_file(root / "data/lm_eval/source.yml", f"metrics: [{FLEXIBLE}]\n")
     told_of(root, "lm_eval", FLEXIBLE)
-    assert run(root, "freeze", "data/lm_eval", "--to", "data/cold").returncode == 0
+    assert call(root, "freeze", "data/lm_eval", "--to", "data/cold").returncode == 0
     told_of(root, "cold", FLEXIBLE)
 
 
@@ -54,7 +54,7 @@ def test_two_scores_of_a_benchmark_are_in_its_name(tmp_path: Path) -> None:
     made(root / "data", "lm_eval")
     both = f"exact_match (strict-match), {FLEXIBLE}"
     write_file(root / "data/lm_eval/source.yml", f"metrics: [{both}]\n")
-    told = json.loads(run(root, "describe", "data/lm_eval", "--format", "json").stdout)
+    told = json.loads(call(root, "describe", "data/lm_eval", "--format", "json").stdout)
     name = next(one["benchmark"] for one in told["evaluations"] if one["benchmark"].endswith(f"({FLEXIBLE})"))
     write_file(root / "content/index.md", f"```scores\nsource: lm_eval\nbenchmark: {name}\n```\n")
     assert run(root, "build").returncode == 0

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import run
+from command_line import call
 from made_projects import SETTINGS, write_report
 
 from reportgen.core.cache import Cache, FileHashes
@@ -119,7 +119,7 @@ def test_a_figure_without_a_source_is_an_error_with_its_id(tmp_path: Path) -> No
     text = '[x]{value="final(A)"OF}\n\n```panels\nid: two\nmetrics: [accuracy]\n```\n'
     for of in ("", ' of="two"'):
         root = write_report(tmp_path / (of or "none"), {"content/index.md": text.replace("OF", of)})
-        done = run(root, "check")
+        done = call(root, "check")
         assert done.returncode == 1
         assert 'content/index.md:1:1: error: figure "two" names no source' in done.stdout
         assert "content/index.md:3: error: this panels block names no source" in done.stdout
@@ -129,7 +129,7 @@ def test_a_figure_without_a_source_is_an_error_with_its_id(tmp_path: Path) -> No
 def test_a_name_that_is_neither_figure_nor_source_is_told_with_both(tmp_path: Path) -> None:
     """Whoever meant a figure reads which figures there are; whoever meant a source, which sources."""
     text = f'{CURVE}[x]{{value="final(A)" of="fig1"}}\n\n```observations\nof: fig1\n```\n'
-    done = run(write_report(tmp_path, {"content/index.md": text}), "check")
+    done = call(write_report(tmp_path, {"content/index.md": text}), "check")
     said = (
         'error: there is no figure "fig1" on this page, and there is no source "fig1" in data/. '
         'The figures of this page are "scores". The only source is runs.'
@@ -141,7 +141,7 @@ def test_a_name_that_is_neither_figure_nor_source_is_told_with_both(tmp_path: Pa
 def test_a_block_that_statements_cannot_be_about_is_named(tmp_path: Path) -> None:
     """An id that stands on the page is not sought among the sources."""
     text = f'{CURVE}[x]{{value="final(A)" of="cards"}}\n\n```overview\nid: cards\n```\n'
-    done = run(write_report(tmp_path, {"content/index.md": text}), "check")
+    done = call(write_report(tmp_path, {"content/index.md": text}), "check")
     assert '"cards" is the id of a block of kind overview' in done.stdout
     assert "no source" not in done.stdout
 
@@ -166,9 +166,9 @@ def test_a_benchmark_that_its_source_lacks_has_its_line(tmp_path: Path, declared
     """The line that names it, and the names that the source has."""
     files, place = DECLARED[declared]
     answers = "series,problem,score,benchmark\nA,1,1,contest\nA,2,0,textbook\n"
-    done = run(write_report(tmp_path, {"data/answers.csv": answers, **files}), "check")
+    done = call(write_report(tmp_path, {"data/answers.csv": answers, **files}), "check")
     assert f'{place}: error: benchmark "evals" is none of the benchmarks of source "answers"' in done.stdout
     assert 'Add benchmark: with one of "contest", "textbook"' in done.stdout
     (tmp_path / "data/answers.csv").unlink()
-    missing = run(tmp_path, "check")
+    missing = call(tmp_path, "check")
     assert f'{place}: error: there is no source "answers" in data/' in missing.stdout
