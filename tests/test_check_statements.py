@@ -113,8 +113,8 @@ def test_a_fault_in_an_expression_has_its_own_place(report: Path) -> None:
 def test_the_same_report_gives_the_same_bytes(checked: Path) -> None:
     """In every format, so that two checks can be compared."""
     for form in ("text", "github", "json", "sarif"):
-        first = call(checked, "check", "--format", form)
-        assert first.stdout == call(checked, "check", "--format", form).stdout
+        first = run(checked, "check", "--format", form)
+        assert first.stdout == run(checked, "check", "--format", form).stdout
         assert first.returncode == 0
 
 
