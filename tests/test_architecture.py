@@ -53,8 +53,9 @@ LIBRARIES = {
     "altair": r"figures/.*|notebook/.*",
     "vl_convert": r"figures/render",
     "jsonschema": r"figures/author_charts",
-    "mkdocs": r"archive/(archiving|contents)|site/(assembly|citation|files|plugin|publishing|security)",
-    "jinja2": r"site/(fragments|plugin)",
+    "mkdocs": r"archive/(archiving|contents)"
+    r"|site/(assembly|citation|files|plugin|publishing|reuse/.*|security)",
+    "jinja2": r"site/(fragments|plugin|reuse/pages)",
     "markupsafe": r"site/fragments",
     "markdown": r"narrative/markdown_extensions|site/files",
     "pymdownx": r"narrative/markdown_extensions|site/fragments",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from html import escape, unescape
-from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -18,6 +17,7 @@ from msgspec import Struct
 from reportgen.core import __version__
 from reportgen.core.cache import Cache
 from reportgen.core.errors import Diagnostic, Severity, Stage
+from reportgen.core.model import Overview
 from reportgen.figures.live import name_view
 from reportgen.narrative.topics import list_page_sources
 from reportgen.site.citation import format_apa, format_bibtex
@@ -29,14 +29,13 @@ from reportgen.site.fragments import (
     add_anchors,
     find_unmatched,
     group_states,
-    hash_fragments,
     insert_statements,
     match_statements,
     render_block,
     render_fragment,
     render_view,
 )
-from reportgen.site.manifest import find_provenance
+from reportgen.site.manifest import find_provenance, link
 from reportgen.site.outputs import (
     format_report_json,
     get_page_folder,
@@ -44,6 +43,7 @@ from reportgen.site.outputs import (
     list_figures,
     list_tables,
 )
+from reportgen.site.reuse.inputs import THEME, hash_templates
 from reportgen.site.security import POLICY, make_script_policy
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from reportgen.settings.inputs import Source
     from reportgen.site.citation import CitedReport
     from reportgen.site.manifest import LastBuild
+    from reportgen.site.reuse.pages import PageStore
     from reportgen.site.worker import BackgroundJobs
 
 
@@ -97,7 +98,7 @@ def find_lunr() -> Path:
 
 
 _SOURCES = Path(__file__).with_name("assets")
-_FONTS = Path(str(resource_files("reportgen.site_templates") / "fonts"))
+_FONTS = THEME / "fonts"
 _TITLE_END = re.compile(r"</h1\s*>")
 
 
@@ -164,6 +165,7 @@ class Assembly:
         self._cited, self._feed_id = cited, feed_id
         self._views: dict[str, str] = {}
         self._additions, self._review = additions, "review"
+        self._serving, self._all_sources = serving, repr(self.context["all_sources"])
 
     def list_files(
         self, assets: str, taken: set[str], *, fonts: bool
@@ -182,7 +184,7 @@ class Assembly:
             page = added.write_page(links, "index.html" if "index.html" in taken else "")
             yield f"{self._review}.html", page.encode()
             yield f"{self._review}.json", added.data.encode()
-            yield icon, (_FONTS.parent / "img/favicon.svg").read_bytes()
+            yield icon, (THEME / "img/favicon.svg").read_bytes()
         for name, text in list_figure_files(self.report):
             # MkDocs writes a long text in chunks of 8 kB, but bytes at once.
             yield name, text.encode() if isinstance(text, str) else text
@@ -269,36 +271,83 @@ class Assembly:
         own = {"sources": sources, "og_image": card, "description": description, "published": published}
         return self.context | own
 
-    def finish_page(self, html: str, page: MkDocsPage, site: Path, warn: Callable[[Diagnostic], None]) -> str:
+    def describe_inputs(self, path: str) -> Iterator[str]:
+        """Describe what a page's converted Markdown shows of the report, as parts of a key."""
+        for block_id, shown in self._list_shown(path):
+            yield block_id
+            # Blocks that are always drawn have no key.
+            yield self.report.keys.get((path, block_id)) or repr(shown)
+        # Both are frozen values: their repr contains all of them.
+        yield repr(self.report.statements.get(path, ()))
+        yield repr(self.report.benchmarks.get(path))
+
+    def describe_context(self, path: str, url: str) -> Iterator[str]:
+        """Describe what the template of a page is given by us, as parts of a key."""
+        context = self.make_page_context(path, url)
+        # The footer of a page without sources lists those of all pages.
+        yield repr(context["sources"]) if context["sources"] else self._all_sources
+        yield repr({name: value for name, value in context.items() if not name.endswith("sources")})
+        shown = (one for _, one in self._list_shown(path) if isinstance(one, Overview))
+        yield repr([self._addresses.get(card.page) for one in shown for card in one.cards])
+
+    def finish_page(
+        self,
+        html: str,
+        page: MkDocsPage,
+        site: Path,
+        warn: Callable[[Diagnostic], None],
+        store: PageStore | None,
+    ) -> str:
         """Return a page with its blocks inserted and the views of its figures at the end.
 
-        ``html`` is the page from MkDocs, with marks for blocks. If the last build had the same, its file is
+        ``html`` is the page from MkDocs, with marks for blocks. If an earlier build had the same, its file is
         linked into the new ``site``, and "" is returned. ``warn`` gets drafted blocks and statements that
         Markdown treated otherwise.
         """
         path = page.file.src_uri
+        if unchanged := store and store.get_html(path):
+            return self._place(unchanged, page, site)
         drafted, statements = self._pages.get(path), self.report.statements.get(path, ())
         blocks = drafted.blocks if drafted else ()
         if drafted and drafted.front_matter.date:
             html = html.replace(DATE, render_fragment("published.html", date=drafted.front_matter.date), 1)
         bound = match_statements(html, self._seen, statements)
-        placed = set(self.fences.list_marked_ids(path, html))
-        for block in blocks:
-            if block.id not in placed:
-                message = f"this {block.kind} block is not shown: Markdown reads its lines as code"
-                step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
-                warn(Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING))
-        for problem in find_unmatched(bound, drafted.file if drafted else path):
+        problems = [
+            *self._find_unplaced(path, html),
+            *find_unmatched(bound, drafted.file if drafted else path),
+        ]
+        for problem in problems:
             warn(problem)
         keys = [self.report.keys.get((path, block.id)) for block in blocks]
-        if self._last_build is not None and None not in keys:
+        if self._last_build is not None and None not in keys and not (store and store.renders):
             named = (part for block, key in zip(blocks, keys, strict=True) for part in (block.id, key or ""))
-            # Statements are frozen values: their repr contains all of them.
-            key = Cache.make_key("page", hash_fragments(), html, repr(statements), *named)
+            key = Cache.make_key("page", hash_templates(), html, repr(statements), *named)
             if self._last_build.link(page.file.dest_uri, key, site):
                 return ""
         html = insert_statements(html, bound)
-        return self._insert_blocks(html, path, page.url, bound.shown) if blocks else html
+        html = self._insert_blocks(html, path, page.url, bound.shown) if blocks else html
+        # The next build has to repeat its warnings.
+        stored = store.store_html(path, html) if store and not problems else None
+        return self._place(stored, page, site) if stored else html
+
+    def _find_unplaced(self, path: str, html: str) -> Iterator[Diagnostic]:
+        drafted = self._pages.get(path)
+        placed = set(self.fences.list_marked_ids(path, html))
+        for block in drafted.blocks if drafted else ():
+            if block.id not in placed:
+                message = f"this {block.kind} block is not shown: Markdown reads its lines as code"
+                step = "Look for a missing extension in mkdocs.yml, such as admonition or pymdownx.tabbed"
+                yield Diagnostic(block.location, message, step, Stage.SITE, Severity.WARNING)
+
+    def _place(self, html: CachedText, page: MkDocsPage, site: Path) -> str:
+        """Link a page into the site and return "", or return it if that is impossible."""
+        try:
+            if not self._serving:  # MkDocs would say of every page that it is empty
+                link(html.path, str(site / page.file.dest_uri))
+                return ""
+        except OSError:  # a file system without links
+            pass
+        return str(html)
 
     def _insert_blocks(self, html: str, path: str, url: str, statements: Sequence[Statement]) -> str:
         shown = dict(self._list_shown(path))

@@ -9,10 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from functools import cache
 from html import escape, unescape
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import markupsafe
@@ -153,15 +150,6 @@ def render_view(name: str, view: str) -> str:
     return f'<script type="application/json" class="rg-view" data-view="{name}">{text}</script>'
 
 
-@cache
-def hash_fragments() -> str:
-    """Return the SHA-256 (hex) of the templates, which also determine a page."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(str(files("reportgen.site_templates") / "fragments")).iterdir()):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def _escape_script(json_text: str) -> str:
     """Escape JSON for a script element: no tag can begin inside it."""
     return json_text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -185,11 +173,14 @@ class Fences:
         self._fences: Iterator[Fence] = iter(())
         self._ids: Iterator[str] = iter(())
 
-    def enter_page(self, page: str, markdown: str) -> None:
-        """Start a page with its path below the content folder and its text; the next fences are its own."""
-        self._page = page
+    def set_salt(self, page: str, markdown: str) -> None:
+        """Set the salt of a page's marks from its path below the content folder and its text."""
         # No author can have written this by chance or on purpose.
         self._salts[page] = hashlib.sha256(markdown.encode("utf-8", "replace")).hexdigest()[:16]
+
+    def enter_page(self, page: str, markdown: str) -> None:
+        """Start a page that is converted; the next fences are its own."""
+        self._page = page
         self._fences = iter(find_fences(markdown, page))
         drafted = self._pages.get(page)
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])

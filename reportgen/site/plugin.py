@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from importlib.resources import files as resource_files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,6 +32,8 @@ from reportgen.site.files import (
 )
 from reportgen.site.fragments import make_custom_fences
 from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
+from reportgen.site.reuse.inputs import THEME, has_known_inputs
+from reportgen.site.reuse.pages import PageStore
 from reportgen.site.security import POLICY, guard_requests, read_inline_scripts
 from reportgen.site.terminal import clean_text
 from reportgen.site.worker import BackgroundJobs
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.livereload import LiveReloadServer
     from mkdocs.structure.files import Files
+    from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
@@ -53,7 +55,6 @@ if TYPE_CHECKING:
 # Only loggers below this name count for ``--strict``.
 log = logging.getLogger("mkdocs.plugins.reportgen")
 
-_THEME = Path(str(resource_files("reportgen.site_templates")))
 ASSETS = "assets/reportgen"
 
 
@@ -94,6 +95,8 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
         self._root: Path
         # The last one is of the current language; most sites have one language.
         self._assemblies: list[Assembly] = []
+        self._store: PageStore | None = None
+        self._nav: Navigation
         self._spans = BindingsExtension()
         self._env: Environment | None = None
         self._content = self._reading = ""
@@ -186,6 +189,16 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 feed_id=self.settings.feed_id,
             )
         )
+        self._store = None
+        if additions is None and not self.settings.untrusted and has_known_inputs(config):
+            assembly = self._assembly
+            self._store = PageStore(
+                Cache(cache_folder(self._root)),
+                config,
+                self._spans,
+                assembly.describe_inputs,
+                lambda page: assembly.describe_context(page.file.src_uri, page.url),
+            )
 
     def _draft(
         self, project: Project, config: MkDocsConfig
@@ -233,11 +246,20 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             files.append(make_file(config, path, content))
         return files
 
+    def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:
+        """Store the navigation, which every page shows, once all files are known."""
+        self._nav = nav
+        if self._store:
+            self._store.add_files(files)
+        return nav
+
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:
         """Make our own templates escape variables and refuse undefined names."""
         if self._unsafe:
             raise ReportProblemsError(tuple(self._unsafe))
         self._assembly.set_addresses({file.src_uri: file.url for file in files.documentation_pages()})
+        if self._store:
+            self._store.find_rendered(files, self._nav, config)
         if config.theme.name == "reportgen":
             env.autoescape = True
             env.undefined = StrictUndefined
@@ -246,7 +268,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
     def on_pre_template(self, template: Template, *, config: MkDocsConfig, **_: object) -> Template:
         """Let templates of other plugins or MkDocs, such as a site map, print undefined names."""
-        if config.theme.name == "reportgen" and not Path(template.filename or "").is_relative_to(_THEME):
+        if config.theme.name == "reportgen" and not Path(template.filename or "").is_relative_to(THEME):
             template.environment.undefined = Undefined
         return template
 
@@ -259,11 +281,16 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Store the page of the next fences."""
         self._reading = f"{self._content}/{page.file.src_uri}"
-        self._assembly.fences.enter_page(page.file.src_uri, markdown)
+        fences = self._assembly.fences
+        fences.set_salt(page.file.src_uri, markdown)
+        if not (self._store and self._store.restore(page, markdown)):
+            fences.enter_page(page.file.src_uri, markdown)
         return markdown
 
     def on_page_content(self, html: str, *, page: Page, files: Files, **_: object) -> str:
         """Insert what we say under a page's title and at its end, and let links find its figures."""
+        if self._store and self._store.is_converted(page.file.src_uri):
+            return html
         if self.settings.untrusted:
             from reportgen.site.security import check_html  # noqa: PLC0415 - few reports need it
 
@@ -275,7 +302,10 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 self._unsafe.append(Diagnostic(SourceLocation(self._reading), message, step))
         if page.present_anchor_ids is not None:
             page.present_anchor_ids.update(self._assembly.list_ids(page.file.src_uri))
-        return self._assembly.insert_own(html, page, files)
+        content = self._assembly.insert_own(html, page, files)
+        if self._store:
+            self._store.store_conversion(page, content)
+        return content
 
     def on_page_context(self, context: TemplateContext, *, page: Page, **_: object) -> TemplateContext:
         """Add the page to our theme's context."""
@@ -293,7 +323,7 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
 
         An unchanged page is taken from the old site: MkDocs writes no file for an empty page.
         """
-        return self._assembly.finish_page(output, page, Path(config.site_dir), self._warn)
+        return self._assembly.finish_page(output, page, Path(config.site_dir), self._warn, self._store)
 
     @event_priority(-150)
     def on_post_build(self, *, config: MkDocsConfig) -> None:

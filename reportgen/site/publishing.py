@@ -36,6 +36,7 @@ from reportgen.site.files import refuse_foreign_folder
 from reportgen.site.manifest import LastBuild
 from reportgen.site.outputs import list_figures
 from reportgen.site.plugin import ReportPlugin, find_problems
+from reportgen.site.reuse.inputs import has_known_inputs
 from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
@@ -123,14 +124,6 @@ def _listen(level: int, report: Callable[[str], object]) -> Iterator[None]:
 
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-# The inputs of other plugins, of extensions that read files, and of settings that point elsewhere are
-# unknown: with one of these, every build is a full one.
-_KNOWN_PLUGINS = {"reportgen", "search", "material/search"}
-_KNOWN_EXTENSIONS = re.compile(r"[^.]+|(?:markdown\.extensions|material\.extensions|pymdownx)\..+")
-_READING_EXTENSIONS = {"pymdownx.snippets", "pymdownx.b64"}
-# What determines a site besides its files. The address that workflows set is known.
-_ADDRESS = rf"{manifest.SITE_URL}|\[{manifest.SITE_URL}, [\"'][^\"'\n]*[\"']\]"
-_OUTSIDE = re.compile(rf"!ENV\b(?! (?:{_ADDRESS})\s*$)|^\s*INHERIT\s*:", re.MULTILINE)
 
 
 def publish(
@@ -154,7 +147,7 @@ def publish(
         config, plugin = load_configuration(config_file, strict=strict, words=words)
         site = Path(config.site_dir).resolve()
         refuse_foreign_folder(site, root)
-        last_build = LastBuild(site, manifest.read_outputs(root) if _has_known_inputs(config) else {})
+        last_build = LastBuild(site, manifest.read_outputs(root) if has_known_inputs(config) else {})
         plugin.progress, plugin.compare, plugin.last_build = progress, compare, last_build
         with open_stage(site, cache_folder(root)) as stage:
             started = stage.new.stat().st_mtime_ns
@@ -173,7 +166,7 @@ def publish(
     figures = sum(len(list_figures(shown)) for shown in report.shown.values())
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
     made = manifest.Build(config_file, site, summary, started, record(report), is_plain=compare is None)
-    if _has_known_inputs(config):
+    if has_known_inputs(config):
         hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
         manifest.write(made, _list_inputs(root, config, plugin), hashes, last_build.keys)
     else:
@@ -256,20 +249,6 @@ def clean_killed_builds(cache: Path) -> None:
             with suppress(OSError, ValueError, TypeError):
                 _Stage(*map(Path, json.loads(record.read_text("utf-8")))).recover()
             record.unlink(missing_ok=True)
-
-
-def _has_known_inputs(config: MkDocsConfig) -> bool:
-    """Return whether everything that determines the site is known."""
-    # Extensions of ours are objects.
-    listed: list[object] = [*config.markdown_extensions]
-    extensions = {name for name in listed if isinstance(name, str)}
-    text = Path(config.config_file_path or "mkdocs.yml").read_text(encoding="utf-8")
-    return (
-        set(config.plugins) <= _KNOWN_PLUGINS
-        and all(_KNOWN_EXTENSIONS.fullmatch(name) for name in extensions)
-        and not extensions & _READING_EXTENSIONS
-        and not _OUTSIDE.search(text)
-    )
 
 
 def _list_inputs(root: Path, config: MkDocsConfig, plugin: ReportPlugin) -> Iterator[Path]:

@@ -1,0 +1,1 @@
+"""What a build takes from earlier builds instead of making it again."""

@@ -1,0 +1,259 @@
+"""Pages of earlier builds: unchanged ones are neither converted from Markdown nor rendered.
+
+What a page is made of is hashed into two keys: of its converted Markdown, and of its HTML, which also shows
+the navigation, the theme and the commit. Both results are in the user's cache, since nothing in a checkout or
+in the old site is trusted. They are only reused if everything that determines a site is known.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from jinja2 import Template
+from mkdocs.contrib.search.search_index import SearchIndex
+from mkdocs.structure.toc import get_toc
+from msgspec import Struct
+
+from reportgen.core.cache import Cache, CachedText
+from reportgen.narrative.binding_syntax import Candidate  # noqa: TC001 - msgspec reads it
+from reportgen.site.manifest import describe_environment
+from reportgen.site.reuse.inputs import hash_templates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure import StructureItem
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.nav import Navigation
+    from mkdocs.structure.pages import Page
+    from mkdocs.structure.toc import AnchorLink
+
+    from reportgen.narrative.markdown_extensions import BindingsExtension
+
+_Messages: TypeAlias = list[tuple[str, int, str]]
+"""Logger, level and text of what MkDocs said."""
+
+
+class Conversion(Struct, frozen=True):
+    """Markdown of a page converted to HTML, with what we insert, and what MkDocs knows of it since."""
+
+    content: str
+    title: str | None
+    toc: list[dict[str, Any]]  # entries as from Python-Markdown's table of contents
+    anchors: list[str]
+    links: dict[str, dict[str, str]] | None  # as written, by the path of the page they lead to and its anchor
+    messages: _Messages
+    candidates: dict[str, tuple[Candidate, ...]]  # as in ``BindingsExtension``
+
+
+class Rendering(Struct, frozen=True):
+    """HTML of a page as in the site, and its entries in the search index."""
+
+    html: CachedText
+    entries: list[dict[str, Any]]
+
+
+class PageStore:
+    """Pages of earlier builds and of this one, of a site that no other plugin changes.
+
+    ``get_inputs`` returns what a page shows of the draft, by its path, ``get_context`` what its template is
+    given of it.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        config: MkDocsConfig,
+        spans: BindingsExtension,
+        get_inputs: Callable[[str], Iterable[str]],
+        get_context: Callable[[Page], Iterable[str]],
+    ) -> None:
+        self._cache, self._spans = cache, spans
+        self._get_inputs, self._get_context = get_inputs, get_context
+        settings = Path(config.config_file_path or "mkdocs.yml").read_bytes()
+        environment = describe_environment()
+        packages = (environment["python"] or "", environment["packages"] or "")
+        # The address and the theme may come from the command line.
+        given = (config.site_url, config.use_directory_urls, config.theme.name)
+        # Messages below this level are not even made.
+        level = logging.getLogger("mkdocs").getEffectiveLevel()
+        self._site = Cache.make_key(settings, *packages, repr((*given, level)))
+        # Templates of a report may show anything of any page.
+        self.renders = config.theme.name == "reportgen" and not config.theme.custom_dir
+        self._keys: dict[str, str] = {}  # of conversions, by the path of the page
+        self._html_keys: dict[str, str] = {}
+        self._restored: set[str] = set()
+        self._renderings: dict[str, Rendering] = {}
+        self._found: dict[str, tuple[_Messages, dict[str, tuple[Candidate, ...]]]] = {}
+        self._entries: dict[str, list[dict[str, Any]]] = {}
+
+    def add_files(self, files: Files) -> None:
+        """Add what links of pages may lead to, once all files are known."""
+        known = sorted(
+            (file.src_uri, file.dest_uri if file.is_documentation_page() else "", file.inclusion.value)
+            for file in files
+        )
+        self._site = Cache.make_key(self._site, repr(known))
+
+    def restore(self, page: Page, markdown: str) -> bool:
+        """Let a page take its converted Markdown from an earlier build, and return whether there is one.
+
+        Otherwise, what its conversion says and finds is recorded.
+        """
+        path = page.file.src_uri
+        key = Cache.make_key(
+            "conversion", self._site, path, markdown, repr(page.meta), *self._get_inputs(path)
+        )
+        self._keys[path] = key
+        conversion = self._cache.load(key, Conversion)
+        if conversion is None:
+            page.render = partial(self._record, path, page.render)  # type: ignore[method-assign]
+        else:
+            self._restored.add(path)
+            self._spans.seen.update(conversion.candidates)
+            page.render = partial(_restore, conversion, page)  # type: ignore[method-assign]
+        return conversion is not None
+
+    def _record(self, path: str, convert: Callable[..., None], config: MkDocsConfig, files: Files) -> None:
+        all_seen, self._spans.seen = self._spans.seen, {}
+        try:
+            with _collect_messages() as messages:
+                convert(config, files)
+            self._found[path] = messages, self._spans.seen
+        finally:
+            all_seen.update(self._spans.seen)
+            self._spans.seen = all_seen
+
+    def is_converted(self, path: str) -> bool:
+        """Return whether a page was converted by an earlier build; it also holds what we insert."""
+        return path in self._restored
+
+    def store_conversion(self, page: Page, content: str) -> None:
+        """Store the converted Markdown of a page, with what we inserted into it."""
+        path = page.file.src_uri
+        links = page.links_to_anchors
+        conversion = Conversion(
+            content,
+            page._title_from_render,  # noqa: SLF001 - MkDocs has no other name for it
+            [_describe_entry(entry) for entry in page.toc],
+            sorted(page.present_anchor_ids or ()),
+            None if links is None else {file.src_uri: found for file, found in links.items()},
+            *self._found[path],
+        )
+        self._cache.store(self._keys[path], conversion)
+
+    def find_rendered(self, files: Files, nav: Navigation, config: MkDocsConfig) -> None:
+        """Find the pages whose HTML an earlier build rendered, and let MkDocs render nothing for them."""
+        search = config.plugins.get("search")
+        if not self.renders or type(getattr(search, "search_index", None)) not in {SearchIndex, type(None)}:
+            return
+        if search is not None:
+            search.search_index = _StoredIndex(self._renderings, self._entries, search.config)
+        site = Cache.make_key(
+            self._site, hash_templates(), repr([_describe_item(item) for item in nav.items])
+        )
+        empty = Template("")
+        for file in files.documentation_pages():
+            page = file.page
+            if page is None or file.src_uri not in self._keys:
+                continue
+            key = Cache.make_key("html", site, self._keys[file.src_uri], *self._get_context(page))
+            self._html_keys[file.src_uri] = key
+            rendering = self._cache.load(key, Rendering)
+            if rendering is None:
+                continue
+            # Its current path, since the cache may have been moved.
+            html = CachedText(self._cache.get_text_path(key, "html"), *_get_stamp(rendering.html))
+            if html.stands:
+                self._renderings[file.src_uri] = Rendering(html, rendering.entries)
+                page.meta["template"] = empty
+
+    def get_html(self, path: str) -> CachedText | None:
+        """Return the HTML of an unchanged page, or None."""
+        rendering = self._renderings.get(path)
+        return rendering.html if rendering else None
+
+    def store_html(self, path: str, html: str) -> CachedText | None:
+        """Store the HTML of a page; return None if that is impossible or the page is always rendered."""
+        key = self._html_keys.get(path)
+        if key is None:
+            return None
+        try:
+            text = self._cache.put_text(key, "html", html)
+        except (OSError, UnicodeEncodeError):
+            return None
+        self._cache.store(key, Rendering(text, self._entries.get(path, [])))
+        return text
+
+
+def _get_stamp(text: CachedText) -> tuple[str, int, int]:
+    return text.sha256, text.size, text.changed
+
+
+class _StoredIndex(SearchIndex):
+    """Search index that takes the entries of unchanged pages from an earlier build."""
+
+    def __init__(
+        self,
+        known: Mapping[str, Rendering],
+        added: dict[str, list[dict[str, Any]]],
+        settings: Mapping[str, Any],
+    ) -> None:
+        super().__init__(**settings)
+        self._known, self._added = known, added
+
+    def add_entry_from_context(self, page: Page) -> None:
+        """Add the entries of a page and of its sections."""
+        path = page.file.src_uri
+        if rendering := self._known.get(path):
+            self._entries += rendering.entries
+            return
+        count = len(self._entries)
+        super().add_entry_from_context(page)
+        self._added[path] = self._entries[count:]
+
+
+def _restore(conversion: Conversion, page: Page, _: MkDocsConfig, files: Files) -> None:
+    """Give a page what its conversion by MkDocs would give it, and repeat what MkDocs said of it."""
+    page.content = conversion.content
+    page.toc = get_toc(conversion.toc)  # type: ignore[arg-type]
+    page._title_from_render = conversion.title  # noqa: SLF001 - as above
+    page.present_anchor_ids = set(conversion.anchors)
+    if conversion.links is not None:
+        targets = ((files.get_file_from_path(path), found) for path, found in conversion.links.items())
+        page.links_to_anchors = {file: found for file, found in targets if file}
+    for name, level, message in conversion.messages:
+        logging.getLogger(name).log(level, "%s", message)
+
+
+@contextmanager
+def _collect_messages() -> Iterator[_Messages]:
+    """Collect MkDocs' messages, which still go where they go."""
+    messages: _Messages = []
+    handler = logging.Handler(logging.INFO)
+    handler.emit = lambda record: messages.append((record.name, record.levelno, record.getMessage()))  # type: ignore[method-assign]
+    logger = logging.getLogger("mkdocs")
+    logger.addHandler(handler)
+    try:
+        yield messages
+    finally:
+        logger.removeHandler(handler)
+
+
+def _describe_entry(entry: AnchorLink) -> dict[str, Any]:
+    children = [_describe_entry(child) for child in entry.children]
+    return {"name": entry.title, "id": entry.id, "level": entry.level, "children": children}
+
+
+def _describe_item(item: StructureItem) -> tuple[object, ...]:
+    return (
+        type(item).__name__,
+        item.title,
+        getattr(item, "url", None),
+        [_describe_item(child) for child in getattr(item, "children", None) or ()],
+    )

@@ -1,0 +1,266 @@
+"""After any edits, a build gives the bytes, warnings and errors of a build with an empty cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+from made_projects import RUNS, files_below, write_file
+
+from reportgen.core.errors import ReportError
+from reportgen.site.publishing import publish
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MENTIONS = (
+    "See [the others](other.md).",
+    "See [the plain ones](plain.md#more).",
+    "See [nothing](gone.md).",
+    "See [an extra page](extra.md) and [its figure](deep/one.md#accuracy-of-one).",
+    "See [a file](/absolute.html) and [a word](unknown).",
+    "A [link to an id](index.md#accuracy) and [one to none](index.md#no-such-place).",
+    "![A picture](figures/other/accuracy.svg)",
+    "!!! note\n\n    Of an extension.\n",
+    'MEL ends at [0.82]{value="final(MEL)"}, [above GRPO]{claim="final(MEL) > final(GRPO)"}.',
+    'It [rises]{claim="final(GRPO) > final(MEL)" fails="one seed is missing"}.',
+    "Words & <em>marks</em> {: .class }",
+)
+OVERRIDE = (
+    '{% extends "base.html" %}\n{% block footer %}<p>WORDS {% for one in pages %}'
+    "{{ one.page.title }}{% endfor %}</p>{% endblock %}\n"
+)
+HOOK = "def on_page_markdown(markdown, **_):\n    return markdown + '\\nWORDS\\n'\n"
+
+
+@dataclass
+class Edited:
+    """A report being edited: its pages below ``content/``, and everything else."""
+
+    random: random.Random
+    bodies: dict[str, list[str]] = field(default_factory=dict)  # paragraphs below the title
+    titles: dict[str, str] = field(default_factory=dict)
+    front: dict[str, dict[str, str]] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)  # data files
+    others: dict[str, str] = field(default_factory=dict)  # templates and hooks
+    settings: dict[str, object] = field(default_factory=dict)
+    commits: int = 0
+
+    def choose_page(self) -> str:
+        """One of the pages."""
+        return self.random.choice(sorted(self.bodies))
+
+    def write(self, root: Path) -> None:
+        """Write the whole report anew, with a commit for each so far."""
+        for name in ("content", "data", "overrides"):
+            shutil.rmtree(root / name, ignore_errors=True)
+        write_file(root / "mkdocs.yml", json.dumps(self.settings))
+        for path, paragraphs in self.bodies.items():
+            front = "".join(f"{name}: {value}\n" for name, value in self.front.get(path, {}).items())
+            head = f"---\n{front}---\n" if front else ""
+            text = "\n\n".join([f"{head}# {self.titles[path]}", *paragraphs])
+            write_file(root / "content" / path, f"{text}\n")
+        for name, content in {**self.others, **self.values}.items():
+            write_file(root / name, content)
+
+
+def add_words(report: Edited) -> None:
+    """Text of a page."""
+    number = report.random.randrange(100)
+    report.bodies[report.choose_page()].append(f"## More {number}\n\nText {number}.")
+
+
+def add_mention(report: Edited) -> None:
+    """Links, anchors, pictures, claims and values, right and wrong."""
+    report.bodies[report.choose_page()].append(report.random.choice(MENTIONS))
+
+
+def remove_words(report: Edited) -> None:
+    """A paragraph, or a figure that others link to."""
+    if paragraphs := report.bodies[report.choose_page()]:
+        paragraphs.pop()
+
+
+def change_title(report: Edited) -> None:
+    """The title, which all navigation shows."""
+    path = report.choose_page()
+    report.titles[path] = f"Title {report.random.randrange(3)} of {path} *and* more"
+
+
+def change_front_matter(report: Edited) -> None:
+    """Title, description or date of a page."""
+    name, value = report.random.choice(
+        [("title", "Given"), ("description", "What it says"), ("date", "2026-11-20")]
+    )
+    front = report.front.setdefault(report.choose_page(), {})
+    if name in front:
+        del front[name]
+    else:
+        front[name] = value
+
+
+def change_data(report: Edited) -> None:
+    """Numbers of one source."""
+    name = report.random.choice(sorted(report.values))
+    report.values[name] = RUNS.replace("0.84", f"0.{report.random.randrange(60, 95)}")
+
+
+def change_navigation(report: Edited) -> None:
+    """Order, sections and titles."""
+    pages: list[object] = [*sorted(report.bodies)]
+    report.random.shuffle(pages)
+    kind = report.random.randrange(3)
+    if kind == 0:
+        report.settings.pop("nav", None)
+    elif kind == 1:
+        report.settings["nav"] = pages
+    else:
+        report.settings["nav"] = [pages[0], {"Section": [{"Named": pages[1]}, *pages[2:]]}]
+
+
+def change_settings(report: Edited) -> None:
+    """Settings of MkDocs that pages show, or that change how they are converted."""
+    name, value = report.random.choice(
+        [
+            ("site_url", "https://example.org/"),
+            ("copyright", "Ours"),
+            ("repo_url", "https://example.org/repository"),
+            ("edit_uri_template", "https://example.org/edit/{path}"),
+            ("use_directory_urls", False),
+            ("markdown_extensions", ["admonition", "attr_list"]),
+            ("validation", {"links": {"anchors": "warn", "absolute_links": "warn"}}),
+            ("extra_css", ["extra.css"]),
+        ]
+    )
+    if name in report.settings:
+        del report.settings[name]
+    else:
+        report.settings[name] = value
+
+
+def change_plugins(report: Edited) -> None:
+    """With and without a search, and its settings."""
+    search: list[object] = [["search"], [], [{"search": {"indexing": "titles"}}]]
+    report.settings["plugins"] = [*report.random.choice(search), "reportgen"]  # type: ignore[misc]
+
+
+def change_theme(report: Edited) -> None:
+    """Templates of the report, or another theme."""
+    words = f"words {report.random.randrange(3)}"
+    report.others = {"overrides/main.html": OVERRIDE.replace("WORDS", words)}
+    theme = report.random.choice(
+        [{"name": "reportgen", "custom_dir": "overrides"}, {"name": "reportgen"}, {"name": "mkdocs"}]
+    )
+    report.settings["theme"] = theme
+
+
+def change_hooks(report: Edited) -> None:
+    """A function of the author's that changes every page, of which nothing else is known."""
+    if report.settings.pop("hooks", None) is None:
+        report.others["hook.py"] = HOOK.replace("WORDS", f"Words {report.random.randrange(3)}")
+        report.settings["hooks"] = ["hook.py"]
+
+
+def reset_site(report: Edited) -> None:
+    """Back to our theme, without what other programs add."""
+    report.settings |= {"theme": {"name": "reportgen"}, "plugins": ["search", "reportgen"]}
+    report.settings.pop("hooks", None)
+
+
+def add_page(report: Edited) -> None:
+    """A page, perhaps one that others already link to."""
+    path = report.random.choice(["extra.md", "deep/one.md", "gone.md", "deep/two.md"])
+    report.titles[path], report.bodies[path] = f"New {path}", ["Its text.", "## Accuracy of one"]
+
+
+def remove_page(report: Edited) -> None:
+    """Any page but the first; the navigation may still name it."""
+    path = report.choose_page()
+    if path != "index.md":
+        del report.bodies[path]
+
+
+def commit(report: Edited) -> None:
+    """The commit in the footer."""
+    report.commits += 1
+
+
+EDITS = {
+    **dict.fromkeys([add_words, add_mention, remove_words, change_front_matter, change_data, commit], 3),
+    **dict.fromkeys([change_title, change_navigation, change_settings, add_page, remove_page], 2),
+    **dict.fromkeys([change_plugins, change_theme, change_hooks], 1),
+    reset_site: 6,
+}
+"""Each edit and how often it is made, relative to the others."""
+
+
+def make_report(seed: int) -> Edited:
+    """A report of four pages, two of them with figures and one with what was judged."""
+    report = Edited(random.Random(seed))  # noqa: S311 - not for secrets
+    figure = "```curve\nsource: {}\ntitle: Accuracy\n```"
+    benchmark = {"benchmark": "{name: Small, source: runs, metric: accuracy}"}
+    report.titles = {"index.md": "Small", "other.md": "Other", "plain.md": "Plain", "deep/three.md": "Three"}
+    report.front = {"index.md": {}, "other.md": {}, "deep/three.md": benchmark}
+    report.bodies = {
+        "index.md": [figure.format("runs"), "```overview\n```"],
+        "other.md": [figure.format("other")],
+        "plain.md": ["## More", "Text."],
+        "deep/three.md": [MENTIONS[-3], "```observations\n```"],
+    }
+    report.values = {"data/runs.csv": RUNS, "data/other.csv": RUNS.replace("0.20", "0.31")}
+    report.settings = {
+        "site_name": "Small",
+        "docs_dir": "content",
+        "theme": {"name": "reportgen"},
+        "plugins": ["search", "reportgen"],
+        "validation": {"links": {"anchors": "warn", "absolute_links": "warn", "unrecognized_links": "warn"}},
+    }
+    return report
+
+
+def build(root: Path) -> tuple[dict[str, bytes], list[str]]:
+    """The site, and the warnings or errors."""
+    said: list[str] = []
+    try:
+        publish(root / "mkdocs.yml", strict=False, progress=lambda _done, _all: None, warn=said.append)
+    except ReportError as error:
+        return {}, [str(problem) for problem in error.problems]
+    return files_below(root / "site"), said
+
+
+def commit_all(root: Path, number: int) -> None:
+    """An empty commit with a date of its own."""
+    if not (root / ".git").is_dir():
+        subprocess.run(["git", "init", "--quiet", str(root)], check=True)  # noqa: S607
+    date = f"{1_700_000_000 + number * 100_000} +0000"
+    names = {f"GIT_{who}_{what}": "a@b.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    command = ["git", "-C", str(root), "commit", "--quiet", "--allow-empty", "-m", str(number)]
+    subprocess.run(command, check=True, env={**os.environ, **names, **dates})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_after_any_edits_a_build_is_that_of_an_empty_cache(tmp_path: Path, seed: int) -> None:
+    """Whatever was edited, in whatever order, and undone: same files, same warnings, same errors."""
+    report, warm = make_report(seed), tmp_path / "warm"
+    commits = 0
+    for step in range(14):
+        report.write(warm)
+        while commits < report.commits:
+            commits += 1
+            commit_all(warm, commits)
+        cold = tmp_path / f"cold-{step}" / "warm"
+        shutil.copytree(warm, cold, ignore=shutil.ignore_patterns("site"))
+        (site, said), (expected, expected_said) = build(warm), build(cold)
+        assert said == expected_said, step
+        differing = {name for name in site | expected if site.get(name) != expected.get(name)}
+        assert differing == set(), step
+        shutil.rmtree(cold)
+        for edit in report.random.choices([*EDITS], [*EDITS.values()], k=report.random.choice([1, 2])):
+            edit(report)
