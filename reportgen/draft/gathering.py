@@ -37,7 +37,7 @@ from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.claims.vocabulary import Subject
     from reportgen.core.cache import Cache, FileHashes
@@ -63,13 +63,18 @@ def gather_sources(
 ) -> dict[str, Source]:
     """Open every source that a page names; one that cannot be opened is reported and left out."""
     data = SourceLocation(project.settings.data_dir)
+    entries: list[str] | None = None
     sources: dict[str, Source] = {}
     opening_problems: dict[str, Diagnostics] = {}
     for name, place, page in _iterate_sources(pages):
         if name not in opening_problems:
             opening_problems[name] = Diagnostics()
+            if entries is None:
+                from reportgen.read import list_entries  # noqa: PLC0415 - imports the database
+
+                entries = list_entries(project.root / project.settings.data_dir)
             with opening_problems[name].collecting():
-                sources[name] = open_project_source(project, name, hashes, cache)
+                sources[name] = open_project_source(project, name, hashes, cache, entries)
                 opening_problems[name].add(sources[name].warnings)
         # A missing source is reported wherever it is named; an ``of`` may have meant a figure.
         found = opening_problems[name].found
@@ -97,8 +102,13 @@ def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocat
                 yield name, place, page if name == of and not is_figure(name, page) else None
 
 
-def open_project_source(project: Project, name: str, hashes: FileHashes, cache: Cache) -> Source:
-    """Open a source of a report; raise ``ReportError`` if it does not exist or cannot be opened."""
+def open_project_source(
+    project: Project, name: str, hashes: FileHashes, cache: Cache, entries: Sequence[str] | None = None
+) -> Source:
+    """Open a source of a report; raise ``ReportError`` if it does not exist or cannot be opened.
+
+    ``entries`` are those of the data folder, if known.
+    """
     from reportgen.read import open_source  # noqa: PLC0415 - imports the database
 
     return open_source(
@@ -109,6 +119,7 @@ def open_project_source(project: Project, name: str, hashes: FileHashes, cache: 
         hashes=hashes,
         cache=cache,
         follow_links=project.settings.follow_links,
+        entries=entries,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reportgen.read.find import find_sources
+from reportgen.read.find import find_sources, list_entries
 from reportgen.read.groups import list_values
 from reportgen.read.measurements import make_frame, read_measurements, read_raw_frame
 from reportgen.read.outcomes import TotalsTable, get_score_names, hash_problem_set, read_outcomes
@@ -13,6 +13,7 @@ __all__ = [
     "find_sources",
     "get_score_names",
     "hash_problem_set",
+    "list_entries",
     "list_values",
     "make_frame",
     "open_path",

@@ -26,11 +26,11 @@ from reportgen.formats.runs import UnreadableError
 from reportgen.read.check_repeats import find_series
 from reportgen.read.find import (
     choose_files,
+    list_entries,
     locate,
     locate_file,
     make_location,
     refuse_outward_source,
-    report_unread,
 )
 from reportgen.read.runs.file_names import report_file_names
 from reportgen.read.runs.imported import ImportedUnit, complete_settings, name_imported_runs, survey_runs
@@ -40,6 +40,7 @@ from reportgen.read.tables.check import (
     check_setting_names,
     find_unmatched_names,
     list_endings,
+    report_unread,
     warn_no_metrics,
 )
 from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
@@ -89,19 +90,22 @@ def open_source(
     hashes: Callable[[Path], str] | None = None,
     cache: Cache | None = None,
     follow_links: bool = False,
+    entries: Sequence[str] | None = None,
 ) -> Source:
     """Open a source by its name, reading only its benchmarks and a bounded sample of its data.
 
     Locations of problems, and ``data_dir``, are relative to the folder of ``mkdocs.yml``; ``name`` is that of
     a file or folder below the data folder, without suffix. ``load_settings`` reads a ``source.yml``, given
     its path and its name for messages. ``hashes`` returns the SHA-256 of a file in hex, ``cache`` has the
-    results for unchanged files, and ``follow_links`` allows links out of the repository.
+    results for unchanged files, and ``follow_links`` allows links out of the repository. ``entries`` are
+    those of the data folder from ``list_entries``, for a caller that opens many sources.
 
     Raises:
         ReportError: there is no such source, or its settings or files have faults.
     """
     boundary = None if follow_links else find_data_boundary(project_root, data_dir)
-    location = locate(project_root, data_dir, name, boundary)
+    entries = list_entries(project_root / data_dir) if entries is None else entries
+    location = locate(project_root, data_dir, name, boundary, entries)
     return open_location(location, load_settings, hashes or hash_file, cache)
 
 

@@ -16,7 +16,7 @@ from reportgen.core.words import join_names
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind, is_missing, is_number, is_time
 from reportgen.formats.files import Content
-from reportgen.formats.messages import limit_problems, list_names, suggest_names
+from reportgen.formats.messages import limit_problems, list_names, merge_problems, suggest_names
 from reportgen.formats.tables import FORMATS, delimited
 from reportgen.read.find import locate_file
 from reportgen.settings.text import shorten
@@ -309,3 +309,13 @@ def _explain_database(content: Content) -> ReportError:
     message = f"the database is of no program that is known: it has {named}"
     advice = "Those of MLflow and Trackio are read; of others export a table as CSV, and read that"
     return content.make_error(message, advice)
+
+
+def report_unread(folders: Mapping[Path, str], files: Iterable[Path], root: Path) -> Iterator[Diagnostic]:
+    """Yield warnings of folders that were skipped, with the reason, and of unreadable files."""
+    unread = "the file cannot be read: Permission denied; it is left out"
+    advice = "Check who may read it, and where links lead"
+    return merge_problems(
+        Diagnostic(locate_file(path, root), message, advice, Stage.DATA, Severity.WARNING)
+        for path, message in (*folders.items(), *((file, unread) for file in files))
+    )

@@ -18,7 +18,7 @@ from reportgen.formats.layout import FileLayout
 from reportgen.formats.messages import list_names
 from reportgen.formats.sql import get_engine
 from reportgen.formats.tables import FORMATS, delimited, parquet
-from reportgen.read.find import locate_file, report_unread
+from reportgen.read.find import locate_file
 from reportgen.read.runs.file_names import add_seeds
 from reportgen.read.runs.labels import Candidate
 from reportgen.read.runs.names import name_runs
@@ -32,6 +32,7 @@ from reportgen.read.tables.check import (
     find_faults,
     find_wrong_cells,
     report_no_data,
+    report_unread,
 )
 from reportgen.read.tables.layout import (
     Layout,
