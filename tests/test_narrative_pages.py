@@ -275,7 +275,7 @@ def test_heading_ids_are_those_of_the_table_of_contents() -> None:
     converter = Markdown(extensions=["toc", "attr_list"])
     page = converter.convert(text)
     assert all(f'id="{heading.id}"' in page for heading in find_headings(text))
-    assert len(find_headings(text)) == 5
+    assert len([*find_headings(text)]) == 5
 
 
 CONFLICT = "<<<<<<< HEAD\nsource: a\n=======\nsource: b\n>>>>>>> other\n"

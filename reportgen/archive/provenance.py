@@ -102,9 +102,17 @@ def _add_hashes(
     }
 
 
+_BETWEEN: Final = "\0"
+_UNEVEN: Final = re.compile(r"(?:\A|\0) | (?:\0|\Z)|  |[^\S ]")
+"""White space that is not one space between two words."""
+
+
 def hash_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return the SHA-256 of a table's texts, whatever the white space between words."""
-    cells = [[" ".join(cell.split()) for cell in row] for row in (header, *rows)]
+    cells = [header, *rows]
+    # Nearly all tables are even, and one look at all cells takes a quarter of the time of splitting each.
+    if _UNEVEN.search(_BETWEEN.join(_BETWEEN.join(row) for row in cells)):
+        cells = [[" ".join(cell.split()) for cell in row] for row in cells]
     return hashlib.sha256(json.dumps(cells, ensure_ascii=False).encode()).hexdigest()
 
 

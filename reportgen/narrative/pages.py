@@ -54,8 +54,8 @@ class Heading(Struct, frozen=True):
     line: int
 
 
-def find_headings(text: str) -> tuple[Heading, ...]:
-    """Return the headings of a page in order, with ids as from Python-Markdown's table of contents."""
+def find_headings(text: str) -> Iterator[Heading]:
+    """Find the headings of a page in order, with ids as from Python-Markdown's table of contents."""
     lines: list[tuple[int, str]] = []  # outside fences and comments, with their 0-based numbers
     closing: re.Pattern[str] | None = None
     for number, line in enumerate(text.split("\n")):
@@ -69,13 +69,11 @@ def find_headings(text: str) -> tuple[Heading, ...]:
         else:
             lines.append((number, line))
     followers = [line.rstrip() for _, line in lines[1:]] + [""]
-    headings = []
     for (number, line), after in zip(lines, followers, strict=False):
         if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
-            headings.append(_parse_heading(len(match[1]), match[2].strip().rstrip("#"), number))
+            yield _parse_heading(len(match[1]), match[2].strip().rstrip("#"), number)
         elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after):
-            headings.append(_parse_heading(1 if after[0] == "=" else 2, line, number))
-    return tuple(headings)
+            yield _parse_heading(1 if after[0] == "=" else 2, line, number)
 
 
 def make_slug(words: str) -> str:
@@ -164,16 +162,18 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     with problems.collecting():
         front_matter = load_front_matter(front_text, file)
     bindings = find_bindings(body, file, first_line, len(text) - len(body), problems)
-    headings = find_headings(strip_bindings(body))
+    outline = strip_bindings(body)
     blocks: tuple[Block, ...] = ()
     with problems.collecting():
-        lines = {heading.id: first_line + heading.line for heading in headings}
         loaded: list[tuple[Fence, BlockSettings]] = []
         for fence in find_fences(body, file, first_line):
             if fence.shown:
                 with problems.collecting():
                     place = SourceLocation(file, fence.line, fence.column)
                     loaded.append((fence, load_block(fence.kind, fence.body, place)))
+        # Only ids of blocks can clash with those of headings.
+        headings = find_headings(outline) if loaded else ()
+        lines = {heading.id: first_line + heading.line for heading in headings}
         blocks = tuple(
             Block(fence.kind, name, settings, SourceLocation(file, fence.line), fence.body)
             for name, (fence, settings) in zip(_make_ids(loaded, file, lines), loaded, strict=True)
@@ -185,7 +185,7 @@ def _parse_page(path: str, text: str, file: str, problems: Diagnostics) -> Page:
     page = PurePosixPath(path)
     name = (page.parent.name or "Home") if page.stem.lower() in {"index", "readme"} else page.stem
     words = re.sub("[-_]", " ", name)
-    first = next((heading.words for heading in headings if heading.level == 1), "")
+    first = next((heading.words for heading in find_headings(outline) if heading.level == 1), "")
     title = front_matter.title or first or (words.capitalize() if words.lower() == words else words)
     return Page(path, file, title, front_matter, blocks, text, bindings=bindings)
 
