@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from itertools import count
+from itertools import chain, count, pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -56,7 +56,15 @@ class Heading(Struct, frozen=True):
 
 def find_headings(text: str) -> Iterator[Heading]:
     """Find the headings of a page in order, with ids as from Python-Markdown's table of contents."""
-    lines: list[tuple[int, str]] = []  # outside fences and comments, with their 0-based numbers
+    for (number, line), (_, following) in pairwise(chain(_find_prose(text), [(0, "")])):
+        if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
+            yield _parse_heading(len(match[1]), match[2].strip().rstrip("#"), number)
+        elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after := following.rstrip()):
+            yield _parse_heading(1 if after[0] == "=" else 2, line, number)
+
+
+def _find_prose(text: str) -> Iterator[tuple[int, str]]:
+    """Find the lines outside fences and comments, with their 0-based numbers."""
     closing: re.Pattern[str] | None = None
     for number, line in enumerate(text.split("\n")):
         match = _FENCE.fullmatch(line)
@@ -67,13 +75,7 @@ def find_headings(text: str) -> Iterator[Heading]:
         elif match and not (match[1][0] == "`" and "`" in match[2]):
             closing = re.compile(rf"^[> \t]*{re.escape(match[1])}[ \t]*$")
         else:
-            lines.append((number, line))
-    followers = [line.rstrip() for _, line in lines[1:]] + [""]
-    for (number, line), after in zip(lines, followers, strict=False):
-        if (match := _HASHES.fullmatch(line)) and match[2].strip(" \t#"):
-            yield _parse_heading(len(match[1]), match[2].strip().rstrip("#"), number)
-        elif line[:1].strip(" \t>") and _UNDERLINE.fullmatch(after):
-            yield _parse_heading(1 if after[0] == "=" else 2, line, number)
+            yield number, line
 
 
 def make_slug(words: str) -> str:

@@ -66,6 +66,8 @@ def load_front_matter(text: str, file: str) -> FrontMatter:
     Raises:
         ReportError: everything that is wrong with these keys.
     """
+    if not text:
+        return FrontMatter()
     empty = Node(SourceLocation(file, 1), "mapping")
     node = parse(normalise_text(text), Origin(file, first_line=2)) or empty
     problems = Diagnostics()
