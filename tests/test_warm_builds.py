@@ -11,13 +11,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from jinja2 import Template
 from made_projects import RUNS, files_below, write_file
+from mkdocs.commands.build import build as mkdocs_build
+from mkdocs.config import load_config
+from mkdocs.structure.pages import Page
 
+from reportgen.core.cache import cache_folder
 from reportgen.core.errors import ReportError
 from reportgen.site.publishing import publish
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
 
 MENTIONS = (
     "See [the others](other.md).",
@@ -264,3 +272,102 @@ def test_after_any_edits_a_build_is_that_of_an_empty_cache(tmp_path: Path, seed:
         shutil.rmtree(cold)
         for edit in report.random.choices([*EDITS], [*EDITS.values()], k=report.random.choice([1, 2])):
             edit(report)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A report of four pages that was built."""
+    make_report(0).write(tmp_path)
+    build(tmp_path)
+    return tmp_path
+
+
+def count_work(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """Record the pages that MkDocs converts, and the templates that it renders."""
+    done: dict[str, list[str]] = {"converted": [], "rendered": []}
+    convert, render = Page.render, Template.render
+
+    def record_conversion(page: Page, config: MkDocsConfig, files: Files) -> None:
+        done["converted"].append(page.file.src_uri)
+        convert(page, config, files)
+
+    def record_rendering(template: Template, *given: object, **named: object) -> str:
+        if template.name == "main.html":
+            done["rendered"].append(str(given[0]["page"].file.src_uri))  # type: ignore[index]
+        return render(template, *given, **named)
+
+    monkeypatch.setattr(Page, "render", record_conversion)
+    monkeypatch.setattr(Template, "render", record_rendering)
+    return done
+
+
+def test_only_changed_pages_are_converted_and_rendered(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their words cost themselves; a title is in the navigation of all, and a commit in every footer."""
+    done = count_work(monkeypatch)
+    page = root / "content" / "plain.md"
+    write_file(page, page.read_text() + "\nMore words.\n")
+    build(root)
+    assert done == {"converted": ["plain.md"], "rendered": ["plain.md"]}
+    done |= {"converted": [], "rendered": []}
+    write_file(page, page.read_text().replace("# Plain", "# Simple"))
+    build(root)
+    assert done["converted"] == ["plain.md"]
+    assert len(done["rendered"]) == 4
+    done |= {"converted": [], "rendered": []}
+    commit_all(root, 1)
+    build(root)
+    assert done["converted"] == []
+    assert len(done["rendered"]) == 4
+
+
+def test_what_nobody_knows_everything_of_is_always_made(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of the author's may depend on anything, so its site is always converted and rendered."""
+    write_file(root / "hook.py", "import os\n" + HOOK.replace("'\\nWORDS\\n'", "os.environ['TOLD']"))
+    settings = json.loads((root / "mkdocs.yml").read_text())
+    write_file(root / "mkdocs.yml", json.dumps(settings | {"hooks": ["hook.py"]}))
+    for words in ("first words", "other words"):
+        monkeypatch.setenv("TOLD", words)
+        site, _ = build(root)
+        assert words.encode() in site["plain/index.html"]
+
+
+@pytest.mark.parametrize("harm", ["longer", "same length", "older", "gone"])
+def test_a_page_that_was_changed_in_the_cache_is_made_again(root: Path, harm: str) -> None:
+    """A file of the site is one of the cache, too: whoever writes into it changes no later site."""
+    expected = files_below(root / "site")
+    page = root / "site" / "plain" / "index.html"
+    content, (other,) = page.read_bytes(), [p for p in cache_folder(root).rglob("*.html") if p.samefile(page)]
+    if harm == "gone":
+        other.unlink()
+    elif harm == "older":
+        os.utime(page, (1000, 1000))
+    else:
+        page.write_bytes(b"x" * len(content) if harm == "same length" else content + b"mine")
+    commit_all(root, 1)
+    build(root)
+    shutil.rmtree(root / ".git")
+    assert build(root)[0] == expected
+
+
+def test_pages_are_reused_while_they_are_served(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As whoever edits a page and looks at it wants; only what is served is without our policy."""
+    before = serve_once(root)
+    assert b"Content-Security-Policy" not in before["plain/index.html"]
+    done = count_work(monkeypatch)
+    page = root / "content" / "plain.md"
+    text = page.read_text()
+    write_file(page, text + "\nMore words.\n")
+    assert b"More words." in serve_once(root)["plain/index.html"]
+    assert done == {"converted": ["plain.md"], "rendered": ["plain.md"]}
+    write_file(page, text)
+    assert serve_once(root) == before
+
+
+def serve_once(root: Path) -> dict[str, bytes]:
+    """The files that a server would serve."""
+    served = root / "served"
+    shutil.rmtree(served, ignore_errors=True)
+    config = load_config(str(root / "mkdocs.yml"), site_dir=str(served))
+    config.plugins.on_startup(command="serve", dirty=False)
+    mkdocs_build(config, serve_url="http://127.0.0.1:8000/")
+    return files_below(served)
