@@ -1,9 +1,10 @@
 """Measures builds as ratios to plain MkDocs on the same Markdown without figures, in one run.
 
-    python benchmarks/build.py [--pages 50] [--pages 10 --pages 200] [--times 3] [--folder KEPT]
+    python benchmarks/build.py [--pages 50] [--pages 10 --pages 200] [--text 1000] [--times 3] [--folder KEPT]
 
 For each number of pages: a cold build, one where nothing changed, one after the data of a single page
-changed, and the largest process' memory. ``--help`` is held against an empty Python. Ratios are what
+changed, one after its words changed, and the largest process' memory. For each number of pages of text, which
+have no figures: the same but for data. ``--help`` is held against an empty Python. Ratios are what
 counts, each of two commands run one after the other; seconds depend on the machine and on what else it
 does.
 """
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from measure import Paired, forget_cache, paired, run, table
-from workload import Size, write_data, write_plain, write_report
+from workload import Size, write_data, write_plain, write_report, write_text_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,11 +49,13 @@ def measure(folder: Path, size: Size, times: int) -> Iterator[tuple[str, ...]]:
         return run(_MKDOCS, plain_site).seconds
 
     def forget(_: int) -> None:
-        shutil.rmtree(report / "site", ignore_errors=True)
-        forget_cache()
+        _forget(report)
 
     def change(number: int) -> None:
         write_data(report, size, size.pages // 2, version=number + 1)
+
+    def change_words(number: int) -> None:
+        _change_words(report, size, number)
 
     yield _row(
         f"plain MkDocs, {size.pages} pages without figures", paired(_MKDOCS, plain_site, plain, max(times, 3))
@@ -61,7 +64,43 @@ def measure(folder: Path, size: Size, times: int) -> Iterator[tuple[str, ...]]:
     yield _row(f"cold, {3 * size.pages} figures of {size.rows:,} rows", cold, "20", "12")
     yield _row("nothing changed", paired(build, report, plain, max(times, 3)), "0.5", "0.1 s")
     changed = paired(build, report, plain, max(times, 3), before=change)
-    yield _row("one page's data changed", changed, "3")
+    yield _row("one page's data changed", changed, "2.3", "1.5")
+    reworded = paired(build, report, plain, max(times, 3), before=change_words)
+    yield _row("one page's words changed", reworded, "2.3", "1.5")
+
+
+def measure_text(folder: Path, size: Size, times: int) -> Iterator[tuple[str, ...]]:
+    """Rows of the table for pages without figures."""
+    report, plain_site = folder / "report", folder / "plain"
+    write_text_report(report, size)
+    write_plain(plain_site, size)
+    run(_MKDOCS, plain_site)
+    build = [*_REPORTGEN, "build"]
+
+    def plain() -> float:
+        return run(_MKDOCS, plain_site).seconds
+
+    def forget(_: int) -> None:
+        _forget(report)
+
+    def change_words(number: int) -> None:
+        _change_words(report, size, number)
+
+    yield _row(f"plain MkDocs, {size.pages} pages of text", paired(_MKDOCS, plain_site, plain, times))
+    yield _row("cold", paired(build, report, plain, times, before=forget))
+    yield _row("nothing changed", paired(build, report, plain, times), "0.3 s", "0.1 s")
+    changed = paired(build, report, plain, times, before=change_words)
+    yield _row("one page's words changed", changed, "1.5 s")
+
+
+def _forget(report: Path) -> None:
+    shutil.rmtree(report / "site", ignore_errors=True)
+    forget_cache()
+
+
+def _change_words(report: Path, size: Size, number: int) -> None:
+    page = report / "content" / f"page-{size.pages // 2:03}.md"
+    page.write_text(f"{page.read_text('utf-8')}\nChange {number}.\n", encoding="utf-8")
 
 
 def starts(folder: Path, times: int) -> Iterator[tuple[str, ...]]:
@@ -85,6 +124,7 @@ def main() -> None:
     """Measure and print; always ends well, since a number is not a test."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pages", type=int, action="append", help="number of pages; may be repeated")
+    parser.add_argument("--text", type=int, action="append", help="number of pages of text; may be repeated")
     parser.add_argument("--steps", type=int, default=1000, help="steps of a run")
     parser.add_argument("--times", type=int, default=3, help="runs of each build; the median counts")
     parser.add_argument("--folder", type=Path, help="write the workload here and keep it")
@@ -95,7 +135,10 @@ def main() -> None:
     print(f"Python {sys.version.split()[0]}, {packages}; {os.cpu_count()} cores. Peak limit 400 MB, aim 300.")
     with tempfile.TemporaryDirectory() as scratch:
         place = wanted.folder or Path(scratch)
-        for pages in wanted.pages or [50]:
+        for pages in wanted.text or []:
+            rows = measure_text(place / f"text-{pages}", Size(pages=pages), wanted.times)
+            print(f"\n{table(_HEADER, rows)}", flush=True)
+        for pages in wanted.pages or ([] if wanted.text else [50]):
             rows = measure(place / f"pages-{pages}", Size(pages=pages, steps=wanted.steps), wanted.times)
             print(f"\n{table(_HEADER, rows)}", flush=True)
         print(f"\n{table(_HEADER, starts(place, 7))}")

@@ -85,6 +85,12 @@ def write_plain(folder: Path, size: Size) -> None:
         (folder / "content" / f"page-{page:03}.md").write_text(text, encoding="utf-8")
 
 
+def write_text_report(folder: Path, size: Size) -> None:
+    """A report of the pages without figures."""
+    write_plain(folder, size)
+    (folder / "mkdocs.yml").write_text(f"{_REPORT}docs_dir: content\n", encoding="utf-8")
+
+
 def write_data(folder: Path, size: Size, page: int, *, version: int = 0) -> None:
     """The data file of one page, in long form; another ``version`` has other numbers of the same kind."""
     path = folder / "data" / f"runs-{page:03}.csv"

@@ -334,8 +334,7 @@ def test_what_nobody_knows_everything_of_is_always_made(root: Path, monkeypatch:
 @pytest.mark.parametrize("harm", ["longer", "same length", "older", "gone"])
 def test_a_page_that_was_changed_in_the_cache_is_made_again(root: Path, harm: str) -> None:
     """A file of the site is one of the cache, too: whoever writes into it changes no later site."""
-    expected = files_below(root / "site")
-    page = root / "site" / "plain" / "index.html"
+    page, changed = root / "site" / "plain" / "index.html", root / "content" / "other.md"
     content, (other,) = page.read_bytes(), [p for p in cache_folder(root).rglob("*.html") if p.samefile(page)]
     if harm == "gone":
         other.unlink()
@@ -343,10 +342,18 @@ def test_a_page_that_was_changed_in_the_cache_is_made_again(root: Path, harm: st
         os.utime(page, (1000, 1000))
     else:
         page.write_bytes(b"x" * len(content) if harm == "same length" else content + b"mine")
-    commit_all(root, 1)
-    build(root)
-    shutil.rmtree(root / ".git")
-    assert build(root)[0] == expected
+    write_file(changed, changed.read_text() + "\nMore words.\n")
+    site, _ = build(root)
+    assert site["plain/index.html"] == content
+    assert b"More words." in site["other/index.html"]
+
+
+def test_the_cache_has_one_copy_of_each_page(root: Path) -> None:
+    """Though every commit changes all pages."""
+    for number in range(3):
+        commit_all(root, number)
+        build(root)
+    assert len([*cache_folder(root).rglob("*.html")]) == 4
 
 
 def test_pages_are_reused_while_they_are_served(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,8 +196,9 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
                 Cache(cache_folder(self._root)),
                 config,
                 self._spans,
-                assembly.describe_inputs,
-                lambda page: assembly.describe_context(page.file.src_uri, page.url),
+                mode="serve" if self._serving else "build",
+                get_inputs=assembly.describe_inputs,
+                get_context=lambda page: assembly.describe_context(page.file.src_uri, page.url),
             )
 
     def _draft(

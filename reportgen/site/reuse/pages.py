@@ -17,6 +17,7 @@ from jinja2 import Template
 from mkdocs.contrib.search.search_index import SearchIndex
 from mkdocs.structure.toc import get_toc
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core.cache import Cache, CachedText
 from reportgen.narrative.binding_syntax import Candidate  # noqa: TC001 - msgspec reads it
@@ -40,8 +41,12 @@ _Messages: TypeAlias = list[tuple[str, int, str]]
 
 
 class Conversion(Struct, frozen=True):
-    """Markdown of a page converted to HTML, with what we insert, and what MkDocs knows of it since."""
+    """Markdown of a page converted to HTML, with what we insert, and what MkDocs knows of it since.
 
+    ``key`` is that of everything that determines it.
+    """
+
+    key: str
     content: str
     title: str | None
     toc: list[dict[str, Any]]  # entries as from Python-Markdown's table of contents
@@ -52,15 +57,18 @@ class Conversion(Struct, frozen=True):
 
 
 class Rendering(Struct, frozen=True):
-    """HTML of a page as in the site, and its entries in the search index."""
+    """HTML of a page as in the site, its entries in the search index, and a key as of a conversion."""
 
+    key: str
     html: CachedText
     entries: list[dict[str, Any]]
 
 
 class PageStore:
-    """Pages of earlier builds and of this one, of a site that no other plugin changes.
+    """Pages of the last build and of this one, of a site that no other plugin changes.
 
+    The cache has one conversion and one rendering of each page in each ``mode`` of MkDocs, such as serving: a
+    page's HTML is large, and every commit changes it.
     ``get_inputs`` returns what a page shows of the draft, by its path, ``get_context`` what its template is
     given of it.
     """
@@ -70,10 +78,12 @@ class PageStore:
         cache: Cache,
         config: MkDocsConfig,
         spans: BindingsExtension,
+        *,
+        mode: str,
         get_inputs: Callable[[str], Iterable[str]],
         get_context: Callable[[Page], Iterable[str]],
     ) -> None:
-        self._cache, self._spans = cache, spans
+        self._cache, self._spans, self._mode = cache, spans, mode
         self._get_inputs, self._get_context = get_inputs, get_context
         settings = Path(config.config_file_path or "mkdocs.yml").read_bytes()
         environment = describe_environment()
@@ -90,6 +100,7 @@ class PageStore:
         self._restored: set[str] = set()
         self._renderings: dict[str, Rendering] = {}
         self._found: dict[str, tuple[_Messages, dict[str, tuple[Candidate, ...]]]] = {}
+        self._outdated: dict[str, str] = {}  # files of HTML that nobody needs any more
         self._entries: dict[str, list[dict[str, Any]]] = {}
 
     def add_files(self, files: Files) -> None:
@@ -106,18 +117,19 @@ class PageStore:
         Otherwise, what its conversion says and finds is recorded.
         """
         path = page.file.src_uri
-        key = Cache.make_key(
-            "conversion", self._site, path, markdown, repr(page.meta), *self._get_inputs(path)
-        )
-        self._keys[path] = key
-        conversion = self._cache.load(key, Conversion)
-        if conversion is None:
+        parts = (path, markdown, repr(page.meta), *self._get_inputs(path))
+        key = self._keys[path] = Cache.make_key("conversion", self._site, *parts)
+        conversion = self._cache.load(self._make_slot("conversion", path), Conversion)
+        if conversion is None or conversion.key != key:
             page.render = partial(self._record, path, page.render)  # type: ignore[method-assign]
-        else:
-            self._restored.add(path)
-            self._spans.seen.update(conversion.candidates)
-            page.render = partial(_restore, conversion, page)  # type: ignore[method-assign]
-        return conversion is not None
+            return False
+        self._restored.add(path)
+        self._spans.seen.update(conversion.candidates)
+        page.render = partial(_restore, conversion, page)  # type: ignore[method-assign]
+        return True
+
+    def _make_slot(self, what: str, path: str) -> str:
+        return Cache.make_key(what, self._mode, path)
 
     def _record(self, path: str, convert: Callable[..., None], config: MkDocsConfig, files: Files) -> None:
         all_seen, self._spans.seen = self._spans.seen, {}
@@ -138,6 +150,7 @@ class PageStore:
         path = page.file.src_uri
         links = page.links_to_anchors
         conversion = Conversion(
+            self._keys[path],
             content,
             page._title_from_render,  # noqa: SLF001 - MkDocs has no other name for it
             [_describe_entry(entry) for entry in page.toc],
@@ -145,7 +158,7 @@ class PageStore:
             None if links is None else {file.src_uri: found for file, found in links.items()},
             *self._found[path],
         )
-        self._cache.store(self._keys[path], conversion)
+        self._cache.store(self._make_slot("conversion", path), conversion)
 
     def find_rendered(self, files: Files, nav: Navigation, config: MkDocsConfig) -> None:
         """Find the pages whose HTML an earlier build rendered, and let MkDocs render nothing for them."""
@@ -164,14 +177,16 @@ class PageStore:
                 continue
             key = Cache.make_key("html", site, self._keys[file.src_uri], *self._get_context(page))
             self._html_keys[file.src_uri] = key
-            rendering = self._cache.load(key, Rendering)
+            rendering = self._cache.load(self._make_slot("html", file.src_uri), Rendering)
             if rendering is None:
                 continue
             # Its current path, since the cache may have been moved.
-            html = CachedText(self._cache.get_text_path(key, "html"), *_get_stamp(rendering.html))
-            if html.stands:
-                self._renderings[file.src_uri] = Rendering(html, rendering.entries)
+            html = replace(rendering.html, path=self._locate_html(file.src_uri, rendering.key))
+            if rendering.key == key and html.stands:
+                self._renderings[file.src_uri] = replace(rendering, html=html)
                 page.meta["template"] = empty
+            else:
+                self._outdated[file.src_uri] = html.path
 
     def get_html(self, path: str) -> CachedText | None:
         """Return the HTML of an unchanged page, or None."""
@@ -183,16 +198,24 @@ class PageStore:
         key = self._html_keys.get(path)
         if key is None:
             return None
+        slot, target = self._make_slot("html", path), self._locate_html(path, key)
+        outdated = self._outdated.get(path, target)
         try:
-            text = self._cache.put_text(key, "html", html)
+            if outdated != target:
+                Path(outdated).unlink(missing_ok=True)
+            text = self._cache.put_text(slot, _name_html(key), html)
         except (OSError, UnicodeEncodeError):
             return None
-        self._cache.store(key, Rendering(text, self._entries.get(path, [])))
+        self._cache.store(slot, Rendering(key, text, self._entries.get(path, [])))
         return text
 
+    def _locate_html(self, path: str, key: str) -> str:
+        return self._cache.get_text_path(self._make_slot("html", path), _name_html(key))
 
-def _get_stamp(text: CachedText) -> tuple[str, int, int]:
-    return text.sha256, text.size, text.changed
+
+def _name_html(key: str) -> str:
+    # Another build may be linking the file of another key.
+    return f"{key[:16]}.html"
 
 
 class _StoredIndex(SearchIndex):
