@@ -42,7 +42,7 @@ MENTIONS = (
 )
 OVERRIDE = (
     '{% extends "base.html" %}\n{% block footer %}<p>WORDS {% for one in pages %}'
-    "{{ one.page.title }}{% endfor %}</p>{% endblock %}\n"
+    "{{ one.page.title }}, {{ one.page.content|length }} {% endfor %}</p>{% endblock %}\n"
 )
 HOOK = "def on_page_markdown(markdown, **_):\n    return markdown + '\\nWORDS\\n'\n"
 
@@ -318,6 +318,17 @@ def test_only_changed_pages_are_converted_and_rendered(root: Path, monkeypatch: 
     build(root)
     assert done["converted"] == []
     assert len(done["rendered"]) == 4
+
+
+def test_a_link_finds_a_page_that_is_added(root: Path) -> None:
+    """Though the page with the link did not change: neither its warning nor its address stays."""
+    page = root / "content" / "plain.md"
+    write_file(page, page.read_text() + "\n[The new one](new.md).\n")
+    assert any("new.md" in word for word in build(root)[1])
+    write_file(root / "content" / "new.md", "# New\n")
+    site, said = build(root)
+    assert said == []
+    assert b'href="../new/">The new one' in site["plain/index.html"]
 
 
 def test_what_nobody_knows_everything_of_is_always_made(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
