@@ -181,6 +181,7 @@ class Fences:
     def enter_page(self, page: str, markdown: str) -> None:
         """Start a page that is converted; the next fences are its own."""
         self._page = page
+        self.set_salt(page, markdown)
         self._fences = iter(find_fences(markdown, page))
         drafted = self._pages.get(page)
         self._ids = iter([block.id for block in drafted.blocks] if drafted else [])
