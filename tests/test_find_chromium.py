@@ -21,9 +21,8 @@ def program(folder: Path, name: str) -> Path:
 
 
 def test_takes_the_first_name_on_path(tmp_path: Path) -> None:
-    """Chromium comes before Chrome, and what has no windows before what has."""
-    program(tmp_path, "google-chrome")
-    for name in ("chromium", "chromium-headless-shell"):
+    """Chromium comes before Chrome, and both before what has no windows."""
+    for name in ("chromium-headless-shell", "google-chrome", "chromium"):
         expected = program(tmp_path, name)
         assert chromium.find_chromium({"PATH": str(tmp_path)}) == str(expected)
 
