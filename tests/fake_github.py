@@ -52,7 +52,8 @@ class GitHub:
     """What the stand-in knows and was asked for.
 
     ``failures`` are answered once each, in order, to the first request that fits: a pattern of method and
-    path, a status and headers. ``content`` is the zip of each artifact by its id.
+    path, a status and headers. ``content`` is the zip of each artifact by its id. ``pages`` is what GitHub Pages
+    says, or the status of its refusal.
     """
 
     pulls: list[dict[str, Any]] = field(default_factory=lambda: [make_pull()])
@@ -63,7 +64,7 @@ class GitHub:
     requests: list[tuple[str, str | None]] = field(default_factory=list)
     before: Callable[[str], object] = lambda _line: None
     git: GitData = field(default_factory=GitData)
-    pages: dict[str, str] | None = None
+    pages: dict[str, Any] | int = 404
     url: str = ""
 
     def add_artifact(self, content: bytes, name: str = "report-review", **changes: object) -> None:
@@ -103,8 +104,8 @@ class GitHub:
                 found = 200, {}, self.content[int(number)]
             case ["issues", "7", "comments"]:
                 found = self._page(self.comments, query)
-            case ["pages"] if self.pages:
-                found = 200, {}, self.pages
+            case ["pages"]:
+                found = (self.pages, {}, {}) if isinstance(self.pages, int) else (200, {}, self.pages)
             case _:
                 found = 404, {}, {}
         return found

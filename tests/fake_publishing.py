@@ -39,10 +39,7 @@ def make_archive(words: str) -> bytes:
 
 @dataclass
 class Repository(GitHub):
-    """A repository that people work on: every change takes a second of GitHub's clock.
-
-    ``pages`` is what GitHub Pages says, or the status of its refusal.
-    """
+    """A repository that people work on: every change takes a second of GitHub's clock."""
 
     pulls: list[dict[str, Any]] = field(default_factory=list)
     releases: list[dict[str, Any]] = field(default_factory=list)

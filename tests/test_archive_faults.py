@@ -72,7 +72,6 @@ def test_a_link_out_of_the_report_is_refused(copy: Path, name: str) -> None:
     assert not target.exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 @pytest.mark.parametrize("name", ["README.txt", "report.json", "provenance.json", "new"])
 def test_a_pipe_among_the_files_is_named_and_not_read(packed: Path, tmp_path: Path, name: str) -> None:
     """Whoever opened it would wait for ever."""

@@ -102,7 +102,7 @@ def test_the_comment_links_to_the_preview_that_will_be_published(
     """And only to that: a link that leads nowhere is worse than none."""
     github.pulls = [make_pull(repository=repository)]
     github.add_artifact(b"site", "report-preview", size_in_bytes=size)
-    github.pages = {"html_url": pages, "build_type": build_type} if pages else None
+    github.pages = {"html_url": pages, "build_type": build_type} if pages else 404
     assert post(head_repository={"id": repository, "owner": {"login": "stranger"}})[0] == 0
     assert (PREVIEW in github.comments[0]["body"]) == is_linked
     assert ("preview" in github.comments[0]["body"]) == is_linked

@@ -304,9 +304,13 @@ def test_names_of_pictures_are_safe_and_differ() -> None:
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "https://a.example/) x", "//a.example", "x" * 9])
 def test_an_address_must_be_one(address: str) -> None:
     """It comes from the caller and stands outside of code."""
-    for place in ("link", "preview", "picture_base"):
+    for around in (
+        CommentContext(link=address),
+        CommentContext(preview=address),
+        CommentContext(picture_base=address),
+    ):
         with pytest.raises(ValueError, match="not an address"):
-            write_comment(make_review(), surroundings=CommentContext(**{place: address}))
+            write_comment(make_review(), surroundings=around)
 
 
 def test_a_large_review_is_written_quickly() -> None:
