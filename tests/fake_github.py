@@ -52,8 +52,8 @@ class GitHub:
     """What the stand-in knows and was asked for.
 
     ``failures`` are answered once each, in order, to the first request that fits: a pattern of method and
-    path, a status and headers. ``content`` is the zip of each artifact by its id. ``pages`` is what GitHub Pages
-    says, or the status of its refusal.
+    path, a status and headers. ``content`` is the zip of each artifact by its id. ``pages`` is what
+    GitHub Pages says, or the status of its refusal.
     """
 
     pulls: list[dict[str, Any]] = field(default_factory=lambda: [make_pull()])
