@@ -50,7 +50,7 @@ def record_report(report: Report) -> bytes:
                 "place": source.location.file,
                 "files": {file.path: file.sha256 for file in source.files},
             }
-            for source in report.sources.values()
+            for source in report.list_sources()
         ],
         "code": [_get_code(settings) for settings in blocks if isinstance(settings, AltairSettings)],
         "figures": [one for planned in plan.blocks for one in _record_block(planned, report)],

@@ -185,7 +185,7 @@ def fix(config_file: Path, *, write: bool) -> None:
 def _question_options(*own: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
     """The source, metric, benchmark and report that a question is about, with a command's ``own`` options."""
     options = (
-        click.argument("source"),
+        click.argument("sources", metavar="SOURCE...", nargs=-1, required=True),
         click.option("-m", "--metric", metavar="NAME", help="The metric, where the source has several."),
         click.option(
             "-b", "--benchmark", metavar="NAME", help="The benchmark, where the source has several."
@@ -204,14 +204,14 @@ def _question_options(*own: Callable[[Any], Any]) -> Callable[[_Command], _Comma
 
 
 def _open_question(
-    config_file: Path, source: str, metric: str | None, benchmark: str | None
+    config_file: Path, sources: tuple[str, ...], metric: str | None, benchmark: str | None
 ) -> SourceQuestion:
     from reportgen.draft.gathering import prepare_question
     from reportgen.site.checking import open_report
 
     report = open_report(config_file)
     return prepare_question(
-        report.project, source, report.cache, report.hashes, metric=metric, benchmark=benchmark
+        report.project, sources, report.cache, report.hashes, metric=metric, benchmark=benchmark
     )
 
 
@@ -230,22 +230,25 @@ class _WithVocabulary(click.Command):
 
 @click.command(cls=_WithVocabulary)
 @_question_options()
-def facts(source: str, metric: str | None, benchmark: str | None, config_file: Path) -> None:
+def facts(sources: tuple[str, ...], metric: str | None, benchmark: str | None, config_file: Path) -> None:
     """List every fact about SOURCE with its value, to be pasted into a page.
 
-    SOURCE is a name that blocks use: math500 for data/math500.csv. What stands on the left is what a bound
+    SOURCE is a name that blocks use: math500 for data/math500.csv; of several, the facts are
+    about all of them together. What stands on the left is what a bound
     value or a claim names. Facts at a step or level of your choice are shown with one example.
 
     \b
     Examples:
       reportgen facts math500
       reportgen facts training --metric reward
+      reportgen facts ours baseline
     """
     from reportgen.claims.vocabulary import collect_facts, list_fact_kinds
     from reportgen.core.words import format_count
+    from reportgen.settings.inputs import name_joined
 
     with report_problems("no facts can be told"):
-        subject = _open_question(config_file, source, metric, benchmark).get_subject()
+        subject = _open_question(config_file, sources, metric, benchmark).get_subject()
         known: dict[str, list[Fact]] = {}
         for fact in collect_facts(subject):
             known.setdefault(fact.name, []).append(fact)
@@ -257,7 +260,7 @@ def facts(source: str, metric: str | None, benchmark: str | None, config_file: P
         None: "no better way is known (say higher_is_better in the block, or in a benchmark ranked by it)",
     }
     count = format_count(len(subject.series), "series", "series")
-    about = f"{clean_text(source)}: {clean_text(scale.metric)} of {count}"
+    about = f"{clean_text(name_joined(sources))}: {clean_text(scale.metric)} of {count}"
     click.secho(f"{about}, {ways[scale.higher_is_better]}", bold=True)
     calls = [call for _, rows, _ in listed for call in rows]
     width = max(map(len, calls), default=0)
@@ -327,7 +330,7 @@ def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -
     )
 )
 def observations(
-    source: str, metric: str | None, benchmark: str | None, count: int, config_file: Path
+    sources: tuple[str, ...], metric: str | None, benchmark: str | None, count: int, config_file: Path
 ) -> None:
     """Print what rules find in SOURCE, most telling first, each sentence with what it rests on.
 
@@ -340,7 +343,7 @@ def observations(
       reportgen observations training --metric reward --count 3
     """
     with report_problems("nothing can be observed"):
-        found = _open_question(config_file, source, metric, benchmark).find_observations()
+        found = _open_question(config_file, sources, metric, benchmark).find_observations()
     for observation in found[:count]:
         click.echo(clean_text(observation.text))
         behind = "; ".join(part for part in (*observation.evidence, observation.threshold) if part)
@@ -363,7 +366,7 @@ _DIFFERENCE = (
     format_option("json", purpose="For people, or for other programs."),
 )
 def plan(
-    source: str,
+    sources: tuple[str, ...],
     metric: str | None,
     benchmark: str | None,
     difference: float | None,
@@ -383,7 +386,7 @@ def plan(
       reportgen plan suite --benchmark Contest --metric pass@4 --format json
     """
     with report_problems("nothing can be planned"):
-        answer = _open_question(config_file, source, metric, benchmark).plan(difference)
+        answer = _open_question(config_file, sources, metric, benchmark).plan(difference)
     if form == "json":
         click.echo(json.dumps(answer.numbers, indent=2, ensure_ascii=False))
         return

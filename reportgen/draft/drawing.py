@@ -31,7 +31,7 @@ from reportgen.draft.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, Pl
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.origin import add_metadata, find_origin, name_figure
 from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
-from reportgen.narrative.requests import make_benchmark_request
+from reportgen.narrative.requests import has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
                 request = make_benchmark_request(benchmark, sources[benchmark.source], page)
                 benchmarks.append(PlannedBenchmark(page, benchmark, request))
         for block in page.blocks:
-            if all(name in sources for name in list_block_sources(block, page)):
+            opened = all(name in sources for name in list_block_sources(block, page))
+            if opened and has_sources(block, benchmark, sources):
                 with problems.collecting():
                     blocks.append(plan_block(block, page, sources))
         topics: dict[str | None, Topic] = {}  # most statements of a page share one topic
@@ -312,7 +313,11 @@ def split_plan(
         for source, requests in plan.requests_by_source.items()
         if not cache.has_entry(make_names_key(cache, requests, sources[source]))
     }
-    blocks = [block for block in plan.blocks if fresh.intersection(block.sources)]
+    blocks = [
+        block
+        for block in plan.blocks
+        if not fresh.isdisjoint((*block.sources, *(request.source for request in block.requests)))
+    ]
     if start_worker is None or len(blocks) < _WORTH_SHARING:
         return plan, Plan((), ())
     pages = list(dict.fromkeys(block.page.path for block in blocks))

@@ -11,17 +11,24 @@ from reportgen.core.errors import (
     Diagnostic,
     Diagnostics,
     ReportError,
+    Severity,
     SourceLocation,
     Stage,
     move_diagnostics,
 )
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.patterns import choose_names, is_pattern
-from reportgen.core.words import quote_names, suggest_name
+from reportgen.core.words import join_names, quote_names, suggest_name
 from reportgen.draft.blocks.draw_inputs import make_subject
 from reportgen.draft.blocks.observations import find_observations
-from reportgen.draft.blocks.results import ResultsStore, place_score_errors, use_every_step
+from reportgen.draft.blocks.results import (
+    ResultsStore,
+    format_step_title,
+    place_score_errors,
+    use_every_step,
+)
 from reportgen.narrative.pages import generate_for_scores, generate_pages, read_pages
+from reportgen.narrative.requests import list_joined
 from reportgen.narrative.topics import (
     Topic,
     is_figure,
@@ -33,11 +40,13 @@ from reportgen.narrative.topics import (
 )
 from reportgen.settings.block_parts import list_formulas
 from reportgen.settings.blocks import DataSettings
+from reportgen.settings.inputs import name_joined
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from reportgen.claims.vocabulary import Subject
     from reportgen.core.cache import Cache, FileHashes
@@ -84,7 +93,50 @@ def gather_sources(
             found = [replace(found[0], message=said, next_step=step)]
         problems.add(move_diagnostics(found, data, place))
     hashes.save()
-    return sources
+    return sources | _join_sources(project, pages, sources, cache, problems)
+
+
+def _join_sources(
+    project: Project,
+    pages: tuple[Page, ...],
+    sources: Mapping[str, Source],
+    cache: Cache,
+    problems: Diagnostics,
+) -> dict[str, Source]:
+    """Join the sources that a block shows together, by the name of the joined ones."""
+    joined: dict[str, Source] = {}
+    blocks = [(list_joined(block), block) for page in pages for block in page.blocks]
+    for names, block in blocks:
+        if not names or not all(name in sources for name in names):
+            continue
+        name, place = name_joined(names), block.location
+        with problems.collecting():
+            if name not in joined:
+                joined[name] = join_project_sources(
+                    project.root, [sources[one] for one in names], place, cache
+                )
+                problems.add(joined[name].warnings)
+            problems.add(_compare_steps(joined[name], block))
+    return joined
+
+
+def join_project_sources(
+    root: Path, sources: Sequence[Source], place: SourceLocation, cache: Cache
+) -> Source:
+    """Join opened sources; raise ``ReportError`` at ``place`` if they cannot be shown together."""
+    from reportgen.read import join_sources  # noqa: PLC0415 - imports the database
+
+    return join_sources(root, sources, place, cache)
+
+
+def _compare_steps(source: Source, block: Block) -> Iterator[Diagnostic]:
+    """Yield a warning of steps with different names on an axis, unless the block says what its x is."""
+    titles = {part.source.name: format_step_title(part.step) for part in source.parts}
+    stated = [getattr(block.settings, name, "") for name in ("x", "x_title")]
+    if source.kind == "measurements" and stated == [None, None] and len(set(titles.values())) > 1:
+        said = join_names([f'{title or "not known"} in "{name}"' for name, title in titles.items()])
+        step = "Choose one that each has with x:, or name what they have in common with x_title:"
+        yield Diagnostic(block.location, f"x is {said}", step, Stage.DATA, Severity.WARNING)
 
 
 def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocation, Page | None]]:
@@ -146,7 +198,8 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
 def _choose_metrics(block: Block, page: Page, sources: Mapping[str, Source]) -> BlockSettings:
     """Return a block's settings with the metrics that patterns match; one that matches none stays."""
     settings, names = block.settings, list_block_sources(block, page)
-    source = sources.get(names[0]) if names else None
+    joined = list_joined(block)
+    source = sources.get(name_joined(joined) if joined else names[0]) if names else None
     if not isinstance(settings, DataSettings) or source is None or source.kind != "measurements":
         return settings
 
@@ -208,28 +261,31 @@ class SourceQuestion(Struct, frozen=True):
 
 def prepare_question(
     project: Project,
-    name: str,
+    names: Sequence[str],
     cache: Cache,
     hashes: FileHashes,
     *,
     metric: str | None = None,
     benchmark: str | None = None,
 ) -> SourceQuestion:
-    """Prepare a question about a source, using what the pages say about it.
+    """Prepare a question about a source, or several together, using what the pages say about it.
 
     ``metric`` and, for outcomes, ``benchmark``, a value of the benchmark column, are optional if there is
     only one or a page's benchmark names one. Raises ``ReportError`` if the source cannot be read, or the
     metric or benchmark is ambiguous.
     """
-    source = open_project_source(project, name, hashes, cache)
+    source, *others = [open_project_source(project, name, hashes, cache) for name in dict.fromkeys(names)]
     hashes.save()
+    if others:
+        place = SourceLocation(project.settings.data_dir)
+        source = join_project_sources(project.root, [source, *others], place, cache)
     # Errors in pages are reported by other commands.
-    pages = fit_pages(gather_pages(project, Diagnostics()), {name: source})
+    pages = fit_pages(gather_pages(project, Diagnostics()), {source.name: source})
     topic = _find_question_topic(pages, source, metric, benchmark)
     requests: tuple[Request, ...] = (topic.request,)
     if isinstance(topic.request, CurveRequest):
         requests += (use_every_step(topic.request),)
-    return SourceQuestion(topic, source, ResultsStore(project.root, {name: source}, requests))
+    return SourceQuestion(topic, source, ResultsStore(project.root, {source.name: source}, requests))
 
 
 def _find_question_topic(

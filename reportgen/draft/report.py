@@ -33,12 +33,16 @@ class Report(Struct, frozen=True):
     benchmarks: dict[str, BenchmarkResult]  # by page path
     # Cache key of each block, by page path and block id; blocks that are always redrawn have none.
     keys: dict[tuple[str, str], str]
-    sources: dict[str, Source]  # every opened source, by name
+    sources: dict[str, Source]  # every opened source, and several joined for a block, by name
     problems: tuple[Diagnostic, ...] = ()  # warnings; a draft with errors is never returned
     cache_hits: int = 0
     # Judged bound values and claims, by path of pages that have any.
     statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
     slots: Mapping[str, int] = field(default_factory=dict)  # palette slot of each series
+
+    def list_sources(self) -> tuple[Source, ...]:
+        """List the sources that were opened, without those that only join others for a block."""
+        return tuple(source for source in self.sources.values() if not source.parts)
 
 
 def draft(

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.model import CurveRequest, ScoreRequest
-from reportgen.core.patterns import explain_unmatched, is_pattern
+from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern, matches
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.settings.blocks import (
     ComparedSettings,
@@ -24,9 +24,10 @@ from reportgen.settings.blocks import (
     TableSettings,
     is_score_metric,
 )
+from reportgen.settings.inputs import name_joined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reportgen.core.model import Request
     from reportgen.settings.base import CellValue
@@ -40,6 +41,33 @@ def list_sources(block: Block, benchmark: Benchmark | None) -> tuple[str, ...]:
     """Return the sources that a block reads; empty for a block without data."""
     named = block.settings.list_sources()
     return named or ((benchmark.source,) if benchmark and block.settings.data else ())
+
+
+def list_joined(block: Block) -> tuple[str, ...]:
+    """Return the sources whose series a block shows together; empty for a block of one or of none."""
+    named = getattr(block.settings, "source", None)
+    return named if isinstance(named, tuple) and len(named) > 1 else ()
+
+
+def has_sources(block: Block, benchmark: Benchmark | None, sources: Mapping[str, Source]) -> bool:
+    """Return whether all sources that a block reads could be opened, and joined if it shows several."""
+    joined = list_joined(block)
+    needed = (*list_sources(block, benchmark), *([name_joined(joined)] if joined else []))
+    return all(name in sources for name in needed)
+
+
+def _list_shown(block: Block, benchmark: Benchmark | None, sources: Mapping[str, Source]) -> list[Source]:
+    """Return the sources that a block's requests are about: several shown together as one."""
+    joined, names = list_joined(block), list_sources(block, benchmark)
+    if not joined:
+        return [sources[name] for name in names]
+    rest = [name for name in names if name not in joined]
+    return [sources[name_joined(joined)], *(sources[name] for name in rest)]
+
+
+def list_parts(source: Source) -> tuple[Source, ...]:
+    """Return the sources of those that are shown together, or the source itself."""
+    return tuple(part.source for part in source.parts) or (source,)
 
 
 def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tuple[Request, ...]:
@@ -57,24 +85,25 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
         message = f"this {block.kind} block names no source and its page has no benchmark"
         raise ReportError(Diagnostic(block.location, message, 'Add a line such as "source: NAME"'))
     if isinstance(settings, OutcomeSettings):
-        requests = _make_score_requests(block, settings, benchmark, [sources[name] for name in names])
+        shown = _list_shown(block, benchmark, sources)
+        requests = _make_score_requests(block, settings, benchmark, shown)
         if not isinstance(settings, ComparedSettings) or settings.family == "block":
             return requests
         family = sum(getattr(other.settings, "family", "block") == "page" for other in page.blocks)
         return tuple(replace(request, family_blocks=family) for request in requests)
-    source = sources[names[0]]
+    source = _list_shown(block, benchmark, sources)[0]
     if source.kind != "measurements":
         message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
     metrics, formulas = settings.list_metrics(), settings.list_formulas()
-    if not metrics and benchmark and benchmark.source == source.name and benchmark.metric:
+    if not metrics and benchmark and benchmark.source in source.names and benchmark.metric:
         metrics = (benchmark.metric,)
     logged = tuple(name for name in metrics if not formulas.get(name))
     if logged or not metrics:
         chosen = _choose_metrics(logged, source, block.location, f"this {block.kind} block")
         metrics = metrics or chosen
     return tuple(
-        _make_curve_request(source.name, metric, settings, formulas.get(metric, "")) for metric in metrics
+        _make_curve_request(source, metric, settings, formulas.get(metric, "")) for metric in metrics
     )
 
 
@@ -89,7 +118,7 @@ def make_benchmark_request(benchmark: Benchmark, source: Source, page: Page) -> 
     if source.kind == "measurements":
         own = (benchmark.metric,) if benchmark.metric else ()
         (metric,) = _choose_metrics(own, source, place, f'benchmark "{benchmark.name}"')
-        return _make_curve_request(benchmark.source, metric, CurveSettings())
+        return _make_curve_request(source, metric, CurveSettings())
     metric = benchmark.metric or "mean"
     if not is_score_metric(metric):
         message = f'"{metric}" is no metric of scores, and "{source.name}" holds outcomes'
@@ -109,31 +138,39 @@ def _choose_metrics(
     named: tuple[str, ...], source: Source, place: SourceLocation, whose: str
 ) -> tuple[str, ...]:
     """Return the metrics that a block or benchmark names, or the only one of the source."""
-    there = "It has none: look at it with reportgen describe"
-    if source.metrics:
-        there = f"Its metrics are {quote_names(source.metrics)}"
     problems = [
-        Diagnostic(place, *_explain_metric(metric, source, there))
+        _explain_metric(metric, one, place)
         for metric in named
-        if metric not in source.metrics
+        for one in ((source,) if is_pattern(metric) else list_parts(source))
+        if metric not in one.metrics
     ]
     if not named and len(source.metrics) != 1:
         message = f'{whose} names no metric and "{source.name}" has {len(source.metrics)}'
-        problems = [Diagnostic(place, message, there)]
+        problems = [Diagnostic(place, message, _list_metrics(source))]
     if problems:
         raise ReportError(*problems)
     return named or source.metrics
 
 
-def _explain_metric(metric: str, source: Source, there: str) -> tuple[str, str]:
-    """Explain that a source lacks a metric, or that a pattern matches or leaves out none."""
-    owner = f'source "{source.name}"'
+def _explain_metric(metric: str, source: Source, place: SourceLocation) -> Diagnostic:
     if is_pattern(metric):
-        return explain_unmatched(metric, "metric", source.metrics, owner)
-    return f'"{metric}" is not a metric of {owner}', suggest_name(metric, source.metrics) + there
+        return Diagnostic(
+            place, *explain_unmatched(metric, "metric", source.metrics, f'source "{source.name}"')
+        )
+    step = f"{suggest_name(metric, source.metrics)}{_list_metrics(source)}"
+    return Diagnostic(place, f'"{metric}" is not a metric of source "{source.name}"', step)
 
 
-def _make_curve_request(source: str, metric: str, settings: DataSettings, formula: str = "") -> CurveRequest:
+def _list_metrics(source: Source) -> str:
+    if not source.metrics:
+        return "It has none: look at it with reportgen describe"
+    which = "The metrics of each" if source.parts else "Its metrics"
+    return f"{which} are {quote_names(source.metrics)}"
+
+
+def _make_curve_request(
+    source: Source, metric: str, settings: DataSettings, formula: str = ""
+) -> CurveRequest:
     line = settings if isinstance(settings, LineSettings) else LineSettings()
     table = settings if isinstance(settings, TableSettings) else None
     by = (settings.by,) if isinstance(settings.by, str) else settings.by or ()
@@ -141,11 +178,11 @@ def _make_curve_request(source: str, metric: str, settings: DataSettings, formul
     sweep = isinstance(settings, SweepSettings)
     x = None if sweep else settings.x
     return CurveRequest(
-        source=source,
+        source=source.name,
         metric=metric,
         x=next(iter(x)) if isinstance(x, dict) else x,
         x_formula=next(iter(x.values())) if isinstance(x, dict) else "",
-        series=settings.series,
+        series=_list_series(settings, source),
         where=_list_conditions(settings),
         # A table shows the exact last and best step, so nothing is binned for it.
         max_points=None if table or sweep else line.max_points,
@@ -157,6 +194,34 @@ def _make_curve_request(source: str, metric: str, settings: DataSettings, formul
         by=(settings.x, *by) if isinstance(settings, SweepSettings) else by,
         colour=settings.colour if isinstance(settings, CurveSettings) else None,
     )
+
+
+def _list_series(settings: DataSettings | OutcomeSettings, source: Source) -> tuple[str, ...] | None:
+    """Return the series of a block; of joined sources those that names and patterns choose.
+
+    There, a name that several sources have is that series of each of them.
+    """
+    if settings.series is None or not source.parts:
+        return settings.series
+    known = [name for part in source.parts for name in part.names.values()]
+    found: list[str] = []
+    for text in settings.series:
+        excluding = text.startswith("!") and text not in known
+        pattern = text[1:].strip() if excluding else text
+        same = [text] if text in known else list(_find_series(pattern, source))
+        found += [f"!{name}" if excluding else name for name in same] or [text]
+    chosen = choose_names(found, known)
+    # Reading explains what chooses nothing.
+    return chosen.names if chosen.names and not chosen.unmatched else tuple(dict.fromkeys(found))
+
+
+def _find_series(pattern: str, source: Source) -> Iterator[str]:
+    """Yield the series of joined sources that a pattern matches by their own name or that among all."""
+    pairs = [pair for part in source.parts for pair in part.names.items()]
+    exact = any(pattern in pair for pair in pairs)
+    for pair in pairs:
+        if pattern in pair if exact else any(matches(pattern, name) for name in pair):
+            yield pair[1]
 
 
 def _list_conditions(
@@ -193,7 +258,7 @@ def _find_part(benchmark: Benchmark, source: Source) -> str | None:
 
 def name_benchmark(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
     """Return a benchmark's name: the page's own name, otherwise that in the data or of the source."""
-    own = benchmark if benchmark and benchmark.source == source.name else None
+    own = benchmark if benchmark and benchmark.source in source.names else None
     if own and _find_part(own, source) == request.benchmark:
         return own.name
     return request.benchmark or source.settings.title or source.name
@@ -210,7 +275,7 @@ def _make_score_requests(
     requests = []
     for source in sources:
         _check_source(block, whole, source)
-        own = benchmark if benchmark and benchmark.source == source.name else None
+        own = benchmark if benchmark and benchmark.source in source.names else None
         own_part = _find_part(own, source) if own else None
         for part in _choose_parts(block, settings, source, own_part):
             better = settings.higher_is_better
@@ -264,8 +329,9 @@ def _choose_parts(
     names = (settings.benchmark,) if settings.benchmark else ()
     if isinstance(settings, ComparisonSettings):
         names = tuple(dict.fromkeys((*names, *settings.benchmarks)))
-    if unknown := [name for name in names if name not in source.benchmarks]:
-        raise ReportError(*(_explain_part(block.location, name, source) for name in unknown))
+    unknown = [(name, one) for one in list_parts(source) for name in names if name not in one.benchmarks]
+    if unknown:
+        raise ReportError(*(_explain_part(block.location, *pair) for pair in unknown))
     if names:
         return names
     if not source.benchmarks or default is not None:
@@ -273,9 +339,8 @@ def _choose_parts(
     if len(source.benchmarks) == 1 or isinstance(settings, ComparisonSettings):
         return source.benchmarks
     message = f'this {block.kind} block names no benchmark and "{source.name}" has {len(source.benchmarks)}'
-    raise ReportError(
-        Diagnostic(block.location, message, f"Its benchmarks are {quote_names(source.benchmarks)}")
-    )
+    which = "The benchmarks of each" if source.parts else "Its benchmarks"
+    raise ReportError(Diagnostic(block.location, message, f"{which} are {quote_names(source.benchmarks)}"))
 
 
 def _make_score_request(
@@ -285,7 +350,7 @@ def _make_score_request(
     return ScoreRequest(
         source=source.name,
         benchmark=part,
-        series=settings.series,
+        series=_list_series(settings, source),
         where=_list_conditions(settings),
         metric=settings.metric if isinstance(settings, MetricSettings) else "mean",
         level=settings.level,

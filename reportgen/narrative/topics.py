@@ -11,7 +11,12 @@ from reportgen.core.directions import find_direction
 from reportgen.core.errors import Diagnostic, ReportError
 from reportgen.core.model import ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
-from reportgen.narrative.requests import list_sources, make_benchmark_request, make_requests
+from reportgen.narrative.requests import (
+    has_sources,
+    list_sources,
+    make_benchmark_request,
+    make_requests,
+)
 from reportgen.settings.blocks import (
     CurveSettings,
     DataSettings,
@@ -42,7 +47,7 @@ class Topic(Struct, frozen=True):
 
 def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None:
     """Return the metric of a source that a benchmark ranks by, or None if its source is another."""
-    if benchmark is None or benchmark.source != source.name:
+    if benchmark is None or benchmark.source not in source.names:
         return None
     return benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else None)
 
@@ -186,7 +191,7 @@ def _refuse_block(
     if not block.settings.has_topics:
         message = f'"{block.id}" is the id of a block of kind {block.kind}, which statements cannot be about'
         return ReportError(Diagnostic(place, message, list_figures("", page)))
-    if any(name not in sources for name in list_sources(block, page.front_matter.benchmark)):
+    if not has_sources(block, page.front_matter.benchmark, sources):
         return ReportError()
     message = f'figure "{block.id}" names no source, so statements cannot be about it'
     return ReportError(Diagnostic(place, message, 'Add a line such as "source: NAME" to its block'))
@@ -197,10 +202,9 @@ def _iterate_shown(
 ) -> Iterator[tuple[str, tuple[Topic, ...]]]:
     """Yield the ids of a block's figures, its own first, each with its topics."""
     benchmark, settings = page.front_matter.benchmark, block.settings
-    names = list_sources(block, benchmark)
-    if not isinstance(settings, DataSettings | OutcomeSettings) or not names:
+    if not isinstance(settings, DataSettings | OutcomeSettings) or not list_sources(block, benchmark):
         return
-    if not all(name in sources for name in names):
+    if not has_sources(block, benchmark, sources):
         return
     requests, better = make_requests(block, page, sources), settings.higher_is_better
     opened = [sources[request.source] for request in requests]

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from reportgen.read.find import find_sources, list_entries
-from reportgen.read.groups import list_values
-from reportgen.read.measurements import make_frame, read_measurements, read_raw_frame
-from reportgen.read.outcomes import TotalsTable, get_score_names, hash_problem_set, read_outcomes
+from reportgen.read.joined import (
+    get_score_names,
+    list_values,
+    open_totals,
+    read_measurements,
+    read_outcomes,
+    read_raw_frame,
+)
+from reportgen.read.joining import join_sources
+from reportgen.read.measurements import make_frame
+from reportgen.read.outcomes import TotalsTable, hash_problem_set
 from reportgen.read.sources import open_path, open_source
 
 __all__ = [
@@ -13,11 +21,13 @@ __all__ = [
     "find_sources",
     "get_score_names",
     "hash_problem_set",
+    "join_sources",
     "list_entries",
     "list_values",
     "make_frame",
     "open_path",
     "open_source",
+    "open_totals",
     "read_measurements",
     "read_outcomes",
     "read_raw_frame",

@@ -99,7 +99,7 @@ class GroupColumns(Struct, frozen=True):
                 message = f'"{group}" has runs with {join_names(sorted([colours[group], own[0]]))}'
                 step = f"It can have one colour: group its runs with by: {name}, too"
                 raise ReportError(Diagnostic(source.location, message, step, Stage.DATA))
-        ordered = sorted(members, key=_rank_label) if self.by else []
+        ordered = sorted(members, key=rank_label) if self.by else []
         pooled = [
             f"{group} has runs of {join_names(list(members[group]), most=_MOST_NAMES)}"
             for group in ordered
@@ -107,7 +107,7 @@ class GroupColumns(Struct, frozen=True):
         ]
         more = f": {'; '.join(pooled)}" if pooled else ""
         note = (f"Grouped by {join_names(list(self.by))}{more}.",) if self.by else ()
-        by_colour = sorted(colours.items(), key=lambda pair: _rank_label(pair[1]))
+        by_colour = sorted(colours.items(), key=lambda pair: rank_label(pair[1]))
         return Groups(tuple(ordered), dict(by_colour), note, values)
 
 
@@ -124,7 +124,7 @@ def _label_setting(name: str, cell: str) -> str:
     return f"CASE WHEN {cell} IS NULL THEN {sql.quote(f'no {name}')} WHEN {bare} THEN {named} ELSE {cell} END"
 
 
-def _rank_label(label: str) -> tuple[tuple[int, float, str], ...]:
+def rank_label(label: str) -> tuple[tuple[int, float, str], ...]:
     """Return a sort key that orders numbers by value."""
     ranks = []
     for part in label.split(", "):

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import narwhals as nw
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
@@ -15,87 +16,93 @@ from reportgen.formats.cells import Kind
 from reportgen.formats.sql import fetch_frame, get_engine
 from reportgen.read.check_repeats import check_steps
 from reportgen.read.derived import check_derived, check_x, derive
-from reportgen.read.plan import MeasurementQuery, build_rows, plan_measurements, select_rows
+from reportgen.read.plan import build_rows, plan_measurements, select_rows
 from reportgen.read.tables.check import explain_errors, explain_faults, find_faults
 from reportgen.read.tables.layout import get_layout, resolve_filters
 from reportgen.read.tables.rows import select_files, select_run, select_series
-from reportgen.read.x_axis import DerivedRows, XAxis, find_x, place_rows
+from reportgen.read.x_axis import DerivedRows, find_x, place_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pandas as pd
 
-    from reportgen.core.model import Formula
-    from reportgen.read.plan import Plan
+    from reportgen.read.groups import Groups
+    from reportgen.read.plan import MeasurementQuery, Plan
     from reportgen.read.tables.rows import Rows
-    from reportgen.settings.base import CellValue
+    from reportgen.read.x_axis import PlacedRows, XAxis
     from reportgen.settings.inputs import Source
 
 
-def read_measurements(
-    project_root: Path,
-    source: Source,
-    metrics: tuple[str, ...],
-    *,
-    x: str | None = None,
-    series: tuple[str, ...] | None = None,
-    where: Mapping[str, CellValue | tuple[CellValue, ...]] | None = None,
-    by: tuple[str, ...] = (),
-    colour: str | None = None,
-    formula: Formula | None = None,
-    x_formula: Formula | None = None,
-) -> Measurements:
-    """Return metrics of a source as a lazy table; nothing is read before it is collected.
+class PlannedTable(Struct, frozen=True):
+    """The measurements of one source: the SELECT of its rows with their x, and its groups of runs."""
 
-    Collect the frame inside ``measurements.reading()``, which turns faults in the files into a
-    ``ReportError`` with every file and line. All metrics are read in one pass over the files, which are
-    relative to ``project_root``. Only rows of the given ``series``, names and patterns such as
-    ``base*`` and ``!base-old``, in this order, and with the values of
-    ``where`` in their columns are read, after the source's own filter. ``x`` is a column, or another metric
-    of the same runs, used as the step. ``by`` are settings or columns whose values are the series instead,
-    and ``colour`` is one whose value each series has in ``measurements.colours``. With ``formula``, the only
-    metric is derived by it, run by run, from metrics at one step; ``x_formula`` derives ``x`` likewise.
+    root: Path
+    source: Source
+    plan: Plan
+    rows: PlacedRows
+    groups: Groups
+    notes: tuple[str, ...]  # sentences about rows that were selected, grouped and computed
 
-    An interval in the data is passed on unchanged: ``low`` and ``high``, or ``stderr`` (std / sqrt(n) if
-    ``std`` and ``n`` are given) and ``n``.
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Series, or groups of runs, in the order of drawing."""
+        plan = self.plan
+        return self.groups.order or (plan.layout.series if plan.series is None else plan.series)
 
-    Raises:
-        ReportError: the source does not have one of the metrics, columns or series.
-    """
-    axis = find_x(source, x, x_formula)
-    read = axis.add_inputs(formula.names if formula else metrics, get_layout(source))
-    query = MeasurementQuery(read, axis.reads, series, where or {}, by, colour)
-    plan = _plan_rows(project_root, source, query, derived=bool(formula))
+    def list_faults(self) -> list[Diagnostic]:
+        """List faults in the files that keep the rows from being read."""
+        return _list_faults(self.root, self.plan)
 
+    def check_x(self) -> None:
+        """Refuse an x that goes back within a run, or that some runs do not have."""
+        check_x(self.rows.checked, self.rows.title, self.source)
+
+
+def _list_faults(root: Path, plan: Plan) -> list[Diagnostic]:
     times = {plan.step} if plan.step_is_time else set()
-    list_faults = partial(find_faults, project_root, plan.layout.files, plan.list_numbers(), times)
-    reading = partial(explain_errors, project_root, source.location, list_faults)
+    return find_faults(root, plan.layout.files, plan.list_numbers(), times)
+
+
+def read_table(project_root: Path, source: Source, query: MeasurementQuery) -> Measurements:
+    """Return the measurements of one source; see ``joined.read_measurements``."""
+    table = plan_table(project_root, source, query)
+    reading = partial(explain_errors, project_root, source.location, table.list_faults)
     with reading():
-        groups = plan.groups.find_groups(select_rows(project_root, plan), source)
-        rows = _compute_rows(project_root, source, plan, axis, metrics=metrics, formula=formula)
-        placed = place_rows(project_root, source, plan, axis, rows)
-        relation = get_engine().open_cursor().sql(placed.select)
+        relation = get_engine().open_cursor().sql(table.rows.select)
     return Measurements(
         frame=nw.from_native(relation).lazy(),
-        step_name=placed.title,
-        step_is_time=placed.is_time,
-        given_interval=plan.given_interval,
-        order=groups.order or (plan.layout.series if plan.series is None else plan.series),
-        colours=groups.colours,
-        settings=groups.values,
-        notes=(*_describe_filter(query), *filter(None, [axis.note]), *rows.notes, *groups.notes),
-        check_x=partial(check_x, placed.checked, placed.title, source),
+        step_name=table.rows.title,
+        step_is_time=table.rows.is_time,
+        given_interval=table.plan.given_interval,
+        order=table.order,
+        colours=table.groups.colours,
+        settings=table.groups.values,
+        notes=table.notes,
+        check_x=table.check_x,
         reading=reading,
-        check_repeats=partial(check_steps, project_root, plan),
+        check_repeats=partial(check_steps, project_root, table.plan),
     )
 
 
-def _plan_rows(root: Path, source: Source, query: MeasurementQuery, *, derived: bool) -> Plan:
+def plan_table(root: Path, source: Source, query: MeasurementQuery) -> PlannedTable:
+    """Plan the measurements of one source; raise ``ReportError`` as ``joined.read_measurements``."""
+    axis = find_x(source, query.x, query.x_formula)
+    read = axis.add_inputs(query.formula.names if query.formula else query.metrics, get_layout(source))
+    plan = _plan_rows(root, source, replace(query, metrics=read, x=axis.reads))
+    with explain_errors(root, source.location, partial(_list_faults, root, plan)):
+        groups = plan.groups.find_groups(select_rows(root, plan), source)
+        rows = _compute_rows(root, source, plan, axis, query)
+        placed = place_rows(root, source, plan, axis, rows)
+    notes = (*_describe_filter(query), *filter(None, [axis.note]), *rows.notes, *groups.notes)
+    return PlannedTable(root, source, plan, placed, groups, notes)
+
+
+def _plan_rows(root: Path, source: Source, query: MeasurementQuery) -> Plan:
     """Plan the rows of a query; a derived metric has no intervals from the data."""
     plan = plan_measurements(root, source, query)
-    if derived:
+    if query.formula:
         return replace(plan, intervals={raw: {} for raw in plan.intervals})
     if plan.repeat == "mean" and plan.given_interval:
         message = f"repeat: mean cannot average the intervals that the data give ({plan.given_interval})"
@@ -105,22 +112,17 @@ def _plan_rows(root: Path, source: Source, query: MeasurementQuery, *, derived: 
 
 
 def _compute_rows(
-    root: Path,
-    source: Source,
-    plan: Plan,
-    axis: XAxis,
-    *,
-    metrics: tuple[str, ...],
-    formula: Formula | None,
+    root: Path, source: Source, plan: Plan, axis: XAxis, query: MeasurementQuery
 ) -> DerivedRows:
     """Return the rows of the metrics, derived if there is a formula, and of those that x needs."""
     select = build_rows(root, plan)
-    if formula is None:
-        return DerivedRows(select, metrics, keeps_own=plan.keeps_own)
-    (name,) = metrics
-    notes = check_derived(select, name, formula, source)
+    if query.formula is None:
+        return DerivedRows(select, query.metrics, keeps_own=plan.keeps_own)
+    (name,) = query.metrics
+    notes = check_derived(select, name, query.formula, source)
     others = (*axis.inputs, *([plan.step_name] if plan.step_metric else []))
-    return DerivedRows(derive(select, name, formula, others), metrics, keeps_own=False, notes=notes)
+    derived = derive(select, name, query.formula, others)
+    return DerivedRows(derived, query.metrics, keeps_own=False, notes=notes)
 
 
 def _describe_filter(query: MeasurementQuery) -> Iterator[str]:

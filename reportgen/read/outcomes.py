@@ -47,7 +47,7 @@ _NUMBERS: Final = ("tokens", "seconds", "cost")
 _UNKNOWN: Final = (-math.inf, math.inf)
 
 
-class _OutcomeQuery(Struct, frozen=True):
+class OutcomeQuery(Struct, frozen=True):
     """A query of outcomes: the source with its layout and roles, and the rows that count."""
 
     source: Source
@@ -62,6 +62,19 @@ class _OutcomeQuery(Struct, frozen=True):
         """Optional roles that the data have, and their columns."""
         parts = {part: getattr(self.roles, part) for part in (*_TEXTS, *_NUMBERS)}
         return {part: column for part, column in parts.items() if column is not None}
+
+    @property
+    def slices(self) -> tuple[str, ...]:
+        """Columns to slice by, and that of the benchmark."""
+        return (*list_free_columns(self.layout), *(["benchmark"] if self.roles.benchmark else []))
+
+    def list_faults(self, root: Path) -> list[Diagnostic]:
+        """List faults in the files that keep the rows from being read."""
+        ends = self.source.score_range
+        checks = {column: NUMBER for part, column in self.given.items() if part in _NUMBERS}
+        checks[self.roles.problem] = NAMED
+        checks[self.roles.score] = Check(lambda cell: check_score(cell, ends), typed=True)
+        return find_wrong_cells(root, self.layout.files, checks)
 
 
 def read_outcomes(
@@ -87,24 +100,16 @@ def read_outcomes(
     Raises:
         ReportError: the source has no outcomes, or no such benchmark, series or column.
     """
-    query = _plan_query(project_root, source, benchmark, series, where or {})
-    roles, lowest_and_highest = query.roles, source.score_range
-
-    def list_faults() -> list[Diagnostic]:
-        checks = {column: NUMBER for part, column in query.given.items() if part in _NUMBERS}
-        checks[roles.problem] = NAMED
-        checks[roles.score] = Check(lambda cell: check_score(cell, lowest_and_highest), typed=True)
-        return find_wrong_cells(project_root, query.layout.files, checks)
-
-    reading = partial(explain_errors, project_root, source.location, list_faults)
-    statement = _build_statement(project_root, query)
+    query = plan_outcomes(project_root, source, benchmark, series, where or {})
+    reading = partial(explain_errors, project_root, source.location, partial(query.list_faults, project_root))
+    statement = build_outcomes(project_root, query)
     with reading():
         relation = get_engine().open_cursor().sql(statement)
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
         order=query.layout.series if query.series is None else query.series,
         has=frozenset(query.given),
-        slices=(*list_free_columns(query.layout), *(["benchmark"] if roles.benchmark else [])),
+        slices=query.slices,
         lowest=source.score_range[0],
         highest=source.score_range[1],
         reading=reading,
@@ -113,13 +118,14 @@ def read_outcomes(
     )
 
 
-def _plan_query(
+def plan_outcomes(
     root: Path,
     source: Source,
     benchmark: str | None,
     series: tuple[str, ...] | None,
     where: Mapping[str, CellValue | tuple[CellValue, ...]],
-) -> _OutcomeQuery:
+) -> OutcomeQuery:
+    """Plan the outcomes of one source; raise ``ReportError`` as ``read_outcomes``."""
     layout = get_layout(source)
     roles = layout.outcomes
     if roles is None:
@@ -142,7 +148,7 @@ def _plan_query(
     picked = tuple((resolve_column(name, layout) or name, cell) for name, cell in filters.items())
     if benchmark is not None:
         picked += ((roles.benchmark or "", benchmark),)
-    return _OutcomeQuery(source, layout, roles, benchmark, choose_series(series, layout), picked)
+    return OutcomeQuery(source, layout, roles, benchmark, choose_series(series, layout), picked)
 
 
 def find_unknown_names(
@@ -157,12 +163,12 @@ def find_unknown_names(
     if benchmark is not None and benchmark not in layout.benchmarks:
         missing.append(("benchmark", benchmark, layout.benchmarks))
     advice = "It has no column of benchmarks; name it in source.yml, as in columns: {benchmark: NAME}"
-    yield from report_missing_series(source, layout, series)
+    yield from report_missing_series(source, layout.series, series)
     for problem in report_missing(source, missing):
         yield problem if problem.next_step else replace(problem, next_step=advice)
 
 
-def _build_statement(root: Path, query: _OutcomeQuery) -> str:
+def build_outcomes(root: Path, query: OutcomeQuery) -> str:
     """Return the SELECT with the columns of ``Outcomes.frame``."""
     table = select_files(root, query.layout, lambda rows: _list_cells(rows, query), query.filters)
     table = keep_series(table, query.series)
@@ -190,7 +196,7 @@ def _build_statement(root: Path, query: _OutcomeQuery) -> str:
     return f"SELECT * REPLACE ({replaced}) FROM ({table})"  # noqa: S608 - quoted
 
 
-def _list_cells(rows: Rows, query: _OutcomeQuery) -> dict[str, str]:
+def _list_cells(rows: Rows, query: OutcomeQuery) -> dict[str, str]:
     """Return the frame's columns as the files have them, with NUL in texts replaced for pages."""
     roles, source = query.roles, query.source
     cells = {

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from reportgen.core.model import Formula
     from reportgen.read.tables.layout import Filters, Layout, RawNames
     from reportgen.read.tables.rows import Rows
     from reportgen.settings.base import CellValue
@@ -68,6 +69,8 @@ class MeasurementQuery(Struct, frozen=True):
     where: Mapping[str, CellValue | tuple[CellValue, ...]]
     by: tuple[str, ...] = ()
     colour: str | None = None
+    formula: Formula | None = None  # derives the only metric
+    x_formula: Formula | None = None
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -187,19 +190,19 @@ def choose_series(patterns: tuple[str, ...] | None, layout: Layout) -> tuple[str
 
 
 def report_missing_series(
-    source: Source, layout: Layout, patterns: tuple[str, ...] | None
+    source: Source, known: tuple[str, ...], patterns: tuple[str, ...] | None
 ) -> Iterator[Diagnostic]:
     """Yield a problem for each name or pattern of series that chooses nothing, or for all together."""
-    chosen, owner = choose_names(patterns or (), layout.series), f'source "{source.name}"'
+    chosen, owner = choose_names(patterns or (), known), f'source "{source.name}"'
     for text in chosen.unmatched:
         if not is_pattern(text):
-            yield from report_missing(source, [("series", text, layout.series)])
+            yield from report_missing(source, [("series", text, known)])
             continue
-        message, advice = explain_unmatched(text, "series", layout.series, owner)
+        message, advice = explain_unmatched(text, "series", known, owner)
         yield Diagnostic(source.location, message, advice, Stage.DATA)
     if patterns and not chosen.names and not chosen.unmatched:
         message = f"{list_names(patterns)} together leave out all series of {owner}"
-        yield Diagnostic(source.location, message, f"It has {list_names(layout.series)}", Stage.DATA)
+        yield Diagnostic(source.location, message, f"It has {list_names(known)}", Stage.DATA)
 
 
 def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Iterator[Diagnostic]:
@@ -207,7 +210,7 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
     columns, metrics, x = tuple(layout.kinds), tuple(layout.metrics), query.x
     absent = [("metric", name, metrics) for name in query.metrics if name not in metrics]
     yield from report_missing(source, absent)
-    yield from report_missing_series(source, layout, query.series)
+    yield from report_missing_series(source, layout.series, query.series)
     kind = "column or setting" if layout.settings else "column"
     unknown = [name for name in query.settings if _find_column(name, layout) is None]
     missing = [(kind, name, (*list_setting_names(layout), *columns)) for name in unknown]

@@ -118,6 +118,7 @@ class PlacedRows(Struct, frozen=True):
     checked: str
     title: str
     is_time: bool
+    unit: float = 0.0  # of times since the start, in milliseconds
 
 
 def place_rows(root: Path, source: Source, plan: Plan, axis: XAxis, rows: DerivedRows) -> PlacedRows:
@@ -131,14 +132,14 @@ def place_rows(root: Path, source: Source, plan: Plan, axis: XAxis, rows: Derive
         checked = replace_x(select, formula, own, metrics)
         placed = f"SELECT * EXCLUDE (own) FROM ({checked}) WHERE step IS NOT NULL"  # noqa: S608 - our own names
         return PlacedRows(placed, checked, title, is_time=False)
-    is_time = plan.step_is_time
+    is_time, size = plan.step_is_time, 0.0
     if axis.relative:
         starts = _select_starts(root, source, plan)
         unit, size = choose_time_unit(count_from_start(select, starts, 1.0))
         select, title, is_time = count_from_start(select, starts, size), f"{title} ({unit})", False
     if keeps_own:
-        return PlacedRows(f"SELECT * EXCLUDE (own) FROM ({select})", select, title, is_time=is_time)  # noqa: S608
-    return PlacedRows(select, "", title, is_time=is_time)
+        return PlacedRows(f"SELECT * EXCLUDE (own) FROM ({select})", select, title, is_time, size)  # noqa: S608
+    return PlacedRows(select, "", title, is_time, size)
 
 
 def _select_starts(root: Path, source: Source, plan: Plan) -> str:

@@ -260,7 +260,9 @@ def _collect_numbers(report: Report, root: Path, cache: Cache) -> Drafted:
             title=getattr(report.shown[planned.page.path, planned.block.id], "title", ""),
             request=request,
             series=names.get(request, ()),
-            higher_is_better=_find_direction(request, planned.block, planned.page),
+            higher_is_better=_find_direction(
+                request, planned.block, planned.page, report.sources[request.source]
+            ),
             percent=_is_share(planned.block, [report.sources[request.source]]),
             definition=_define_request(request, report.sources[request.source]),
         )
@@ -276,11 +278,11 @@ def _is_share(block: Block, sources: Iterable[Source]) -> bool:
     return block.settings.data == "scores" and all(one.score_range == (0, 1) for one in sources)
 
 
-def _find_direction(request: Request, block: Block, page: Page) -> bool | None:
+def _find_direction(request: Request, block: Block, page: Page, source: Source) -> bool | None:
     if isinstance(request, ScoreRequest):
         return request.higher_is_better
     benchmark = page.front_matter.benchmark
-    own_source = benchmark is not None and benchmark.source == request.source
+    own_source = benchmark is not None and benchmark.source in source.names
     ranks = own_source and benchmark is not None and benchmark.metric in {None, request.metric}
     stated = getattr(block.settings, "higher_is_better", None)
     own = benchmark.higher_is_better if benchmark and ranks else None
@@ -308,6 +310,9 @@ def _define_filter(columns: Mapping[str, Any]) -> dict[str, str]:
 
 def define_source(source: Source) -> dict[str, str]:
     """What a ``source.yml`` says that decides the source's numbers, each in a few words."""
+    if source.parts:
+        parts = [define_source(part.source) for part in source.parts]
+        return {name: words for part in parts for name, words in part.items()}
     settings = source.settings.model_dump(mode="json", include=set(_DEFINING_SOURCE), exclude_defaults=True)
     return {f"{name} of {source.name}": _to_text(value) for name, value in settings.items()}
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+Sources = Name | Annotated[tuple[Name, ...], Field(min_length=1)]
+"""One source, or several whose series a block shows together."""
+
+
 class BlockSettings(Settings):
     """What every block may say."""
 
@@ -45,10 +49,17 @@ class BlockSettings(Settings):
     title: Name | None = Field(None, description="What is shown.")
     caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
 
+    @model_validator(mode="after")
+    def _check_sources(self) -> BlockSettings:
+        names = self.list_sources()
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise ValueError(f'source names "{twice[0]}" twice')
+        return self
+
     def list_sources(self) -> tuple[str, ...]:
         """The sources that it names."""
-        source = getattr(self, "source", None)
-        return (source,) if source else ()
+        source = getattr(self, "source", None) or ()
+        return (source,) if isinstance(source, str) else source
 
     def list_formulas(self) -> dict[str, str]:
         """The metrics that it names, each with its formula if it is derived, otherwise with an empty text."""
@@ -79,8 +90,10 @@ class DataSettings(BlockSettings):
     data = "curves"
     has_topics = True
 
-    source: Name | None = Field(
-        None, description="A file or folder of data/; the page's benchmark if left out."
+    source: Sources | None = Field(
+        None,
+        description="A file or folder of data/, or a list of several to show together; the page's benchmark "
+        "if left out.",
     )
     x: Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)] | None = Field(
         None,
@@ -327,8 +340,10 @@ class OutcomeSettings(BlockSettings):
     data = "scores"
     has_topics = True
 
-    source: Name | None = Field(
-        None, description="A file or folder of data/ with outcomes; the page's benchmark if left out."
+    source: Sources | None = Field(
+        None,
+        description="A file or folder of data/ with scores, or a list of several to show together; the "
+        "page's benchmark if left out.",
     )
     benchmark: Name | None = Field(
         None, description="Only rows of this benchmark, where the data have a benchmark column."

@@ -155,7 +155,7 @@ class Assembly:
             "citation": {"reference": format_apa(cited), "bibtex": format_bibtex(cited)} if cited else None,
             "commit": self._provenance.commit,
             "date": self._provenance.date,
-            "all_sources": [_describe_source(source) for source in report.sources.values()],
+            "all_sources": [_describe_source(source) for source in report.list_sources()],
             "sources": [],
             **dict.fromkeys(("og_image", "description", "published"), ""),
         }

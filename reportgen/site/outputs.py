@@ -80,7 +80,7 @@ def format_report_json(
                 "provenance": source.settings.provenance.model_dump(exclude_none=True),
                 "files": [pick(file, "path", "size", "sha256") for file in source.files],
             }
-            for source in report.sources.values()
+            for source in report.list_sources()
         ],
         "problems": [describe_diagnostic(problem) for problem in report.problems],
     }

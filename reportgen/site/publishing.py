@@ -167,7 +167,7 @@ def publish(
     summary = manifest.Summary(len(report.pages), figures, report.cache_hits, len(words))
     made = manifest.Build(config_file, site, summary, started, record(report), is_plain=compare is None)
     if has_known_inputs(config):
-        hashes = {str(root / f.path): f.sha256 for source in report.sources.values() for f in source.files}
+        hashes = {str(root / f.path): f.sha256 for source in report.list_sources() for f in source.files}
         manifest.write(made, _list_inputs(root, config, plugin), hashes, last_build.keys)
     else:
         manifest.remove(root)

@@ -24,8 +24,9 @@ from reportgen.figures.curves.several_metrics import check_one_axis, draw_keyed_
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
-from reportgen.narrative.requests import make_requests
+from reportgen.narrative.requests import list_joined, make_requests
 from reportgen.narrative.topics import list_block_sources
+from reportgen.settings.inputs import name_joined
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def _draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawIn
 
     Raises ``ReportError`` if the report's settings do not allow code, or the function fails.
     """
-    place, (source, *_) = planned.block.location, planned.sources
+    place, joined = planned.block.location, list_joined(planned.block)
+    source = name_joined(joined) if joined else planned.sources[0]
     if not inputs.project.settings.allow_code:
         said = f'"{settings.function}" is not run: this report does not allow code'
         step = "Set allow_code: true for the reportgen plugin in mkdocs.yml if you trust every author"
@@ -198,7 +200,7 @@ def _make_context(planned: PlannedBlock, inputs: DrawInputs) -> DrawContext:
     notes = dict.fromkeys(note for one in results for note in one.notes)
     result = replace(results[0], notes=tuple(notes))
     benchmark = planned.page.front_matter.benchmark
-    return inputs.make_context(planned.block.location, planned.sources[0], result, benchmark)
+    return inputs.make_context(planned.block.location, planned.curves[0].source, result, benchmark)
 
 
 def _draw_scores(planned: PlannedBlock, settings: OutcomeSettings, inputs: DrawInputs) -> Figure | Stack:

@@ -115,7 +115,10 @@ def list_notes(source: Source) -> tuple[str, ...]:
 
     They are the build's warnings without next steps and without those that concern only settings. Files are
     named by their paths below the source. A frozen source starts with the notes from when it was frozen.
+    Of sources shown together they are those of each.
     """
+    if source.parts:
+        return tuple(dict.fromkeys(note for part in source.parts for note in list_notes(part.source)))
     location = PurePosixPath(source.location.file)
     folder = str(location.parent if location.name == "source.yml" else location)
     own_files = {file.path for file in source.files}
@@ -318,7 +321,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
     ) -> DrawContext:
         """Make the context of a figure of one source: everything it needs besides its numbers."""
         opened = self.sources[source]
-        ranked = benchmark is not None and benchmark.source == source
+        ranked = benchmark is not None and benchmark.source in opened.names
         return DrawContext(
             place=place,
             slots=self.colours.slots,

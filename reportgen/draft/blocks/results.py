@@ -366,12 +366,12 @@ class ResultsStore:
         place, source = self._locate(request), self._sources[request.source]
         if source.kind != "totals":
             return None
-        from reportgen.read import TotalsTable  # noqa: PLC0415 - imports the database
+        from reportgen.read import open_totals  # noqa: PLC0415 - imports the database
 
         def read() -> tuple[tuple[ReportedScore, ...], tuple[float, float]]:
             with relocate_errors(source.location, place):
                 name = source.name
-                table = self._compute_once("totals table", name, lambda: TotalsTable(self._root, source))
+                table = self._compute_once("totals table", name, lambda: open_totals(self._root, source))
                 found = table.get_scores(request.benchmark, request.series, dict(request.where))
             if not found:
                 said = f'no row of source "{request.source}" has a total of this benchmark and series'

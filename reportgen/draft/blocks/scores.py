@@ -7,6 +7,7 @@ for ``report.json`` are plain JSON with full precision.
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -240,9 +241,30 @@ def draw_score_block(planned: PlannedBlock, settings: OutcomeSettings, inputs: D
             place, request, scores, source, benchmark=benchmark, slots=inputs.colours.slots
         )
         block = _ScoreBlock(planned.block.id, request, context, scores, inputs)
+        if apart := _find_apart(source, scores):
+            if planned.block.kind in {"comparison", "problems"}:
+                step = "Name problems in the same way in each, or show the sources in blocks of their own"
+                raise ScoresError(apart, step)
+            block = replace(block, context=replace(context, notes=(f"{apart}.", *context.notes)))
         drawn, numbers = _DRAWERS[planned.block.kind](block, whole)
         numbers |= {"benchmark": context.benchmark, "higher_is_better": context.higher_is_better}
         return replace(drawn, numbers=numbers | _describe_measurement(scores.notes, context))
+
+
+def _find_apart(source: Source, scores: ProblemScores) -> str:
+    """Return which two of several sources share no problem, with an example of each; empty if all do."""
+    answered: dict[str, dict[str, None]] = {}
+    for part in source.parts if scores.problems else ():
+        rows = [row for row, name in enumerate(scores.series) if name in part.names.values()]
+        samples = [scores.samples[find_rows(scores, row)].sum(axis=0) for row in rows]
+        columns = np.flatnonzero(np.sum(samples, axis=0)).tolist() if samples else []
+        answered[part.source.name] = dict.fromkeys(scores.problems[column] for column in columns)
+    for (one, first), (other, second) in combinations(answered.items(), 2):
+        if first and second and not first.keys() & second.keys():
+            shown = [f'"{next(iter(names))}"' for names in (first, second)]
+            said = f'no problem is in both "{one}" and "{other}", so nothing is paired between them'
+            return f"{said}: {shown[0]} is in the first and {shown[1]} in the second"
+    return ""
 
 
 def make_score_result(

@@ -1,0 +1,408 @@
+"""Reading of sources, of one or of several together, as one table of measurements, outcomes or totals."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+
+import narwhals as nw
+from msgspec.structs import replace
+
+from reportgen.core.comparisons import Outcomes
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Stage, relocate_errors
+from reportgen.core.model import Measurements
+from reportgen.core.patterns import choose_names
+from reportgen.core.words import join_names, quote_names
+from reportgen.formats import sql
+from reportgen.formats.sql import get_engine
+from reportgen.read import groups, measurements, outcomes
+from reportgen.read.check_repeats import check_answers, check_clusters, check_steps
+from reportgen.read.groups import rank_label
+from reportgen.read.outcomes import TotalsTable, build_outcomes, plan_outcomes
+from reportgen.read.plan import MeasurementQuery, report_missing_series
+from reportgen.read.tables.check import explain_errors
+from reportgen.read.tables.rows import rename_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    import pandas as pd
+
+    from reportgen.core.comparisons import ReportedScore
+    from reportgen.core.model import Formula
+    from reportgen.read.measurements import PlannedTable
+    from reportgen.read.outcomes import OutcomeQuery
+    from reportgen.settings.base import CellValue
+    from reportgen.settings.inputs import Source, SourcePart
+
+    _Planned = TypeVar("_Planned")
+    _Where: TypeAlias = Mapping[str, CellValue | tuple[CellValue, ...]]
+
+
+# Factor of the index of a source in a row's position, to which its smaller position in the source is added.
+_SOURCE_ROWS: Final = 1 << 57
+
+
+def read_measurements(
+    project_root: Path,
+    source: Source,
+    metrics: tuple[str, ...],
+    *,
+    x: str | None = None,
+    series: tuple[str, ...] | None = None,
+    where: _Where | None = None,
+    by: tuple[str, ...] = (),
+    colour: str | None = None,
+    formula: Formula | None = None,
+    x_formula: Formula | None = None,
+) -> Measurements:
+    """Return metrics of a source, or of several joined ones, as a lazy table.
+
+    Nothing is read before it is collected. Collect the frame inside ``measurements.reading()``, which turns
+    faults in the files into a ``ReportError`` with every file and line. All metrics are read in one pass over
+    the files, which are relative to ``project_root``. Only rows of the given ``series``, names and patterns
+    such as ``base*`` and ``!base-old``, in this order, and with the values of ``where`` in their columns are
+    read, after the source's own filter. ``x`` is a column, or another metric of the same runs, used as the
+    step. ``by`` are settings or columns whose values are the series instead, and ``colour`` is one whose
+    value each series has in ``measurements.colours``. With ``formula``, the only metric is derived by it, run
+    by run, from metrics at one step; ``x_formula`` derives ``x`` likewise.
+
+    An interval in the data is passed on unchanged: ``low`` and ``high``, or ``stderr`` (std / sqrt(n) if
+    ``std`` and ``n`` are given) and ``n``.
+
+    Of joined sources, groups by settings have their source behind them, and never runs of several sources.
+
+    Raises:
+        ReportError: the source does not have one of the metrics, columns or series; or the x or intervals
+            of joined ones are of different kinds. Joined sources raise errors at the block that names them.
+    """
+    query = MeasurementQuery(metrics, x, series, where or {}, by, colour, formula, x_formula)
+    if not source.parts:
+        return measurements.read_table(project_root, source, query)
+    planned = _plan_parts(
+        source,
+        series,
+        lambda part, own: measurements.plan_table(project_root, part, replace(query, series=own)),
+    )
+    _check_similar(source, planned)
+    tables = [table for _, table in planned]
+    # Relative times are in the unit of the longest.
+    longest = max(tables, key=lambda table: table.rows.unit).rows
+    names = [_name_groups(part, table) if by else part.names for part, table in planned]
+    selects = _select_tables(planned, names, longest.unit)
+    reading = _make_reading(project_root, source, [table.list_faults for table in tables])
+    with reading():
+        relation = get_engine().open_cursor().sql(" UNION ALL ".join(selects))
+    own = list(zip(names, tables, strict=True))
+    colours = {new[name]: label for new, table in own for name, label in table.groups.colours.items()}
+    return Measurements(
+        frame=nw.from_native(relation).lazy(),
+        step_name=longest.title,
+        step_is_time=longest.is_time,
+        given_interval=next(
+            (table.plan.given_interval for table in tables if table.plan.given_interval), None
+        ),
+        order=_order_groups(own) if by else _choose_joined(source, series),
+        colours=dict(sorted(colours.items(), key=lambda pair: rank_label(pair[1]))),
+        settings={new[name]: cells for new, table in own for name, cells in table.groups.values.items()},  # noqa: PD011 - no table
+        notes=_join_notes(planned),
+        check_x=partial(_check_parts, source, planned),
+        reading=reading,
+        check_repeats=partial(_run_all, [partial(check_steps, project_root, table.plan) for table in tables]),
+    )
+
+
+def _name_groups(part: SourcePart, table: PlannedTable) -> dict[str, str]:
+    return {group: f"{group}, {part.source.name}" for group in table.groups.order}
+
+
+def _order_groups(named: Iterable[tuple[Mapping[str, str], PlannedTable]]) -> tuple[str, ...]:
+    """Order groups by their settings, and those of the same settings as their sources."""
+    pairs = [(group, names[group]) for names, table in named for group in table.groups.order]
+    return tuple(name for _, name in sorted(pairs, key=lambda pair: rank_label(pair[0])))
+
+
+def _select_tables(
+    planned: Sequence[tuple[SourcePart, PlannedTable]], names: Sequence[Mapping[str, str]], unit: float
+) -> list[str]:
+    """Return the SELECT of each source, with series by their names and relative times in one unit."""
+    intervals = dict.fromkeys(chain.from_iterable(table.plan.interval_columns for _, table in planned))
+    selects = []
+    for (_, table), new in zip(planned, names, strict=True):
+        own, size = table.plan.interval_columns, table.rows.unit
+        columns = {name: f'"{name}"' for name in ("run", "seed", "metric", "step", "value")}
+        if size != unit:
+            columns["step"] = f'"step" * {size!r} / {unit!r}'
+        columns |= {name: f'"{name}"' if name in own else "CAST(NULL AS DOUBLE)" for name in intervals}
+        selects.append(_select_part(_SOURCE_ROWS * len(selects), new, table.rows.select, columns))
+    return selects
+
+
+def _join_notes(planned: Sequence[tuple[SourcePart, PlannedTable]]) -> tuple[str, ...]:
+    """Return the notes of all sources, and then of each those that not all have."""
+    tables = [table for _, table in planned]
+    shared = [note for note in tables[0].notes if all(note in table.notes for table in tables)]
+    own = [
+        f"{part.source.settings.title or part.source.name}: {note}"
+        for part, table in planned
+        for note in table.notes
+        if note not in shared
+    ]
+    return (*shared, *own)
+
+
+def _check_parts(source: Source, planned: Iterable[tuple[SourcePart, PlannedTable]]) -> None:
+    """Check the x of each source; its problems are reported at the block."""
+    problems = Diagnostics()
+    for part, table in planned:
+        with problems.collecting(), relocate_errors(part.source.location, source.location):
+            table.check_x()
+    problems.raise_errors()
+
+
+def read_outcomes(
+    project_root: Path,
+    source: Source,
+    *,
+    benchmark: str | None = None,
+    series: tuple[str, ...] | None = None,
+    where: _Where | None = None,
+) -> Outcomes:
+    """Return the outcomes of a source, or of several joined ones, as a lazy table.
+
+    See ``outcomes.read_outcomes``, which this is for a source of its own. Of joined sources, problems of one
+    name are one problem.
+    """
+    if not source.parts:
+        return outcomes.read_outcomes(project_root, source, benchmark=benchmark, series=series, where=where)
+    planned = _plan_parts(
+        source,
+        series,
+        lambda part, own: plan_outcomes(project_root, part, benchmark, own, where or {}),
+    )
+    queries = [query for _, query in planned]
+    _check_clusters(source, planned)
+    has = frozenset.intersection(*(frozenset(query.given) for query in queries))
+    slices = tuple(name for name in queries[0].slices if all(name in query.slices for query in queries))
+    columns = {name: sql.quote_name(name) for name in ("run", "seed", "problem", "sample", "score")}
+    columns |= {name: sql.quote_name(name) for name in (*sorted(has), *slices)}
+    statements = [build_outcomes(project_root, query) for query in queries]
+    selects = [
+        _select_part(index * _SOURCE_ROWS, part.names, statement, columns)
+        for index, ((part, _), statement) in enumerate(zip(planned, statements, strict=True))
+    ]
+    reading = _make_reading(
+        project_root, source, [partial(query.list_faults, project_root) for query in queries]
+    )
+    with reading():
+        relation = get_engine().open_cursor().sql(" UNION ALL ".join(selects))
+    own = [(query.source, query.layout, query.filters) for query in queries]
+    pairs = zip(queries, statements, strict=True)
+    return Outcomes(
+        frame=nw.from_native(relation).lazy(),
+        order=_choose_joined(source, series),
+        has=has,
+        slices=slices,
+        lowest=source.score_range[0],
+        highest=source.score_range[1],
+        reading=reading,
+        check_repeats=partial(_run_all, [partial(check_answers, project_root, *one) for one in own]),
+        check_clusters=partial(
+            _run_all, [partial(check_clusters, project_root, query.layout, one) for query, one in pairs]
+        ),
+    )
+
+
+def open_totals(project_root: Path, source: Source) -> TotalsTable | JoinedTotals:
+    """Open the totals of a source, or of several joined ones."""
+    return JoinedTotals(project_root, source) if source.parts else TotalsTable(project_root, source)
+
+
+class JoinedTotals:
+    """The totals of joined sources, as those of a ``TotalsTable``."""
+
+    def __init__(self, project_root: Path, source: Source) -> None:
+        self._source = source
+        self._tables = {part.source.name: TotalsTable(project_root, part.source) for part in source.parts}
+
+    def get_scores(
+        self,
+        benchmark: str | None = None,
+        series: tuple[str, ...] | None = None,
+        where: _Where | None = None,
+    ) -> tuple[ReportedScore, ...]:
+        """Return the totals of all sources; see ``TotalsTable``."""
+        planned = _plan_parts(
+            self._source,
+            series,
+            lambda part, own: self._tables[part.name].get_scores(benchmark, own, where),
+        )
+        return tuple(
+            replace(one, series=part.names.get(one.series, one.series))
+            for part, scores in planned
+            for one in scores
+        )
+
+    def get_range(self, scores: Sequence[ReportedScore], *, higher_is_better: bool) -> tuple[float, float]:
+        """Return the range of the scores of all sources; one on another scale is an error."""
+        ends = {
+            name: table.get_range(scores, higher_is_better=higher_is_better)
+            for name, table in self._tables.items()
+        }
+        if len(set(ends.values())) == 1:
+            return next(iter(ends.values()))
+        shares = [name for name, pair in ends.items() if pair == (0.0, 1.0)]
+        others = [name for name in ends if name not in shares]
+        said = (
+            f"the scores of {quote_names(shares)} are from 0 to 1, and those of {quote_names(others)} are not"
+        )
+        step = "Write the scores on one scale, or show the sources in blocks of their own"
+        raise ReportError(Diagnostic(self._source.location, said, step, Stage.DATA))
+
+
+def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
+    """Return every column of a source, or of several joined ones with a column ``source`` before the others.
+
+    See ``measurements.read_raw_frame``. Series of joined sources have their names among all.
+    """
+    if not source.parts:
+        return measurements.read_raw_frame(project_root, source)
+    import pandas as pd  # noqa: PLC0415 - takes half a second, and few commands need it
+
+    frames = []
+    for part in source.parts:
+        frame = measurements.read_raw_frame(project_root, part.source)
+        if "series" in frame.columns:
+            frame["series"] = frame["series"].replace(part.names)
+        frame.insert(0, "source", part.source.name, allow_duplicates=True)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def get_score_names(source: Source) -> Mapping[str, str]:
+    """Return the name of each benchmark's score; of joined sources only where they agree."""
+    if not source.parts:
+        return outcomes.get_score_names(source)
+    names = [outcomes.get_score_names(part.source) for part in source.parts]
+    return {
+        benchmark: next(iter(found))
+        for benchmark in source.benchmarks or ("",)
+        if len(found := {one[benchmark] for one in names if benchmark in one}) == 1
+    }
+
+
+def list_values(project_root: Path, source: Source, names: Iterable[str]) -> dict[str, str]:
+    """Return the values that columns or settings have, in words; of joined sources those of each."""
+    names = tuple(names)
+    if not source.parts:
+        return groups.list_values(project_root, source, names)
+    found = [
+        (part.source.name, groups.list_values(project_root, part.source, names)) for part in source.parts
+    ]
+    return {
+        name: join_names([f'{values[name]} in "{own}"' for own, values in found if name in values])
+        for name in names
+        if any(name in values for _, values in found)
+    }
+
+
+def list_joined_series(source: Source) -> tuple[str, ...]:
+    """Return the series of joined sources, source by source."""
+    return tuple(name for part in source.parts for name in part.names.values())
+
+
+def _choose_joined(source: Source, series: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the series that names and patterns choose of joined sources, or all."""
+    known = list_joined_series(source)
+    return known if series is None else choose_names(series, known).names
+
+
+def _plan_parts(
+    source: Source,
+    series: tuple[str, ...] | None,
+    plan: Callable[[Source, tuple[str, ...] | None], _Planned],
+) -> list[tuple[SourcePart, _Planned]]:
+    """Plan the rows of each source that has one of the series; its problems are reported at the block."""
+    known = list_joined_series(source)
+    if unknown := list(report_missing_series(source, known, series)):
+        raise ReportError(*unknown)
+    chosen = _choose_joined(source, series)
+    planned: list[tuple[SourcePart, _Planned]] = []
+    problems: list[Diagnostic] = []
+    for part in source.parts:
+        own = None if series is None else tuple(old for old, new in part.names.items() if new in chosen)
+        if own == ():
+            continue
+        try:
+            with relocate_errors(part.source.location, source.location):
+                planned.append((part, plan(part.source, own)))
+        except ReportError as error:
+            problems += error.problems
+    if problems:
+        raise ReportError(*problems)
+    return planned
+
+
+def _select_part(first: int, names: Mapping[str, str], statement: str, columns: Mapping[str, str]) -> str:
+    """Return the SELECT of a source's rows, which are behind ``first`` others, with series by their names.
+
+    ``columns`` are those of all sources besides series and row.
+    """
+    renamed = {old: new for old, new in names.items() if old != new}
+    cells = ", ".join(f"{cell} AS {sql.quote_name(name)}" for name, cell in columns.items())
+    position = f'"row" + {first} AS "row"'
+    return f"SELECT {rename_texts('series', renamed)} AS series, {cells}, {position} FROM ({statement})"  # noqa: S608 - quoted
+
+
+def _make_reading(
+    root: Path, source: Source, faults: Sequence[Callable[[], list[Diagnostic]]]
+) -> Callable[[], AbstractContextManager[None]]:
+    """Make the context that turns failures of the database into the faults of all sources' files."""
+    return partial(
+        explain_errors, root, source.location, lambda: list(chain.from_iterable(list_() for list_ in faults))
+    )
+
+
+def _run_all(checks: Iterable[Callable[[], None]]) -> None:
+    for check in checks:
+        check()
+
+
+def _check_similar(source: Source, planned: Sequence[tuple[SourcePart, PlannedTable]]) -> None:
+    """Refuse steps that are times in one source and numbers in another, and intervals of two kinds."""
+    by_time: dict[bool, str] = {}
+    by_start: dict[bool, str] = {}
+    by_columns: dict[tuple[str, ...], tuple[str, str]] = {}
+    for part, table in planned:
+        by_time.setdefault(table.rows.is_time, part.source.name)
+        by_start.setdefault(table.rows.unit > 0, part.source.name)
+        if given := table.plan.given_interval:
+            by_columns.setdefault(table.plan.interval_columns, (part.source.name, given))
+    problems = []
+    if len(by_time) > 1:
+        message = f'the steps of "{by_time[True]}" are times, and those of "{by_time[False]}" are numbers'
+        problems.append((message, "Name a column or metric that both have with x:"))
+    elif len(by_start) > 1:
+        message = f'x is the time since each run began in "{by_start[True]}", and a column or metric in '
+        message += f'"{by_start[False]}"'
+        problems.append((message, "Name one that both have with x:, such as relative time"))
+    if len(by_columns) > 1:
+        ways = join_names([f'"{name}" gives {given}' for name, given in by_columns.values()])
+        problems.append(
+            (f"the intervals in the data are of different kinds: {ways}", "Give each the same columns")
+        )
+    if problems:
+        raise ReportError(*(Diagnostic(source.location, *one, Stage.DATA) for one in problems))
+
+
+def _check_clusters(source: Source, planned: Sequence[tuple[SourcePart, OutcomeQuery]]) -> None:
+    """Refuse clusters of problems that only some sources name, which decide every interval."""
+    clusters = {part.source.name: query.roles.cluster is not None for part, query in planned}
+    if len(set(clusters.values())) > 1:
+        having = quote_names([name for name, has in clusters.items() if has])
+        message = f"only {having} says which problems belong together (cluster)"
+        step = "Name the column as columns: {cluster: NAME} in the source.yml of each, or of none"
+        raise ReportError(Diagnostic(source.location, message, step, Stage.DATA))
