@@ -245,7 +245,7 @@ def facts(sources: tuple[str, ...], metric: str | None, benchmark: str | None, c
     """
     from reportgen.claims.vocabulary import collect_facts, list_fact_kinds
     from reportgen.core.words import format_count
-    from reportgen.settings.inputs import name_joined
+    from reportgen.settings.base import name_joined
 
     with report_problems("no facts can be told"):
         subject = _open_question(config_file, sources, metric, benchmark).get_subject()

@@ -59,9 +59,9 @@ def plan_report(pages: tuple[Page, ...], sources: Mapping[str, Source], problems
     statements: list[PlannedStatement] = []
     for page in pages:
         benchmark = page.front_matter.benchmark
-        if benchmark and benchmark.source in sources:
+        if benchmark and benchmark.source_name in sources:
             with problems.collecting():
-                request = make_benchmark_request(benchmark, sources[benchmark.source], page)
+                request = make_benchmark_request(benchmark, sources[benchmark.source_name], page)
                 benchmarks.append(PlannedBenchmark(page, benchmark, request))
         for block in page.blocks:
             opened = all(name in sources for name in list_block_sources(block, page))
@@ -225,11 +225,11 @@ def _get_result(planned: PlannedBenchmark, inputs: DrawInputs) -> BenchmarkResul
 
             return make_score_result(page, benchmark, request, inputs)
         place, result = SourceLocation(page.file, benchmark.line), inputs.answers.get_curves(request)
-        context = inputs.make_context(place, benchmark.source, result, benchmark)
+        context = inputs.make_context(place, benchmark.source_name, result, benchmark)
         return summarize_benchmark(benchmark, page.path, result.curve_set, context)
 
     parts = ("benchmark", page.path, benchmark.model_dump_json(), repr(request))
-    key = _make_key(parts, [request], [benchmark.source], inputs)
+    key = _make_key(parts, [request], [benchmark.source_name], inputs)
     return inputs.cache.memo(key, BenchmarkResult, make_result)
 
 

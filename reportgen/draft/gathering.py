@@ -38,9 +38,9 @@ from reportgen.narrative.topics import (
     list_named_sources,
     make_source_topic,
 )
+from reportgen.settings.base import name_joined
 from reportgen.settings.block_parts import list_formulas
 from reportgen.settings.blocks import DataSettings
-from reportgen.settings.inputs import name_joined
 from reportgen.settings.loading import load_source_settings
 from reportgen.settings.report import Benchmark
 
@@ -105,19 +105,30 @@ def _join_sources(
 ) -> dict[str, Source]:
     """Join the sources that a block shows together, by the name of the joined ones."""
     joined: dict[str, Source] = {}
-    blocks = [(list_joined(block), block) for page in pages for block in page.blocks]
-    for names, block in blocks:
-        if not names or not all(name in sources for name in names):
+    for names, place, block in _iterate_joined(pages):
+        name, opened = name_joined(names), [sources[one] for one in names if one in sources]
+        if len(opened) < len(names):
             continue
-        name, place = name_joined(names), block.location
         with problems.collecting():
             if name not in joined:
-                joined[name] = join_project_sources(
-                    project.root, [sources[one] for one in names], place, cache
-                )
+                joined[name] = join_project_sources(project.root, opened, place, cache)
                 problems.add(joined[name].warnings)
-            problems.add(_compare_steps(joined[name], block))
+            if block:
+                problems.add(_compare_steps(joined[name], block))
     return joined
+
+
+def _iterate_joined(
+    pages: tuple[Page, ...],
+) -> Iterator[tuple[tuple[str, ...], SourceLocation, Block | None]]:
+    """Yield sources that are shown together and where that is written; no block for a page's benchmark."""
+    for page in pages:
+        benchmark = page.front_matter.benchmark
+        if benchmark and len(benchmark.sources) > 1:
+            yield benchmark.sources, SourceLocation(page.file, benchmark.line), None
+        for block in page.blocks:
+            if names := list_joined(block, benchmark):
+                yield names, block.location, block
 
 
 def join_project_sources(
@@ -143,7 +154,8 @@ def _iterate_sources(pages: tuple[Page, ...]) -> Iterator[tuple[str, SourceLocat
     """Yield sources and where they are named, in the order of the report; with the page for an ``of``."""
     for page in pages:
         if benchmark := page.front_matter.benchmark:
-            yield benchmark.source, SourceLocation(page.file, benchmark.line), None
+            place = SourceLocation(page.file, benchmark.line)
+            yield from ((name, place, None) for name in benchmark.sources)
         names = [
             (list_block_sources(block, page), block.location, getattr(block.settings, "of", None))
             for block in page.blocks
@@ -184,7 +196,7 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
 
     def fit(page: Page) -> Page:
         benchmark = page.front_matter.benchmark
-        source = sources.get(benchmark.source) if benchmark else None
+        source = sources.get(benchmark.source_name) if benchmark else None
         if source is not None and source.kind != "measurements":
             page = generate_for_scores(page, totals=source.kind == "totals")
         blocks = tuple(
@@ -198,7 +210,7 @@ def fit_pages(pages: tuple[Page, ...], sources: Mapping[str, Source]) -> tuple[P
 def _choose_metrics(block: Block, page: Page, sources: Mapping[str, Source]) -> BlockSettings:
     """Return a block's settings with the metrics that patterns match; one that matches none stays."""
     settings, names = block.settings, list_block_sources(block, page)
-    joined = list_joined(block)
+    joined = list_joined(block, page.front_matter.benchmark)
     source = sources.get(name_joined(joined) if joined else names[0]) if names else None
     if not isinstance(settings, DataSettings) or source is None or source.kind != "measurements":
         return settings
@@ -292,7 +304,9 @@ def _find_question_topic(
     pages: tuple[Page, ...], source: Source, metric: str | None, benchmark: str | None
 ) -> Topic:
     """Find the topic of a question, with the metric and direction that pages give."""
-    own = next((b for page in pages if (b := page.front_matter.benchmark) and b.source == source.name), None)
+    own = next(
+        (b for page in pages if (b := page.front_matter.benchmark) and b.source_name == source.name), None
+    )
     # Skip validation, which strips whitespace: names from files and data have to stay unchanged.
     chosen = own or Benchmark.model_construct(name=source.name, source=source.name)
     measured = source.kind == "measurements"

@@ -10,6 +10,7 @@ from reportgen.core.errors import Diagnostic, ReportError, SourceLocation
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern, matches
 from reportgen.core.words import quote_names, suggest_name
+from reportgen.settings.base import name_joined
 from reportgen.settings.blocks import (
     ComparedSettings,
     ComparisonSettings,
@@ -24,7 +25,6 @@ from reportgen.settings.blocks import (
     TableSettings,
     is_score_metric,
 )
-from reportgen.settings.inputs import name_joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -40,29 +40,36 @@ if TYPE_CHECKING:
 def list_sources(block: Block, benchmark: Benchmark | None) -> tuple[str, ...]:
     """Return the sources that a block reads; empty for a block without data."""
     named = block.settings.list_sources()
-    return named or ((benchmark.source,) if benchmark and block.settings.data else ())
+    return named or (benchmark.sources if benchmark and block.settings.data else ())
 
 
-def list_joined(block: Block) -> tuple[str, ...]:
+def list_joined(block: Block, benchmark: Benchmark | None) -> tuple[str, ...]:
     """Return the sources whose series a block shows together; empty for a block of one or of none."""
     named = getattr(block.settings, "source", None)
+    if not block.settings.list_sources():
+        named = list_sources(block, benchmark)
     return named if isinstance(named, tuple) and len(named) > 1 else ()
 
 
 def has_sources(block: Block, benchmark: Benchmark | None, sources: Mapping[str, Source]) -> bool:
     """Return whether all sources that a block reads could be opened, and joined if it shows several."""
-    joined = list_joined(block)
+    joined = list_joined(block, benchmark)
     needed = (*list_sources(block, benchmark), *([name_joined(joined)] if joined else []))
     return all(name in sources for name in needed)
 
 
 def _list_shown(block: Block, benchmark: Benchmark | None, sources: Mapping[str, Source]) -> list[Source]:
     """Return the sources that a block's requests are about: several shown together as one."""
-    joined, names = list_joined(block), list_sources(block, benchmark)
+    joined, names = list_joined(block, benchmark), list_sources(block, benchmark)
     if not joined:
         return [sources[name] for name in names]
     rest = [name for name in names if name not in joined]
     return [sources[name_joined(joined)], *(sources[name] for name in rest)]
+
+
+def is_about(benchmark: Benchmark, source: Source) -> bool:
+    """Return whether a source is that of a benchmark, or shows it together with others."""
+    return set(benchmark.sources) <= {one.name for one in list_parts(source)}
 
 
 def list_parts(source: Source) -> tuple[Source, ...]:
@@ -96,7 +103,7 @@ def make_requests(block: Block, page: Page, sources: Mapping[str, Source]) -> tu
         message = f'a {block.kind} block draws measurements, and "{source.name}" holds scores'
         raise ReportError(Diagnostic(block.location, message, "Write a scores block instead"))
     metrics, formulas = settings.list_metrics(), settings.list_formulas()
-    if not metrics and benchmark and benchmark.source in source.names and benchmark.metric:
+    if not metrics and benchmark and is_about(benchmark, source) and benchmark.metric:
         metrics = (benchmark.metric,)
     logged = tuple(name for name in metrics if not formulas.get(name))
     if logged or not metrics:
@@ -237,7 +244,7 @@ def fill_defaults(settings: _Settings, benchmark: Benchmark | None) -> _Settings
     Which direction is better is decided for each benchmark, in ``make_requests``.
     """
     named = settings.list_sources()
-    own = benchmark if benchmark and (not named or benchmark.source in named) else None
+    own = benchmark if benchmark and (not named or set(benchmark.sources) <= set(named)) else None
     given: dict[str, object] = {}
     if isinstance(settings, MetricSettings) and "metric" not in settings.model_fields_set:
         # Any other metric of the benchmark is reported at the benchmark.
@@ -258,7 +265,7 @@ def _find_part(benchmark: Benchmark, source: Source) -> str | None:
 
 def name_benchmark(request: ScoreRequest, source: Source, benchmark: Benchmark | None) -> str:
     """Return a benchmark's name: the page's own name, otherwise that in the data or of the source."""
-    own = benchmark if benchmark and benchmark.source in source.names else None
+    own = benchmark if benchmark and is_about(benchmark, source) else None
     if own and _find_part(own, source) == request.benchmark:
         return own.name
     return request.benchmark or source.settings.title or source.name
@@ -275,7 +282,7 @@ def _make_score_requests(
     requests = []
     for source in sources:
         _check_source(block, whole, source)
-        own = benchmark if benchmark and benchmark.source in source.names else None
+        own = benchmark if benchmark and is_about(benchmark, source) else None
         own_part = _find_part(own, source) if own else None
         for part in _choose_parts(block, settings, source, own_part):
             better = settings.higher_is_better

@@ -13,6 +13,7 @@ from reportgen.core.model import ScoreRequest
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.narrative.requests import (
     has_sources,
+    is_about,
     list_sources,
     make_benchmark_request,
     make_requests,
@@ -47,7 +48,7 @@ class Topic(Struct, frozen=True):
 
 def get_ranked_metric(benchmark: Benchmark | None, source: Source) -> str | None:
     """Return the metric of a source that a benchmark ranks by, or None if its source is another."""
-    if benchmark is None or benchmark.source not in source.names:
+    if benchmark is None or not is_about(benchmark, source):
         return None
     return benchmark.metric or (source.metrics[0] if len(source.metrics) == 1 else None)
 
@@ -68,15 +69,17 @@ def find_topics(
     if of is None:
         if benchmark is None:
             return _find_only_figure(page, sources, place)
-        if benchmark.source not in sources:
+        if benchmark.source_name not in sources:
             raise ReportError  # its problem has been reported
-        return (_find_topic(benchmark, sources[benchmark.source], page, (topics for _, topics in shown)),)
+        return (
+            _find_topic(benchmark, sources[benchmark.source_name], page, (topics for _, topics in shown)),
+        )
     by_id = dict(shown)
     if of in by_id:
         return by_id[of]
     if of in sources:
         source = sources[of]
-        own = benchmark if benchmark and benchmark.source == of else Benchmark(name=of, source=of)
+        own = benchmark if benchmark and benchmark.source_name == of else Benchmark(name=of, source=of)
         if source.kind != "outcomes" and not own.metric and len(source.metrics) != 1:
             ids = [figure for figure, topics in by_id.items() if topics[0].request.source == of]
             message = f'source "{of}" has {len(source.metrics)} metrics, and it is open which is meant'
@@ -165,7 +168,7 @@ def list_named_sources(of: str | None, page: Page) -> tuple[str, ...]:
     """Return the sources of an ``of``: those of the figure that it names, otherwise the source itself."""
     benchmark = page.front_matter.benchmark
     if of is None and benchmark:
-        return (benchmark.source,)
+        return benchmark.sources
     for block in page.blocks:
         if of in _list_figures(block) if of else block.settings.has_topics:
             return list_sources(block, benchmark)
@@ -178,7 +181,7 @@ def list_named_sources(of: str | None, page: Page) -> tuple[str, ...]:
 def list_page_sources(page: Page) -> tuple[str, ...]:
     """Return every source that a page uses, each once, in the order of the page."""
     benchmark = page.front_matter.benchmark
-    names = [benchmark.source] if benchmark else []
+    names = [*benchmark.sources] if benchmark else []
     names += [name for block in page.blocks for name in list_block_sources(block, page)]
     names += [name for binding in page.bindings for name in list_named_sources(binding.of, page)]
     return tuple(dict.fromkeys(names))

@@ -9,10 +9,9 @@ from reportgen.read.joined import (
     open_totals,
     read_measurements,
     read_outcomes,
-    read_raw_frame,
 )
 from reportgen.read.joining import join_sources
-from reportgen.read.measurements import make_frame
+from reportgen.read.measurements import make_frame, read_raw_frame
 from reportgen.read.outcomes import TotalsTable, hash_problem_set
 from reportgen.read.sources import open_path, open_source
 

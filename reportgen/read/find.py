@@ -124,8 +124,10 @@ def locate(
                 raise ReportError(Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA))
         known = find_sources(project_root, data_dir, boundary)
         tops = [one for one in known if "/" not in one]  # nested folders are parts of these
-        there = "The sources are" if len(tops) > 1 else "The only source is"
-        advice = f"{suggest_name(name, known)}{there} {list_names(tops)}" if tops else ""
+        there = f"The {'sources are' if len(tops) > 1 else 'only source is'} {list_names(tops)}"
+        listed = ", " in name and {*name.split(", ")} <= {*known}
+        near = f"Write several as source: [{name}]. " if listed else suggest_name(name, known)
+        advice = f"{near}{there}" if tops else ""
         raise ReportError(Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA))
     return make_location(found[0], PurePosixPath(*parts).as_posix(), project_root, boundary)
 
@@ -414,12 +416,8 @@ def _report_link(place: SourceLocation, name: str, target: str) -> Diagnostic:
 def _find_outward_files(paths: Sequence[Path], location: Location) -> dict[Path, str]:
     """Return outward links on the way to named files or folders, and next to them, with targets."""
     linked = [path for path in paths if path.is_symlink()]
-    folders = {
-        folder
-        for path in paths
-        for folder in path.parents
-        if folder == path.parent or folder.is_relative_to(location.path)
-    }
+    around = (folder for path in paths for folder in (path.parent, *path.parent.parents))
+    folders = {one for one in around if one.is_relative_to(location.path)} | {one.parent for one in paths}
     if location.path.is_dir():
         # Links to files, such as the companion files of a database.
         for folder in sorted(folders):

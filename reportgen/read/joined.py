@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    import pandas as pd
-
     from reportgen.core.comparisons import ReportedScore
     from reportgen.core.model import Formula
     from reportgen.read.measurements import PlannedTable
@@ -107,7 +105,7 @@ def read_measurements(
         ),
         order=_order_groups(own) if by else _choose_joined(source, series),
         colours=dict(sorted(colours.items(), key=lambda pair: rank_label(pair[1]))),
-        settings={new[name]: cells for new, table in own for name, cells in table.groups.values.items()},  # noqa: PD011 - no table
+        settings={new[name]: cells for new, table in own for name, cells in table.groups.values.items()},
         notes=_join_notes(planned),
         check_x=partial(_check_parts, source, planned),
         reading=reading,
@@ -183,24 +181,21 @@ def read_outcomes(
         series,
         lambda part, own: plan_outcomes(project_root, part, benchmark, own, where or {}),
     )
-    queries = [query for _, query in planned]
     _check_clusters(source, planned)
+    queries = [query for _, query in planned]
     has = frozenset.intersection(*(frozenset(query.given) for query in queries))
     slices = tuple(name for name in queries[0].slices if all(name in query.slices for query in queries))
-    columns = {name: sql.quote_name(name) for name in ("run", "seed", "problem", "sample", "score")}
-    columns |= {name: sql.quote_name(name) for name in (*sorted(has), *slices)}
+    names = ("run", "seed", "problem", "sample", "score", *sorted(has), *slices)
+    columns = {name: sql.quote_name(name) for name in names}
     statements = [build_outcomes(project_root, query) for query in queries]
+    faults = [partial(query.list_faults, project_root) for query in queries]
+    reading = _make_reading(project_root, source, faults)
+    parts = enumerate(zip(planned, statements, strict=True))
     selects = [
-        _select_part(index * _SOURCE_ROWS, part.names, statement, columns)
-        for index, ((part, _), statement) in enumerate(zip(planned, statements, strict=True))
+        _select_part(index * _SOURCE_ROWS, part.names, one, columns) for index, ((part, _), one) in parts
     ]
-    reading = _make_reading(
-        project_root, source, [partial(query.list_faults, project_root) for query in queries]
-    )
     with reading():
         relation = get_engine().open_cursor().sql(" UNION ALL ".join(selects))
-    own = [(query.source, query.layout, query.filters) for query in queries]
-    pairs = zip(queries, statements, strict=True)
     return Outcomes(
         frame=nw.from_native(relation).lazy(),
         order=_choose_joined(source, series),
@@ -209,11 +204,20 @@ def read_outcomes(
         lowest=source.score_range[0],
         highest=source.score_range[1],
         reading=reading,
-        check_repeats=partial(_run_all, [partial(check_answers, project_root, *one) for one in own]),
-        check_clusters=partial(
-            _run_all, [partial(check_clusters, project_root, query.layout, one) for query, one in pairs]
-        ),
+        **_join_checks(project_root, queries, statements),
     )
+
+
+def _join_checks(
+    root: Path, queries: Sequence[OutcomeQuery], statements: Sequence[str]
+) -> dict[str, Callable[[], None]]:
+    """Join the checks of each source, which concern its own rows."""
+    repeats = [partial(check_answers, root, one.source, one.layout, one.filters) for one in queries]
+    clusters = [
+        partial(check_clusters, root, query.layout, statement)
+        for query, statement in zip(queries, statements, strict=True)
+    ]
+    return {"check_repeats": partial(_run_all, repeats), "check_clusters": partial(_run_all, clusters)}
 
 
 def open_totals(project_root: Path, source: Source) -> TotalsTable | JoinedTotals:
@@ -261,25 +265,6 @@ class JoinedTotals:
         )
         step = "Write the scores on one scale, or show the sources in blocks of their own"
         raise ReportError(Diagnostic(self._source.location, said, step, Stage.DATA))
-
-
-def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
-    """Return every column of a source, or of several joined ones with a column ``source`` before the others.
-
-    See ``measurements.read_raw_frame``. Series of joined sources have their names among all.
-    """
-    if not source.parts:
-        return measurements.read_raw_frame(project_root, source)
-    import pandas as pd  # noqa: PLC0415 - takes half a second, and few commands need it
-
-    frames = []
-    for part in source.parts:
-        frame = measurements.read_raw_frame(project_root, part.source)
-        if "series" in frame.columns:
-            frame["series"] = frame["series"].replace(part.names)
-        frame.insert(0, "source", part.source.name, allow_duplicates=True)
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
 
 
 def get_score_names(source: Source) -> Mapping[str, str]:
@@ -331,18 +316,13 @@ def _plan_parts(
         raise ReportError(*unknown)
     chosen = _choose_joined(source, series)
     planned: list[tuple[SourcePart, _Planned]] = []
-    problems: list[Diagnostic] = []
+    problems = Diagnostics()
     for part in source.parts:
         own = None if series is None else tuple(old for old, new in part.names.items() if new in chosen)
-        if own == ():
-            continue
-        try:
-            with relocate_errors(part.source.location, source.location):
+        if own != ():
+            with problems.collecting(), relocate_errors(part.source.location, source.location):
                 planned.append((part, plan(part.source, own)))
-        except ReportError as error:
-            problems += error.problems
-    if problems:
-        raise ReportError(*problems)
+    problems.raise_errors()
     return planned
 
 

@@ -11,7 +11,8 @@ from reportgen.core.errors import Diagnostic, ReportError, Severity, Stage
 from reportgen.core.words import join_names, quote_names
 from reportgen.read.tables.layout import get_layout
 from reportgen.read.tables.survey import complete_layout
-from reportgen.settings.inputs import Source, SourcePart, name_joined
+from reportgen.settings.base import name_joined
+from reportgen.settings.inputs import Source, SourcePart
 from reportgen.settings.source import Protocol, SourceSettings
 
 if TYPE_CHECKING:

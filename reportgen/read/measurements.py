@@ -157,8 +157,11 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
     ``series`` and metrics are renamed as the source says. ``series`` and ``run`` are always present;
     ``seed``, ``step``, ``metric`` and ``value`` are if a column has that role under another name. The rows
     are those that the source's filter keeps, in the order of writing. Numbers are float64, words str, missing
-    cells None or NaN. Faults in the files raise one ``ReportError``.
+    cells None or NaN. Faults in the files raise one ``ReportError``. Of several sources shown together, a
+    first column ``source`` has the name of each, and series have their names among all.
     """
+    if source.parts:
+        return _join_raw_frames(project_root, source)
     layout, settings = get_layout(source), source.settings
     numbers = {name for name, kind in layout.kinds.items() if kind is Kind.NUMBER}
     # Name in the frame: column of the data. A column's own name takes precedence over its role.
@@ -190,3 +193,16 @@ def read_raw_frame(project_root: Path, source: Source) -> pd.DataFrame:
     if "metric" in table.columns:
         table["metric"] = table["metric"].replace(dict(settings.rename_metrics))
     return table.rename(columns=dict(settings.rename_metrics))
+
+
+def _join_raw_frames(project_root: Path, source: Source) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415 - takes half a second, and few commands need it
+
+    frames = []
+    for part in source.parts:
+        frame = read_raw_frame(project_root, part.source)
+        if "series" in frame.columns:
+            frame["series"] = frame["series"].replace(part.names)
+        frame.insert(0, "source", part.source.name, allow_duplicates=True)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)

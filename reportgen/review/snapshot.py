@@ -282,7 +282,8 @@ def _find_direction(request: Request, block: Block, page: Page, source: Source) 
     if isinstance(request, ScoreRequest):
         return request.higher_is_better
     benchmark = page.front_matter.benchmark
-    own_source = benchmark is not None and benchmark.source in source.names
+    names = {part.source.name for part in source.parts} or {source.name}
+    own_source = benchmark is not None and names.issuperset(benchmark.sources)
     ranks = own_source and benchmark is not None and benchmark.metric in {None, request.metric}
     stated = getattr(block.settings, "higher_is_better", None)
     own = benchmark.higher_is_better if benchmark and ranks else None
@@ -324,7 +325,7 @@ def _define_block(settings: Mapping[str, Any], metric: str) -> dict[str, str]:
 
 def _list_sources(block: Block, page: Page) -> tuple[str, ...]:
     benchmark = page.front_matter.benchmark
-    return block.settings.list_sources() or ((benchmark.source,) if benchmark else ())
+    return block.settings.list_sources() or (benchmark.sources if benchmark else ())
 
 
 def _to_text(value: object) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+Sources = Name | Annotated[tuple[Name, ...], Field(min_length=1)]
+"""One source, or several whose series are shown together."""
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -18,3 +23,14 @@ class Settings(BaseModel):
 
 
 CellValue: TypeAlias = str | int | float | bool
+
+
+def name_joined(names: Sequence[str]) -> str:
+    """Return the name of sources that are shown together: ``ours + baseline``."""
+    return " + ".join(names)
+
+
+def refuse_repeated_source(names: Sequence[str]) -> None:
+    """Raise a ``ValueError`` if a source is named twice."""
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f'source names "{twice[0]}" twice')

@@ -33,6 +33,9 @@ FILTER = (
 )
 
 
+PEAK = "Interval of the best value: none, or simultaneous, which allows for the choice of its step."
+
+
 def find_sources(value: object) -> Iterator[str]:
     """Yield each ``data: {source: NAME}`` in a specification, outermost first."""
     if isinstance(value, dict):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from reportgen.settings.base import CellValue, Name, Number, Settings
+from reportgen.settings.base import CellValue, Name, Number, Settings, Sources, refuse_repeated_source
 from reportgen.settings.block_parts import (
     FILTER,
+    PEAK,
     Annotation,
     Band,
     Derived,
@@ -25,10 +26,6 @@ from reportgen.settings.block_parts import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-Sources = Name | Annotated[tuple[Name, ...], Field(min_length=1)]
-"""One source, or several whose series a block shows together."""
 
 
 class BlockSettings(Settings):
@@ -51,9 +48,7 @@ class BlockSettings(Settings):
 
     @model_validator(mode="after")
     def _check_sources(self) -> BlockSettings:
-        names = self.list_sources()
-        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-            raise ValueError(f'source names "{twice[0]}" twice')
+        refuse_repeated_source(self.list_sources())
         return self
 
     def list_sources(self) -> tuple[str, ...]:
@@ -91,9 +86,7 @@ class DataSettings(BlockSettings):
     has_topics = True
 
     source: Sources | None = Field(
-        None,
-        description="A file or folder of data/, or a list of several to show together; the page's benchmark "
-        "if left out.",
+        None, description="A file or folder of data/, or a list of several; the page's benchmark if left out."
     )
     x: Name | Annotated[dict[Name, Name], Field(min_length=1, max_length=1)] | None = Field(
         None,
@@ -113,16 +106,13 @@ class DataSettings(BlockSettings):
     )
 
 
-_PEAK = "Interval of the best value: none, or simultaneous, which allows for the choice of its step."
-
-
 class LineSettings(DataSettings):
     """What the blocks that draw lines share."""
 
     band: Band = Field(
         Band.CI, description="What the band shows: ci, simultaneous, se, sd, range, iqr or none."
     )
-    peak: Peak = Field(Peak.NONE, description=_PEAK)
+    peak: Peak = Field(Peak.NONE, description=PEAK)
     smooth: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.0, description="0 for none, towards 1 for more; the raw mean stays as a faint line."
     )
@@ -251,7 +241,7 @@ class TableSettings(DataSettings):
         (Statistic.FINAL, Statistic.PEAK, Statistic.MEAN), description="Which of final, peak, mean."
     )
     order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
-    peak: Peak = Field(Peak.NONE, description=_PEAK)
+    peak: Peak = Field(Peak.NONE, description=PEAK)
 
     def list_formulas(self) -> dict[str, str]:
         """See ``BlockSettings``."""
@@ -342,8 +332,7 @@ class OutcomeSettings(BlockSettings):
 
     source: Sources | None = Field(
         None,
-        description="A file or folder of data/ with scores, or a list of several to show together; the "
-        "page's benchmark if left out.",
+        description="A file or folder of data/ with scores, or several; the page's benchmark if left out.",
     )
     benchmark: Name | None = Field(
         None, description="Only rows of this benchmark, where the data have a benchmark column."

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reportgen.core.errors import Diagnostic, SourceLocation
     from reportgen.core.model import SourceFile
     from reportgen.core.statements import Binding
@@ -23,11 +21,6 @@ class SourcePart(Struct, frozen=True):
     source: Source
     names: dict[str, str]  # each of its series: the name among those of all
     step: str  # what its steps are called; empty if it has none
-
-
-def name_joined(names: Sequence[str]) -> str:
-    """Return the name of sources that are shown together: ``ours + baseline``."""
-    return " + ".join(names)
 
 
 class Source(Struct, frozen=True):
@@ -53,11 +46,6 @@ class Source(Struct, frozen=True):
     slices: tuple[str, ...] = ()  # columns of outcomes without a role, which can be sliced by
     score_range: tuple[float, float] = (0.0, 1.0)  # lowest and highest possible score of outcomes
     parts: tuple[SourcePart, ...] = ()  # of several sources shown together; empty for a source of its own
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the sources that it consists of."""
-        return tuple(part.source.name for part in self.parts) or (self.name,)
 
 
 class Block(Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Struct
 from pydantic import ConfigDict, Field, PrivateAttr, StringConstraints, field_validator, model_validator
 
-from reportgen.settings.base import Name, Settings
+from reportgen.settings.base import Name, Settings, Sources, name_joined, refuse_repeated_source
 from reportgen.settings.citation import Citation
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Benchmark(Settings):
     """A benchmark: what was measured, for a page and for the overview."""
 
     name: Name = Field(description="The benchmark's name.")
-    source: Name = Field(description="A file or folder of data/.")
+    source: Sources = Field(description="A file or folder of data/, or a list of several.")
     metric: Name | None = Field(
         None,
         description="The metric that ranks the series; the only one if left out. For outcomes: mean if left "
@@ -61,6 +61,21 @@ class Benchmark(Settings):
     protocol: str | None = Field(None, description="How it was measured, in a few words.")
 
     _line: int | None = PrivateAttr(None)
+
+    @model_validator(mode="after")
+    def _check_sources(self) -> Benchmark:
+        refuse_repeated_source(self.sources)
+        return self
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Its sources, usually one."""
+        return (self.source,) if isinstance(self.source, str) else self.source
+
+    @property
+    def source_name(self) -> str:
+        """The name of its source, or of several together."""
+        return name_joined(self.sources)
 
     @property
     def line(self) -> int | None:

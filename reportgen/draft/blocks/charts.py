@@ -26,7 +26,7 @@ from reportgen.figures.plot import make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
 from reportgen.narrative.requests import list_joined, make_requests
 from reportgen.narrative.topics import list_block_sources
-from reportgen.settings.inputs import name_joined
+from reportgen.settings.base import name_joined
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _draw_altair(planned: PlannedBlock, settings: AltairSettings, inputs: DrawIn
 
     Raises ``ReportError`` if the report's settings do not allow code, or the function fails.
     """
-    place, joined = planned.block.location, list_joined(planned.block)
+    place, joined = planned.block.location, list_joined(planned.block, planned.page.front_matter.benchmark)
     source = name_joined(joined) if joined else planned.sources[0]
     if not inputs.project.settings.allow_code:
         said = f'"{settings.function}" is not run: this report does not allow code'

@@ -21,7 +21,7 @@ from reportgen.draft.blocks.results import format_step_title, place_score_errors
 from reportgen.figures.live import write_link_state
 from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
-from reportgen.narrative.requests import name_benchmark
+from reportgen.narrative.requests import is_about, name_benchmark
 from reportgen.narrative.topics import get_ranked_metric
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ class DrawInputs(Struct, frozen=True, dict=True):
     ) -> DrawContext:
         """Make the context of a figure of one source: everything it needs besides its numbers."""
         opened = self.sources[source]
-        ranked = benchmark is not None and benchmark.source in opened.names
+        ranked = benchmark is not None and is_about(benchmark, opened)
         return DrawContext(
             place=place,
             slots=self.colours.slots,
