@@ -372,6 +372,6 @@ def draw(rows):
     return alt.Chart(data).mark_bar().encode(x="series:N", y="accuracy:Q", color="source:N")
 """
     root = write_curves(tmp_path, {"chart.py": code}, page)
-    figure = show(drafted(root, allow_code=True), "altair")
+    figure = show(drafted(root, allow_code=True), "rows")
     assert "runs / GRPO" in str(figure.csv)
-    assert "base,PPO,0.4" in str(figure.csv)
+    assert "base,PPO,1,10,0.4" in str(figure.csv)

@@ -152,7 +152,18 @@ class SourceSettings(Settings):
     form: Literal["long", "wide", "outcomes", "totals"] | None = Field(
         None,
         description="long: a metric and a value column; wide: a column for each metric; "
-        "outcomes: a row for each answer to a problem; totals: a row for each score of a whole benchmark.",
+        "outcomes: a row for each answer to a problem; totals: a row for each score of a whole benchmark. A "
+        "wide table without steps holds totals.",
+    )
+    wide: Literal["series", "benchmarks", "metrics"] | None = Field(
+        None,
+        description="What the columns of a wide table of totals are: series, benchmarks or metrics; told by "
+        "the name of the column beside them if left out.",
+    )
+    interval: Literal["se", "ci95", "sd"] | None = Field(
+        None,
+        description="Wide tables of totals: what stands after ±: se: the standard error; ci95: half of a 95 % "
+        "interval; sd: the standard deviation of n runs, for which a column n is needed.",
     )
     repeat: Literal["last", "mean", "runs"] | None = Field(
         None,
