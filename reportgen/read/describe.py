@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from reportgen.core.errors import Diagnostic, Diagnostics, Severity, Stage
 from reportgen.core.statements import Counts, DescribedEvaluation, DescribedRun, DescribedTotal, Description
 from reportgen.core.words import join_names
 from reportgen.formats.cells import NUMERIC
+from reportgen.formats.files import split_ending
 from reportgen.formats.messages import list_names
 from reportgen.formats.registry import find_format, find_units, get_title, load_reader
 from reportgen.formats.runs import LoggedRun, UnreadableError
@@ -31,7 +32,6 @@ from reportgen.read.tables.survey import complete_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from reportgen.core.cache import Cache
     from reportgen.core.errors import SourceLocation
@@ -138,19 +138,39 @@ def _describe_source(description: Description, request: SourceRequest, problems:
     return description
 
 
+_ACROSS: Final = {"series": "series", "benchmarks": "benchmark", "metrics": "metric"}
+
+
+def _describe_formats(layout: Layout, settings: SourceSettings) -> str:
+    """Describe the formats of the files and how they are packed."""
+    # Wide tables of totals are read from copies in another format.
+    copied = layout.totals is not None and settings.wide is not None
+    titles: dict[str, None] = {}
+    for file in layout.files:
+        form = split_ending(Path(file.path))[1] or file.format if copied else file.format
+        title = _TITLES.get(form, form)
+        titles[f"{title} ({file.compression})" if file.compression else title] = None
+    return join_names(list(titles))
+
+
+def _describe_shape(layout: Layout, settings: SourceSettings) -> str:
+    """Describe what a row is, or a column."""
+    if layout.outcomes:
+        return "a row for each answer"
+    if layout.totals:
+        across = _ACROSS.get(settings.wide or "")
+        return f"a column for each {across}" if across else "a row for each score of a benchmark"
+    if layout.spread:
+        return "a column for each run"
+    return "a row for each value" if layout.long else "a column for each metric"
+
+
 def _describe_layout(description: Description, source: Source, root: Path) -> Description:
     """Describe what is known before any row is read, except columns that may be the step."""
     layout, settings = get_layout(source), source.settings
     roles, spread = layout.roles, layout.spread.values()
     measured = not (layout.outcomes or layout.totals or layout.spread)
     steps = find_likely_steps(root, source, layout) if measured and roles.step is None else []
-    packings = ((_TITLES.get(file.format, file.format), file.compression) for file in layout.files)
-    titles = dict.fromkeys(f"{title} ({packing})" if packing else title for title, packing in packings)
-    # The meaning of a row.
-    shape = "a row for each value" if layout.long else "a column for each metric"
-    if not measured:
-        shape = "a row for each score of a benchmark" if layout.totals else "a column for each run"
-        shape = "a row for each answer" if layout.outcomes else shape
     # The origin of series and seeds in a table, as words after "by".
     names_by = {"": "", **{name: f'the column "{name}"' for name in (roles.series, roles.seed) if name}}
     in_files = "the names of files" if is_named_by_files(layout, settings) else "the pattern of files:"
@@ -158,6 +178,8 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
     series_by, seed_by = names_by[roles.series or ""], names_by[roles.seed or ""]
     if layout.spread:
         series_by, seed_by = "the columns", "the columns" if any(one.seed for one in spread) else ""
+    elif layout.totals and settings.wide:
+        series_by = "the columns" if settings.wide == "series" else "the rows"
     elif not series_by and len(layout.files) > 1:
         series_by = "the names of files"
     step_role = roles.step or ""
@@ -166,8 +188,8 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
         description,
         kind=source.kind,
         format=layout.files[0].format,
-        title=join_names(list(titles)),
-        shape=shape,
+        title=_describe_formats(layout, settings),
+        shape=_describe_shape(layout, settings),
         read=tuple(file.path for file in source.files),
         size=sum(file.size for file in source.files),
         series=layout.series,
@@ -304,7 +326,7 @@ def _suggest_for_table(
         seeds = {"seed_from": "name"} if any(one.seed for one in runs) else {}
         return {"series_from": "name", **seeds}
     if layout.outcomes or layout.totals or layout.roles.step is not None:
-        return {}
+        return {"form": "wide", "wide": settings.wide} if settings.wide else {}
     with Diagnostics().collecting():
         totals = settings.model_copy(update={"form": "totals"})
         found = detect_totals(layout.kinds, layout.roles, totals, place) if settings.form is None else None

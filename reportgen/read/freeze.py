@@ -29,7 +29,20 @@ if TYPE_CHECKING:
 
 # Keys that no longer matter: one file replaces all, and filtered rows are gone.
 _DONE: Final = frozenset(
-    ("files", "format", "series_from", "seed_from", "run_from", "rows", "fields", "filter", "columns", "form")
+    (
+        "files",
+        "format",
+        "series_from",
+        "seed_from",
+        "run_from",
+        "rows",
+        "fields",
+        "filter",
+        "columns",
+        "form",
+        "wide",
+        "interval",
+    )
 )
 _COUNTED: Final = ("tokens", "seconds", "cost")
 _ROW: Final = "row of the source"

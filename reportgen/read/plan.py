@@ -223,6 +223,8 @@ def _check_names(source: Source, layout: Layout, query: MeasurementQuery) -> Ite
             f'no column of the source "{source.name}" is known as the step; it has {list_names(columns)}'
         )
         advice = "Name it in source.yml, as in columns: {step: NAME}, or as x: of the block"
+        if not layout.long:
+            advice += "; a table of scores without steps is form: wide"
         yield Diagnostic(source.location, message, advice, Stage.DATA)
 
 

@@ -46,6 +46,7 @@ from reportgen.read.tables.check import (
 from reportgen.read.tables.layout import Survey, is_name_of, list_free_columns
 from reportgen.read.tables.mapped_json import map_tables
 from reportgen.read.tables.survey import hash_files, list_tables, survey
+from reportgen.read.tables.wide import map_wide_tables
 from reportgen.settings.inputs import Source
 from reportgen.settings.source import SourceSettings
 
@@ -306,6 +307,11 @@ def _open_tables(request: SourceRequest) -> Source:
         known = tables.settings
         found = _survey_tables(location, tables.files, known)
         found = replace(found, warnings=(*tables.warnings, *found.warnings))
+    elif wide := map_wide_tables(location, settings, files, hashed, cache or get_temporary_cache()):
+        _check_names(location, settings)
+        known, files = wide.settings, wide.files
+        found = _survey_tables(location, files, known)
+        found = replace(found, warnings=(*wide.warnings, *found.warnings))
     else:
         # A survey depends on the files' content, how they are read, and ``source.yml``.
         read = ascii([*files, *(file.sha256 for file in hashed)])

@@ -215,11 +215,16 @@ def _parse(text: str, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
 
 
+def _find_delimiter(first: str, form: str) -> str:
+    """Return the sign between the cells of a first line."""
+    if form == "tsv":
+        return "\t"
+    return "," if "," in first else max(",;\t|", key=first.count)
+
+
 def _parse_header(content: Content, text: str, form: str) -> tuple[tuple[str, ...], str]:
     first = _LINE_END.split(text, maxsplit=1)[0]
-    delimiter = "\t"
-    if form != "tsv":
-        delimiter = "," if "," in first else max(",;\t|", key=first.count)
+    delimiter = _find_delimiter(first, form)
     if first.count(delimiter) >= MOST_COLUMNS:
         raise content.make_columns_error(first.count(delimiter) + 1)
     header = tuple(cell.strip() for cell in next(_parse(text, delimiter), []))
@@ -256,3 +261,17 @@ def _find_torn_line(
         return last
     cut_number = not is_missing(row[-1]) and not is_number(row[-1])
     return last if cut_number and infer_kind(row[-1] for row in cells[:-1] if row) is Kind.NUMBER else None
+
+
+def read_grid(content: Content, form: str) -> list[tuple[int, list[str]]]:
+    """Read every line with cells, the header included, with its line number; rows may differ in length."""
+    first = _LINE_END.split(content.read_sample(_HEAD).text, maxsplit=1)[0]
+    delimiter = _find_delimiter(first, form)
+    reader = csv.reader(content.read_lines(), delimiter=delimiter)
+    grid, line = [], 1
+    for cells in reader:
+        stripped = [cell.strip() for cell in cells]
+        if any(stripped):
+            grid.append((line, stripped))
+        line = reader.line_num + 1
+    return grid

@@ -1,0 +1,375 @@
+"""Wide tables of scores, as papers and pandas write them, as totals: a row for each score.
+
+The rows are written to the cache as Parquet, and read from there like any table of totals.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.errors import Diagnostic, Diagnostics, ReportError, Severity, Stage
+from reportgen.core.words import join_names, quote_names
+from reportgen.formats.cells import is_missing
+from reportgen.formats.layout import ROLE_NAMES
+from reportgen.formats.messages import limit_problems
+from reportgen.formats.reported_cells import parse_reported
+from reportgen.read.find import locate_file
+from reportgen.read.runs.stored import name_part, write_part
+from reportgen.read.tables.wide_grid import UNNAMED, find_across, find_label, read_grid
+from reportgen.settings.source import Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reportgen.core.cache import Cache
+    from reportgen.core.model import SourceFile
+    from reportgen.formats.layout import FileLayout
+    from reportgen.formats.reported_cells import Reported
+    from reportgen.read.find import Location
+    from reportgen.read.tables.wide_grid import Across, Grid, ScoreColumn
+    from reportgen.settings.source import SourceSettings
+
+
+# Larger tables are read as wide ones only where ``form: wide`` says so.
+_LARGEST_FOUND: Final = 256 << 10
+_HALF_WIDTH: Final = NormalDist().inv_cdf(0.975)
+_SPREADS: Final = {
+    "se": "the standard error",
+    "ci95": "half of a 95 % interval",
+    "sd": "the standard deviation",
+}
+# Columns of numbers that are settings rather than scores: a table with one is not taken for scores by itself.
+_SETTINGS: Final = frozenset(
+    [
+        "lr",
+        "learning_rate",
+        "batch_size",
+        "params",
+        "size",
+        "year",
+        "epochs",
+        "layers",
+        "width",
+        "depth",
+        "temperature",
+        "tokens",
+        "time",
+        "loss",
+        "id",
+        "idx",
+        "index",
+        "rank",
+        "value",
+        "low",
+        "high",
+    ]
+)
+_STEPS: Final = frozenset(
+    (*ROLE_NAMES["step"], *ROLE_NAMES["metric"], "problem", "problem_id", "question_id")
+)
+
+
+_SCORES: Final = frozenset(("score", "value", "accuracy", "acc"))
+_ROLES: Final = ("series", "benchmark", "metric", "seed", "score", "stderr", "n")
+
+
+class WideTables(Struct, frozen=True):
+    """Wide tables as totals with their rows in the cache, the settings to read these, and warnings."""
+
+    files: tuple[FileLayout, ...]
+    settings: SourceSettings
+    warnings: tuple[Diagnostic, ...]
+
+
+def map_wide_tables(
+    location: Location,
+    settings: SourceSettings,
+    files: Sequence[FileLayout],
+    hashed: Sequence[SourceFile],
+    cache: Cache,
+) -> WideTables | None:
+    """Write the scores of wide tables to the cache, or return None if the files are no such tables.
+
+    Where ``source.yml`` does not say so, only small tables count whose rows and columns are named as scores
+    are. A ``ReportError`` has every cell that is no score, and whatever the tables leave open.
+    """
+    if settings.form not in {None, "wide", "totals"} or settings.columns.score:
+        return None
+    stated = settings.form == "wide" or settings.wide is not None
+    if not stated and sum(file.size for file in hashed) > _LARGEST_FOUND:
+        return None
+    grids = _read_grids(location, settings, files, stated=stated)
+    if not grids:
+        return None
+    problems = Diagnostics()
+    tables, warnings = [], []
+    for grid, file, known in zip(grids, files, hashed, strict=True):
+        with problems.collecting():
+            reader = _GridReader(grid, settings, location)
+            columns = reader.read()
+            warnings += reader.warnings
+            key = cache.make_key("wide", file.path, known.sha256, settings.model_dump_json())
+            name = name_part(0)
+            cells = {f"c{index}": np.array(column, object) for index, column in enumerate(columns.values())}
+            path = Path(cache.get_text_path(key, name))
+            if not path.exists():
+                write_part(cache, key, name, cells, {name: f"c{index}" for index, name in enumerate(columns)})
+            copy = locate_file(path, location.root).file
+            tables.append(replace(file, format="parquet", compression="", copy=copy))
+    problems.raise_errors()
+    update = {
+        "form": "totals",
+        "columns": Columns(**{role: role for role in _ROLES if role in columns}),
+        "wide": reader.across,
+        "metrics": None,
+        "rename_metrics": {},
+    }
+    return WideTables(tuple(tables), settings.model_copy(update=update), tuple(warnings))
+
+
+def _read_grids(
+    location: Location, settings: SourceSettings, files: Sequence[FileLayout], *, stated: bool
+) -> list[Grid]:
+    """Return the tables as grids; none if one has steps, or is not recognised as a table of scores."""
+    grids = []
+    for file in files:
+        content = file.get_content(location.root)
+        grid = None
+        # Whoever reads it as another table reports what is wrong with it.
+        with Diagnostics().collecting():
+            grid = read_grid(content, file)
+        if grid is None or settings.columns.step or _STEPS & {name.casefold() for name in grid.header}:
+            return []
+        if not stated and not _is_recognised(grid, settings):
+            return []
+        grids.append(grid)
+    return grids
+
+
+def _is_recognised(grid: Grid, settings: SourceSettings) -> bool:
+    """Return whether a table is one of scores, going by the names and cells of its columns."""
+    label = _find_only_label(grid)
+    if find_across(grid, settings, label) is None:
+        return False
+    headings = {column.name.casefold() for column in grid.scores}
+    written = [cells[column.index] for _, cells in grid.rows for column in grid.scores]
+    is_marked = any(parse_reported(cell) and not _is_plain(cell) for cell in written)
+    named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
+    keys = [tuple(cells[index] for index in grid.labels.values()) for _, cells in grid.rows]
+    is_single = len(set(keys)) == len(keys)
+    is_other = headings & (_SETTINGS | _SCORES)
+    return bool(named) and is_single and not is_other and (is_marked or len(grid.scores) > 1)
+
+
+def _is_plain(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_empty(cell: str) -> bool:
+    return is_missing(cell) or cell.casefold() == "nan"
+
+
+def _is_in(cell: str, accepted: object) -> bool:
+    """Return whether a cell is a value of a filter, or one of several."""
+    return cell in {str(one) for one in (accepted if isinstance(accepted, tuple) else (accepted,))}
+
+
+def _find_only_label(grid: Grid) -> str | None:
+    """Return the column of labels if there is one besides seed and run."""
+    named = [name for name in grid.labels if name.casefold() not in {"seed", "run"}]
+    return named[0] if len(named) == 1 else None
+
+
+class _GridReader:
+    """Reader of one grid into columns of totals."""
+
+    def __init__(self, grid: Grid, settings: SourceSettings, location: Location) -> None:
+        filters = {grid.labels[name]: cell for name, cell in settings.filter.items() if name in grid.labels}
+        rows = tuple(
+            row for row in grid.rows if all(_is_in(row[1][at], cell) for at, cell in filters.items())
+        )
+        self._grid, self._settings, self._location = replace(grid, rows=rows), settings, location
+        self.warnings: list[Diagnostic] = []
+        self.across = find_across(self._grid, settings, _find_only_label(self._grid))
+        self._columns = [
+            replace(one, name=settings.rename_metrics.get(one.name, one.name))
+            for one in grid.scores
+            if settings.metrics is None
+            or {one.name, settings.rename_metrics.get(one.name)} & {*settings.metrics}
+        ]
+        # A column n holds the number behind every score of its row.
+        counts = [one for one in grid.scores if one.name == (settings.columns.n or "n")]
+        self._count_column = counts[0].index if counts else None
+        self._columns = [one for one in self._columns if one not in counts]
+
+    def read(self) -> dict[str, list[str | None]]:
+        """Return the columns of the totals, or raise a ``ReportError`` of all that is wrong or left open."""
+        label = _find_only_label(self._grid)
+        across = self.across
+        if across is None:
+            raise ReportError(self._ask_across(label))
+        roles = self._find_roles(across, label)
+        problems = [*self._find_repeated_rows(roles), *self._find_wrong_cells(), *self._find_open_spreads()]
+        if problems:
+            raise ReportError(*limit_problems(problems))
+        return self._melt(across, roles)
+
+    def _diagnose(self, message: str, step: str, line: int | None = None) -> Diagnostic:
+        return self._grid.content.make_problem(message, step, line)
+
+    def _ask_across(self, label: str | None) -> Diagnostic:
+        shown = join_names([column.name for column in self._columns[:3]])
+        where = f'the column "{label}"' if label else quote_names(list(self._grid.labels)) or "no column"
+        message = (
+            f"it is open whether the columns ({shown}) are series or benchmarks: {where} does not say it"
+        )
+        return self._diagnose(message, "Say wide: series or wide: benchmarks in source.yml", 1)
+
+    def _find_roles(self, across: Across, label: str | None) -> dict[str, str]:
+        """Return the label column of each role; raise if a role that is needed has none."""
+        roles: dict[str, str] = {}
+        for part in ("series", "benchmark"):
+            across_part = {"series": "series", "benchmarks": "benchmark", "metrics": ""}[across]
+            if part != across_part:
+                found = find_label(self._grid, part, self._settings) or (
+                    label if across != "metrics" else None
+                )
+                if found is not None:
+                    roles[part] = found
+        for part in ("seed", "run"):
+            named = {name.casefold(): name for name in self._grid.labels}
+            if name := getattr(self._settings.columns, part) or named.get(part):
+                roles[part] = name
+        if across != "series" and "series" not in roles:
+            message = (
+                f"no column names the series; there are {quote_names(list(self._grid.labels)) or 'none'}"
+            )
+            step = "Name it in source.yml, as in columns: {series: NAME}"
+            raise ReportError(self._diagnose(message, step, 1))
+        return roles
+
+    def _find_repeated_rows(self, roles: dict[str, str]) -> Iterator[Diagnostic]:
+        """Yield rows of one name, which other columns of words may tell apart."""
+        indices = [self._grid.labels[name] for name in roles.values()]
+        first: dict[tuple[str, ...], int | None] = {}
+        others = [name for name in self._grid.labels if name not in roles.values()]
+        for line, cells in self._grid.rows:
+            key = tuple(cells[index] for index in indices)
+            if self._repeats_header(cells):
+                continue
+            if key in first:
+                shown = join_names([cell for cell in key if cell]) or "without a name"
+                message = f"a second row of {shown}: the first is line {first[key]}"
+                step = "Leave one out, or name a column that tells them apart, such as columns: {seed: NAME}"
+                if others:
+                    message += f"; {quote_names(others)} may tell them apart"
+                    step = f"Choose rows with filter: in source.yml, as in filter: {{{others[0]}: VALUE}}"
+                yield self._diagnose(message, step, line)
+            first.setdefault(key, line)
+
+    def _repeats_header(self, cells: Sequence[str]) -> bool:
+        return all(cells[one.index] == self._grid.header[one.index] for one in self._columns)
+
+    def _find_wrong_cells(self) -> Iterator[Diagnostic]:
+        """Yield rows that repeat the header, and cells that are no score or on another scale."""
+        for line, cells in self._grid.rows:
+            if self._repeats_header(cells):
+                yield self._diagnose(
+                    "the row repeats the header", "Leave it out, or make two tables of it", line
+                )
+                continue
+            for column in self._columns:
+                for index in (column.index, column.spread, column.count):
+                    cell = cells[index] if index is not None else ""
+                    if not _is_empty(cell) and parse_reported(cell) is None:
+                        message = f'"{cell}" in column "{column.name}" is not a score'
+                        step = "Write a number such as 75.5, 75.5 ± 0.4 or 75.5%, or leave the cell empty"
+                        yield self._diagnose(message, step, line)
+        yield from self._find_mixed_scales()
+
+    def _iterate_scores(self) -> Iterator[tuple[int | None, ScoreColumn, Reported]]:
+        for line, cells in self._grid.rows:
+            for column in self._columns:
+                if found := parse_reported(cells[column.index]):
+                    yield line, column, found
+
+    def _find_mixed_scales(self) -> Iterator[Diagnostic]:
+        percent = next(((column, one) for _, column, one in self._iterate_scores() if one.percent), None)
+        if percent is None:
+            return
+        for line, column, one in self._iterate_scores():
+            if not one.percent and abs(one.value) > 1:
+                message = f'{one.value:g} in column "{column.name}" has no %, and "{percent[0].name}" has'
+                step = "Write % at all of them, or choose columns of one scale with metrics: in source.yml"
+                yield self._diagnose(message, step, line)
+                return
+
+    def _find_open_spreads(self) -> Iterator[Diagnostic]:
+        """Yield the first ± of which the table and ``source.yml`` do not say what it is."""
+        if self._settings.interval is not None:
+            return
+        for line, column, one in self._iterate_scores():
+            if one.spread is not None or column.spread_kind == "±":
+                message = f'it is open what stands after ± in column "{column.name}"'
+                choices = join_names([f"{key} ({words})" for key, words in _SPREADS.items()])
+                yield self._diagnose(message, f"Say interval: in source.yml with one of {choices}", line)
+                return
+
+    def _melt(self, across: Across, roles: dict[str, str]) -> dict[str, list[str | None]]:
+        """Return the columns of the totals, a row for each score."""
+        grid, kept = self._grid, [name for name in self._grid.labels if name not in roles.values()]
+        columns: dict[str, list[str | None]] = {}
+        many_metrics = across == "metrics" or any(column.metric for column in self._columns)
+        unknown = 0
+        for _, cells in grid.rows:
+            for column in self._columns:
+                found = parse_reported(cells[column.index])
+                if found is None:
+                    continue
+                row = {part: cells[grid.labels[name]] or None for part, name in roles.items()}
+                row |= {"series": column.name} if across == "series" else {}
+                row |= {"benchmark": column.name} if across == "benchmarks" else {}
+                if many_metrics:
+                    row["metric"] = column.name if across == "metrics" else column.metric or "score"
+                stderr, count = self._find_stderr(column, cells, found)
+                unknown += stderr is None and (found.spread is not None or column.spread is not None)
+                row |= {"score": repr(found.value), "stderr": stderr, "n": count}
+                row |= {name: cells[grid.labels[name]] or None for name in kept if name != UNNAMED}
+                for name, cell in row.items():
+                    columns.setdefault(name, []).append(cell)
+        if unknown:
+            message = "± is a standard deviation, which gives no interval without the number of runs"
+            step = "Add a column n, or give the standard error"
+            place = self._location.place
+            self.warnings.append(Diagnostic(place, message, step, Stage.DATA, Severity.WARNING))
+        return {name: cells for name, cells in columns.items() if any(cells) or name in {"series", "score"}}
+
+    def _find_stderr(
+        self, column: ScoreColumn, cells: Sequence[str], found: Reported
+    ) -> tuple[str | None, str | None]:
+        """Return the standard error of a score, and its number of problems, if the table tells them."""
+        spread: float | None = found.spread
+        kind: str | None = self._settings.interval
+        if column.spread is not None and (own := parse_reported(cells[column.spread])):
+            spread = own.value
+            kind = self._settings.interval if column.spread_kind == "±" else column.spread_kind
+        counted = column.count if column.count is not None else self._count_column
+        number = parse_reported(cells[counted]) if counted is not None else None
+        count = number.value if number and number.value >= 1 else None
+        if spread is not None:
+            factors = {"se": 1.0, "ci95": 1 / _HALF_WIDTH, "sd": count**-0.5 if count else None}
+            factor = factors[kind or "se"]
+            spread = None if factor is None else spread * factor
+        # The number of runs behind a standard deviation is not one of problems.
+        problems = None if count is None or kind == "sd" else repr(count)
+        return None if spread is None else repr(spread), problems

@@ -1,0 +1,193 @@
+"""The grid of a wide table of scores: its header of one or more rows, its labels, and columns of scores."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from reportgen.core.errors import Diagnostic
+from reportgen.formats.cells import is_missing
+from reportgen.formats.layout import ROLE_NAMES
+from reportgen.formats.reported_cells import parse_reported
+from reportgen.formats.tables import FORMATS, delimited
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reportgen.formats.files import Content
+    from reportgen.formats.layout import FileLayout
+    from reportgen.settings.source import SourceSettings
+
+Across: TypeAlias = Literal["series", "benchmarks", "metrics"]
+"""What the columns of a wide table are."""
+
+UNNAMED: Final = "(unnamed)"
+"""Name of a column without one, such as the index that pandas writes."""
+_BENCHMARK_NAMES: Final = ("benchmark", "task", "dataset")
+# Endings of the columns that belong to a column of scores, and the second rows of a header.
+_PARTS: Final = {
+    **dict.fromkeys(("se", "stderr", "sem", "standard_error"), "se"),
+    **dict.fromkeys(("sd", "std", "stdev"), "sd"),
+    **dict.fromkeys(("ci95", "ci"), "ci95"),
+    **dict.fromkeys(("±", "+/-", "+-"), "±"),
+    **dict.fromkeys(("n", "count"), "n"),
+    **dict.fromkeys(("mean", "avg", "average", "score", "value"), "value"),
+}
+_ENDING: Final = re.compile(
+    r"(?P<name>.+?)[ _-]\(?(?P<part>se|stderr|sem|sd|std|stdev|ci95|n|±|\+/?-)\)?", re.IGNORECASE
+)
+# Benchmarks that tell columns of benchmarks from columns of series, by how their names begin.
+_KNOWN: Final = re.compile(
+    r"(aime|amc|arc|bbh|big-?bench|boolq|cifar|cola|drop|glue|gpqa|gsm-?8k|hellaswag|hmmt|humaneval|ifeval"
+    r"|imagenet|livecodebench|math|mbpp|mmlu|mnli|mt-?bench|openbookqa|piqa|qnli|qqp|simpleqa|squad|sst-?2"
+    r"|swe-?bench|triviaqa|truthfulqa|wikitext|winogrande|wsc|xsum)(?![a-z])",
+    re.IGNORECASE,
+)
+_HALF: Final = 0.5
+
+
+class ScoreColumn(Struct, frozen=True):
+    """A column of scores, and the columns of its spread and number, by their index."""
+
+    index: int
+    name: str
+    metric: str = ""  # from the second row of a header, if that names metrics
+    spread: int | None = None
+    spread_kind: str = ""  # se, sd, ci95, or ± if the table does not say
+    count: int | None = None
+
+
+class Grid(Struct, frozen=True):
+    """A wide table: its label columns by name, its columns of scores, and rows with their lines."""
+
+    content: Content
+    labels: dict[str, int]
+    scores: tuple[ScoreColumn, ...]
+    rows: tuple[tuple[int | None, tuple[str, ...]], ...]
+    header: tuple[str, ...]
+
+    def get_cells(self, name: str) -> list[str]:
+        """Return the cells of a label column."""
+        return [cells[self.labels[name]] for _, cells in self.rows]
+
+
+def read_grid(content: Content, file: FileLayout) -> Grid | None:
+    """Read a table whose columns are scores, with columns of labels beside them; None if it is none."""
+    if FORMATS[file.format] is delimited:
+        lines: list[tuple[int | None, list[str]]] = [*delimited.read_grid(content, file.format)]
+    else:
+        seen = FORMATS[file.format].look(content, file.format, (), whole=False).file
+        lines = [(None, list(seen.columns))]
+        for row in FORMATS[file.format].read_rows(content, seen, seen.columns):
+            if not isinstance(row, Diagnostic):
+                lines.append((row.line, [row.cells.get(name) or "" for name in seen.columns]))
+    if len(lines) < 2 or any(len(cells) != len(lines[0][1]) for _, cells in lines):  # noqa: PLR2004 - header, row
+        return None
+    levels, rows = _split_header([cells for _, cells in lines]), lines
+    rows = rows[len(levels) :]
+    tops, subs = _name_columns(levels)
+    is_score = [_holds_scores([cells[index] for _, cells in rows]) for index in range(len(tops))]
+    for index, name in enumerate(tops):
+        # A model called 7 is a label by the name of its column.
+        if name.casefold() in {*ROLE_NAMES["series"], *_BENCHMARK_NAMES, "seed", "run"}:
+            is_score[index] = False
+    scores = _pair_columns(tops, subs, is_score)
+    labels = {tops[index] or UNNAMED: index for index, scored in enumerate(is_score) if not scored}
+    cells_of = tuple((line, tuple(cells)) for line, cells in rows)
+    header = tuple(" ".join(filter(None, pair)) for pair in zip(tops, subs, strict=True))
+    return Grid(content, labels, scores, cells_of, header) if scores and rows else None
+
+
+def _split_header(cells: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the rows of the header: several if the first repeats names or leaves some out."""
+    first = cells[0][1:]
+    if len(set(first)) == len(first) and all(first):
+        return [cells[0]]
+    levels = [cells[0]]
+    for row in cells[1:]:
+        if any(parse_reported(cell) for cell in row[1:]):
+            break
+        levels.append(row)
+    return levels
+
+
+def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Return the names of columns and, of a header of several rows, those below them."""
+    tops, *below = levels
+    # The last row of pandas' header names the index alone.
+    if below and below[-1][0] and not any(below[-1][1:]):
+        tops = [below.pop()[0], *tops[1:]]
+    named = list(tops)
+    if below:
+        # The cells of a merged header are empty after the first.
+        for index in range(2, len(named)):
+            if not named[index] and below[0][index]:
+                named[index] = named[index - 1]
+        if not named[0] or not any(below[0][1:]):
+            named[0] = named[0] or below[0][0]
+    subs = list(below[0]) if below else [""] * len(named)
+    return named, ["", *subs[1:]]
+
+
+def _holds_scores(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if not is_missing(cell)]
+    parsed = sum(parse_reported(cell) is not None for cell in filled)
+    return bool(filled) and parsed > _HALF * len(filled)
+
+
+def _pair_columns(
+    tops: Sequence[str], subs: Sequence[str], is_score: Sequence[bool]
+) -> tuple[ScoreColumn, ...]:
+    """Return the columns of scores, each with those of its spread and number."""
+    parts: dict[tuple[str, str], dict[str, tuple[int, str]]] = {}
+    names = {top for top, scored in zip(tops, is_score, strict=True) if scored}
+    statistics = all(sub.casefold() in _PARTS for sub in subs if sub)
+    for index, (top, sub) in enumerate(zip(tops, subs, strict=True)):
+        if not is_score[index]:
+            continue
+        key, part = (top, "" if statistics else sub), _PARTS.get(sub.casefold(), "value")
+        ending = _ENDING.fullmatch(top)
+        if not sub and ending and ending["name"] in names:
+            key, part = (ending["name"], ""), _PARTS[ending["part"].casefold()]
+        role = part if part in {"value", "n"} else "spread"
+        parts.setdefault(key, {})[role] = (index, part)
+    return tuple(
+        ScoreColumn(
+            index=known["value"][0],
+            name=top,
+            metric=sub,
+            spread=known["spread"][0] if "spread" in known else None,
+            spread_kind=known["spread"][1] if "spread" in known else "",
+            count=known["n"][0] if "n" in known else None,
+        )
+        for (top, sub), known in parts.items()
+        if "value" in known
+    )
+
+
+def find_label(grid: Grid, part: Literal["series", "benchmark"], settings: SourceSettings) -> str | None:
+    """Return the column of labels that names series or benchmarks, as stated or by its name."""
+    stated = getattr(settings.columns, part)
+    if stated is not None:
+        return stated if stated in grid.labels else None
+    names = ROLE_NAMES["series"] if part == "series" else _BENCHMARK_NAMES
+    folded = {name.casefold(): name for name in grid.labels}
+    return next((folded[name] for name in names if name in folded), None)
+
+
+def find_across(grid: Grid, settings: SourceSettings, label: str | None) -> Across | None:
+    """Return what the columns are: as stated, by the name of the labels, or by names of known benchmarks."""
+    if settings.wide is not None:
+        return settings.wide
+    series, benchmark = (find_label(grid, part, settings) for part in ("series", "benchmark"))
+    if series and benchmark:
+        return "metrics"
+    if series or benchmark:
+        return "benchmarks" if series else "series"
+    if any(_KNOWN.match(column.name) for column in grid.scores):
+        return "benchmarks"
+    if label and any(map(_KNOWN.match, grid.get_cells(label))):
+        return "series"
+    return None

@@ -1,0 +1,261 @@
+"""Wide tables of scores, as papers and pandas write them: a column for each model or benchmark."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_sources import Data
+
+from reportgen.core.errors import ReportError
+from reportgen.formats.reported_cells import parse_reported
+from reportgen.read import TotalsTable
+
+if TYPE_CHECKING:
+    from reportgen.core.comparisons import ReportedScore
+
+CASE = Path(__file__).parent / "cases" / "wide-tables"
+PLUS = "model,AIME,MATH\nElm,75.5 ± 0.4,**76.8** ± 0.3\nFir,70.1 ± 0.5,71.0 ± 0.2\n"
+INDEX = ",Elm,Fir\nSums,0.51,0.48\nProofs,0.76,0.75\n"
+
+
+def make(root: Path, text: str, settings: str = "") -> Data:
+    """A source of one table."""
+    data = Data(root)
+    data.write("s/table.csv", text)
+    if settings:
+        data.write("s/source.yml", settings)
+    return data
+
+
+def read(root: Path, text: str, settings: str = "") -> dict[tuple[str, str], ReportedScore]:
+    """The scores of a table by series and benchmark."""
+    data = make(root, text, settings)
+    source = data.open("s")
+    totals = TotalsTable(data.root, source)
+    return {(one.series, name): one for name in source.benchmarks for one in totals.get_scores(name)}
+
+
+def get_values(found: dict[tuple[str, str], ReportedScore]) -> dict[tuple[str, str], float | None]:
+    """The values alone."""
+    return {key: one.value for key, one in found.items()}
+
+
+def refuse(root: Path, text: str, settings: str = "") -> list[str]:
+    """What stops a table from being opened."""
+    with pytest.raises(ReportError) as error:
+        make(root, text, settings).open("s")
+    return [str(problem) for problem in error.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("cell", "value", "spread"),
+    [
+        ("51.2%", 0.512, None),
+        ("51.2\\%", 0.512, None),
+        ("75.5 ± 0.4", 75.5, 0.4),
+        ("75.5±0.4%", 0.755, 0.004),
+        ("75.5 +/- 0.4", 75.5, 0.4),
+        ("76.8 (0.4)", 76.8, 0.4),
+        ("**76.8**", 76.8, None),
+        ("**76.8** ± 0.4", 76.8, 0.4),
+        ("\\textbf{76.8} $\\pm$ 0.4", 76.8, 0.4),
+        ("1,234", 1234, None),
+        ("\u22121.5", -1.5, None),
+        ("5e-1", 0.5, None),
+    ],
+)
+def test_a_cell_is_read_as_a_paper_means_it(cell: str, value: float, spread: float | None) -> None:
+    """Percent is a share, marks of the best are no part of the number."""
+    found = parse_reported(cell)
+    assert found is not None
+    assert (found.value, found.spread) == (value, spread)
+
+
+@pytest.mark.parametrize("cell", ["51,2", "12,34", "abc", "", "nan", "1.2.3", "(3)", "± 0.4", "7 8"])
+def test_what_may_mean_several_things_is_no_score(cell: str) -> None:
+    """A decimal comma is not guessed."""
+    assert parse_reported(cell) is None
+
+
+@given(st.floats(-1e6, 1e6), st.booleans())
+def test_a_plain_number_keeps_its_value(value: float, bold: bool) -> None:  # noqa: FBT001 - a strategy
+    """Whatever Python writes is read as it is."""
+    text = f"**{value!r}**" if bold else repr(value)
+    found = parse_reported(text)
+    assert found is not None
+    assert found.value == value
+
+
+def test_a_column_for_each_benchmark_is_found_by_itself(tmp_path: Path) -> None:
+    """The rows are models, as their column says; percent are shares."""
+    found = read(tmp_path, "Model,AIME,MATH\nElm,51.2%,**76.8%**\nFir,48%,75.5%\n")
+    assert get_values(found) == {
+        ("Elm", "AIME"): 0.512,
+        ("Fir", "AIME"): 0.48,
+        ("Elm", "MATH"): 0.768,
+        ("Fir", "MATH"): 0.755,
+    }
+    assert list(found) == [("Elm", "AIME"), ("Fir", "AIME"), ("Elm", "MATH"), ("Fir", "MATH")]
+
+
+def test_a_column_for_each_model_is_found_by_itself(tmp_path: Path) -> None:
+    """The rows are benchmarks, as their column says or as the names of known ones do."""
+    expected = {("Elm", "AIME"): 0.5, ("Fir", "AIME"): 0.4, ("Elm", "MATH"): 0.7, ("Fir", "MATH"): 0.6}
+    for number, head in enumerate(("benchmark", "Task", "", "Suite")):
+        text = f"{head},Elm,Fir\nAIME,0.5,0.4\nMATH,0.7,0.6\n"
+        assert get_values(read(tmp_path / str(number), text)) == expected
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        ",AIME,AIME,MATH,MATH\n,mean,se,mean,se\nmodel,,,,\n",
+        "model,AIME,AIME,MATH,MATH\n,mean,stderr,mean,stderr\n",
+        "Model,AIME,,MATH,\n,score,±,score,±\n",
+        "model,AIME,AIME_stderr,MATH,MATH_stderr\n",
+    ],
+)
+def test_a_header_of_two_rows_and_columns_of_errors(tmp_path: Path, head: str) -> None:
+    """As pandas writes columns of two levels, with or without the name of the index, or a spreadsheet."""
+    found = read(tmp_path, f"{head}Elm,0.5,0.02,0.7,0.01\nFir,0.4,0.03,0.6,0.01\n", "interval: se\n")
+    assert {key: (one.value, one.stderr) for key, one in found.items()} == {
+        ("Elm", "AIME"): (0.5, 0.02),
+        ("Fir", "AIME"): (0.4, 0.03),
+        ("Elm", "MATH"): (0.7, 0.01),
+        ("Fir", "MATH"): (0.6, 0.01),
+    }
+
+
+def test_a_second_header_of_metrics(tmp_path: Path) -> None:
+    """They are several scores of a benchmark, of which ``filter`` takes one."""
+    text = "model,QA,QA,Math,Math\n,exact,f1,exact,f1\nElm,0.5,0.6,0.7,0.8\nFir,0.4,0.5,0.6,0.7\n"
+    found = read(tmp_path, text, "form: wide\nfilter: {metric: f1}\n")
+    assert get_values(found)["Elm", "Math"] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"), [("se", 0.4), ("ci95", 0.4 / 1.959963984540054), ("sd", 0.4 / math.sqrt(16))]
+)
+def test_what_stands_after_plus_minus_is_stated_once(tmp_path: Path, interval: str, expected: float) -> None:
+    """The standard error of each kind; a standard deviation needs the number of runs."""
+    text = "model,AIME,n\nElm,75.5 ± 0.4,16\nFir,70.1 ± 0.4,16\n"
+    found = read(tmp_path, text, f"interval: {interval}\n")
+    assert found["Elm", "AIME"].stderr == pytest.approx(expected)
+    assert found["Elm", "AIME"].problems == (None if interval == "sd" else 16)
+
+
+def test_an_open_plus_minus_is_an_error(tmp_path: Path) -> None:
+    """With the line of the first one, and the choices."""
+    (found,) = refuse(tmp_path, PLUS)
+    place, _, said = found.partition(": ")
+    assert place == "data/s/table.csv:2"
+    assert said == (
+        'it is open what stands after ± in column "AIME". Say interval: in source.yml with one of se (the '
+        "standard error), ci95 (half of a 95 % interval) and sd (the standard deviation)."
+    )
+
+
+def test_a_standard_deviation_without_a_number_gives_no_interval(tmp_path: Path) -> None:
+    """And a warning says why."""
+    data = make(tmp_path, PLUS, "interval: sd\n")
+    source = data.open("s")
+    assert {one.stderr for one in TotalsTable(data.root, source).get_scores("AIME")} == {None}
+    assert [one.message for one in source.warnings] == [
+        "± is a standard deviation, which gives no interval without the number of runs"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "expected"),
+    [
+        (
+            "Model,AIME,MATH\nElm,0.5,0.6\nModel,AIME,MATH\nFir,0.4,0.5\n",
+            "",
+            "data/s/table.csv:3: the row repeats the header. Leave it out",
+        ),
+        (
+            "Model,AIME,MATH\nElm,0.5,0.6\nFir,0.4,about half\nGum,1,1\n",
+            "",
+            'data/s/table.csv:3: "about half" in column "MATH" is not a score. Write a number',
+        ),
+        (
+            "Model,AIME,MATH\nElm,51.2%,0.6\nFir,48.0%,75.5\n",
+            "",
+            'data/s/table.csv:3: 75.5 in column "MATH" has no %, and "AIME" has. Write % at all of them',
+        ),
+        (
+            "model,shots,AIME,MATH\nElm,zero,0.5,0.6\nElm,five,0.6,0.7\n",
+            "form: wide\n",
+            'data/s/table.csv:3: a second row of Elm: the first is line 2; "shots" may tell them apart.',
+        ),
+        (
+            INDEX,
+            "form: wide\n",
+            "data/s/table.csv:1: it is open whether the columns (Elm and Fir) are series or",
+        ),
+    ],
+)
+def test_what_a_table_leaves_open_is_an_error_with_its_line(
+    tmp_path: Path, text: str, settings: str, expected: str
+) -> None:
+    """A header in the middle, a word, a share among percentages, two rows of a name, rows and columns."""
+    (found, *_) = refuse(tmp_path, text, settings)
+    assert found.startswith(expected)
+
+
+@pytest.mark.parametrize(("wide", "first"), [("series", ("Elm", "Sums")), ("benchmarks", ("Sums", "Elm"))])
+def test_columns_are_what_wide_says(tmp_path: Path, wide: str, first: tuple[str, str]) -> None:
+    """Of names that tell nothing, such as a transposed frame."""
+    assert next(iter(read(tmp_path, INDEX, f"wide: {wide}\n"))) == first
+
+
+def test_seeds_rows_and_columns_can_be_chosen(tmp_path: Path) -> None:
+    """A column of seeds makes runs; ``filter`` and ``metrics`` choose, ``rename`` renames."""
+    text = "model,seed,shots,AIME,MATH\nElm,1,zero,0.5,0.6\nElm,2,zero,0.6,0.7\nElm,1,five,0.9,0.9\n"
+    settings = "form: wide\nfilter: {shots: zero}\nmetrics: [AIME]\nrename: {Elm: Ours}\n"
+    data = make(tmp_path, text, settings)
+    source = data.open("s")
+    scores = TotalsTable(data.root, source).get_scores("AIME")
+    assert source.benchmarks == ("AIME",)
+    assert [(one.series, one.seed, one.value) for one in scores] == [("Ours", "1", 0.5), ("Ours", "2", 0.6)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model,step,AIME,MATH\nA,1,0.5,0.6\nA,2,0.6,0.7\n",
+        "model,benchmark,score\nA,x,0.5\nB,x,0.6\n",
+        "model,lr,AIME\nA,0.1,0.5\nB,0.2,0.6\n",
+        "model,tokens,loss\nA,1000,1\nB,1000,2\n",
+        "model,problem,AIME,MATH\nA,1,0.5,0.6\nB,2,0.6,0.7\n",
+    ],
+)
+def test_other_tables_stay_what_they_are(tmp_path: Path, text: str) -> None:
+    """Curves, rows of scores, settings and answers are no wide tables of scores."""
+    assert make(tmp_path, text).open("s").kind != "totals"
+
+
+def test_the_case_has_the_scores_of_its_file() -> None:
+    """Every score in the figures' data, from the raw file by the standard library."""
+    with (CASE / "data" / "paper.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    expected = {
+        (row["Model"], name): float(row[name].strip("*%")) / 100
+        for row in rows
+        for name in ("AIME", "MATH", "GSM8K")
+    }
+    report: dict[str, Any] = json.loads((CASE / "expected" / "report.json").read_text("utf-8"))
+    stack = next(one for one in report["pages"][0]["stacks"] if one["id"] == "paper")
+    found = {
+        (series, name): cell["score"]["estimate"]
+        for series, cells in stack["numbers"]["series"].items()
+        for name, cell in cells.items()
+    }
+    assert found == pytest.approx(expected)
