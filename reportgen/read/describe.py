@@ -173,6 +173,9 @@ def _describe_layout(description: Description, source: Source, root: Path) -> De
     steps = find_likely_steps(root, source, layout) if measured and roles.step is None else []
     # The origin of series and seeds in a table, as words after "by".
     names_by = {"": "", **{name: f'the column "{name}"' for name in (roles.series, roles.seed) if name}}
+    if layout.series_parts:
+        together = list_names(f'"{name}"' for name in layout.series_parts)
+        names_by[roles.series or ""] = f"the columns {together}"
     in_files = "the names of files" if is_named_by_files(layout, settings) else "the pattern of files:"
     names_by |= {name: in_files for file in layout.files for name, _ in file.given}
     series_by, seed_by = names_by[roles.series or ""], names_by[roles.seed or ""]

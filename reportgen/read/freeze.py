@@ -116,7 +116,7 @@ def _freeze_chart(root: Path, source: Source, settings: dict[str, object]) -> Fr
     return FrozenTable(select, {**rest, **({} if step == "step" else {"columns": {"step": step}})})
 
 
-def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, str]]:
+def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, object]]:
     """Return the names of columns in the table, and those that have a role under another name.
 
     A role without a column gets one, under its placeholder.
@@ -133,9 +133,12 @@ def _name_columns(layout: Layout) -> tuple[dict[str, str], dict[str, str]]:
                 names[mark] = part if part not in names else f"{part} of the file"
             played[part] = played[part] or mark
     # Answers without a known benchmark have no such column.
-    return names, {
+    columns: dict[str, object] = {
         part: names[name] for part, name in played.items() if name in names and names[name] != part
     }
+    if layout.series_parts:
+        columns["series"] = [names[name] for name in layout.series_parts]
+    return names, columns
 
 
 def _select_rows(root: Path, layout: Layout, source: Source, names: Mapping[str, str]) -> str:

@@ -332,7 +332,7 @@ class OutcomeSettings(BlockSettings):
 
     source: Sources | None = Field(
         None,
-        description="A file or folder of data/ with scores, or several; the page's benchmark if left out.",
+        description="Files or folders of data/ with scores; the page's benchmark if left out.",
     )
     benchmark: Name | None = Field(
         None, description="Only rows of this benchmark, where the data have a benchmark column."

@@ -26,7 +26,9 @@ Format: TypeAlias = Literal[_Table, _Tracker, _Log, _Harness]
 class Columns(Settings):
     """Which column plays which part, where the usual names are not used."""
 
-    series: Name | None = Field(None, description="The column that names the series.")
+    series: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
+        None, description="The column that names the series, or a list of several that do so together."
+    )
     run: Name | None = Field(None, description="The column that names the run.")
     seed: Name | None = Field(None, description="The column with the seed.")
     step: Name | None = Field(None, description="The column used as x.")
@@ -206,6 +208,12 @@ class SourceSettings(Settings):
             raise ValueError("rows and fields go with format: mapped")
         if self.format == "mapped" and not (self.fields or self.columns.model_dump(exclude_none=True)):
             raise ValueError("format: mapped needs columns, as in columns: {problem: $.id, score: $.correct}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_series(self) -> SourceSettings:
+        if self.format == "mapped" and isinstance(self.columns.series, tuple):
+            raise ValueError("columns: series takes one path with format: mapped")
         return self
 
     @model_validator(mode="after")

@@ -113,6 +113,8 @@ class Layout(Struct, frozen=True):
     # The settings of each run of a logger or harness, by name; columns for those that a query names are made
     # by ``add_settings``.
     settings: tuple[Mapping[str, str], ...] = ()
+    # Columns that name the series together, that of ``roles`` first; empty if one column does.
+    series_parts: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -201,7 +203,14 @@ def list_setting_names(layout: Layout) -> tuple[str, ...]:
 
 def get_mapped_columns(settings: SourceSettings) -> dict[str, str]:
     """Return the columns that ``source.yml`` names, by role."""
-    return {part: name for part, name in settings.columns.model_dump().items() if name is not None}
+    named = {part: name for part, name in settings.columns if name is not None}
+    return {part: name if isinstance(name, str) else name[0] for part, name in named.items()}
+
+
+def get_series_parts(settings: SourceSettings) -> tuple[str, ...]:
+    """Return the columns that name the series together, or none if one column does."""
+    series = settings.columns.series
+    return series if isinstance(series, tuple) and len(series) > 1 else ()
 
 
 def is_name_of(part: str, column: str) -> bool:
@@ -222,6 +231,7 @@ def check_named_columns(
 ) -> None:
     """Refuse columns that the settings name and the holder, given in words, does not have."""
     requested = [(f"columns: {part}", name, exactly) for part, name in get_mapped_columns(settings).items()]
+    requested += [("columns: series", name, exactly) for name in get_series_parts(settings)[1:]]
     requested += [("filter", name, False) for name in settings.filter]
     problems = []
     for key, name, as_written in requested:
@@ -342,12 +352,14 @@ def detect_totals(
     return TotalRoles(**matched)
 
 
-def find_wide_metrics(kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool) -> list[str]:
-    """Return the numeric columns without another role.
+def find_wide_metrics(
+    kinds: Mapping[str, Kind], roles: Roles, *, sampled: bool, others: Sequence[str] = ()
+) -> list[str]:
+    """Return the numeric columns without another role, and not among ``others``.
 
     If only some rows were ``sampled``, an empty column counts, since others may fill it.
     """
-    taken = set(astuple(roles))
+    taken = {*astuple(roles), *others}
     numeric_kinds = {*NUMERIC, Kind.EMPTY} if sampled else NUMERIC
     numeric = [name for name, kind in kinds.items() if kind in numeric_kinds and name not in taken]
     companions = {f"{name}_{part}" for name in numeric for part in INTERVAL_PARTS}

@@ -191,7 +191,10 @@ def select_series(rows: Rows, layout: Layout, rename: Mapping[str, str]) -> str:
     if column is None:
         return rows.label([rename.get(label, label) for label in layout.labels])
     name = rows.as_text(column)
-    if column not in layout.gapless:
+    if layout.series_parts:
+        others = (f"{sql.quote(f'{part}=')} || {rows.as_text(part)}" for part in layout.series_parts[1:])
+        name = f"nullif(concat_ws(', ', {', '.join([name, *others])}), '')"
+    if layout.series_parts or column not in layout.gapless:
         name = f"coalesce({name}, {sql.quote(UNNAMED)})"
     return rename_texts(name, rename)
 

@@ -45,6 +45,7 @@ from reportgen.read.tables.layout import (
     find_wide_metrics,
     get_layout,
     get_mapped_columns,
+    get_series_parts,
     resolve_filters,
     select_metrics,
 )
@@ -202,6 +203,7 @@ class _Surveyor(Struct, frozen=True):
             gapless=gapless,
             outcomes=outcomes,
             totals=totals,
+            series_parts=get_series_parts(settings),
         )
 
     def add_benchmarks(self, layout: Layout) -> Layout:
@@ -240,10 +242,11 @@ class _Surveyor(Struct, frozen=True):
         named = (name or UNNAMED for name in dict.fromkeys(cells))
         series: Iterable[Text] = (rename.get(name, name) for name in named)
         metrics: Iterable[Text] = _list_cells(looks, roles.metric)
-        if whole:
+        if whole or layout.series_parts:
             series = self.fetch_names(layout, lambda rows: select_series(rows, layout, rename))
         if not layout.long:
-            metrics = find_wide_metrics(layout.kinds, roles, sampled=not layout.exhaustive)
+            others, sampled = layout.series_parts, not layout.exhaustive
+            metrics = find_wide_metrics(layout.kinds, roles, sampled=sampled, others=others)
         elif whole:
             metrics = self.fetch_names(layout, lambda rows: rows.as_text(roles.metric))
         raw = tuple(dict.fromkeys(name for name in metrics if name))

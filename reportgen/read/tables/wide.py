@@ -21,7 +21,8 @@ from reportgen.formats.messages import limit_problems
 from reportgen.formats.reported_cells import parse_reported
 from reportgen.read.find import locate_file
 from reportgen.read.runs.stored import name_part, write_part
-from reportgen.read.tables.wide_grid import UNNAMED, find_across, find_label, read_grid
+from reportgen.read.tables.layout import get_series_parts
+from reportgen.read.tables.wide_grid import UNNAMED, find_across, find_label, join_labels, read_grid
 from reportgen.settings.source import Columns
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ def _read_grids(
         # Whoever reads it as another table reports what is wrong with it.
         with Diagnostics().collecting():
             grid = read_grid(content, file)
+        if grid and (parts := get_series_parts(settings)):
+            grid = join_labels(grid, parts)
         if grid is None or settings.columns.step or _STEPS & {name.casefold() for name in grid.header}:
             return []
         if not stated and not _is_recognised(grid, settings):
@@ -273,7 +276,8 @@ class _GridReader:
                 step = "Leave one out, or name a column that tells them apart, such as columns: {seed: NAME}"
                 if others:
                     message += f"; {quote_names(others)} may tell them apart"
-                    step = f"Choose rows with filter: in source.yml, as in filter: {{{others[0]}: VALUE}}"
+                    named = roles.get("series", others[0])
+                    step = f"Say columns: {{series: [{named}, {others[0]}]}} in source.yml, or choose with filter:"
                 yield self._diagnose(message, step, line)
             first.setdefault(key, line)
 
@@ -327,7 +331,7 @@ class _GridReader:
 
     def _melt(self, across: Across, roles: dict[str, str]) -> dict[str, list[str | None]]:
         """Return the columns of the totals, a row for each score."""
-        grid, kept = self._grid, [name for name in self._grid.labels if name not in roles.values()]
+        grid, others = self._grid, [name for name in self._grid.labels if name not in roles.values()]
         columns: dict[str, list[str | None]] = {}
         many_metrics = across == "metrics" or any(column.metric for column in self._columns)
         unknown = 0
@@ -344,7 +348,7 @@ class _GridReader:
                 stderr, count = self._find_stderr(column, cells, found)
                 unknown += stderr is None and (found.spread is not None or column.spread is not None)
                 row |= {"score": repr(found.value), "stderr": stderr, "n": count}
-                row |= {name: cells[grid.labels[name]] or None for name in kept if name != UNNAMED}
+                row |= {name: cells[grid.labels[name]] or None for name in others if name != UNNAMED}
                 for name, cell in row.items():
                     columns.setdefault(name, []).append(cell)
         if unknown:

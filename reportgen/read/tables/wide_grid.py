@@ -167,11 +167,31 @@ def _pair_columns(
     )
 
 
+def join_labels(grid: Grid, names: Sequence[str]) -> Grid:
+    """Return a grid in which several columns name the series together: ``grpo, lr=0.1``."""
+    indices = {name: grid.header.index(name) for name in names if name in grid.header}
+    if len(indices) < len(names):
+        return grid
+    first, *others = names
+
+    def join(cells: tuple[str, ...]) -> str:
+        parts = [cells[indices[first]], *(f"{name}={cells[indices[name]]}" for name in others)]
+        return ", ".join(parts)
+
+    rows = tuple((line, (*cells, join(cells))) for line, cells in grid.rows)
+    labels = {name: index for name, index in grid.labels.items() if name not in names}
+    scores = tuple(one for one in grid.scores if one.index not in indices.values())
+    return Grid(
+        grid.content, {**labels, ", ".join(names): len(grid.header)}, scores, rows, (*grid.header, "")
+    )
+
+
 def find_label(grid: Grid, part: Literal["series", "benchmark"], settings: SourceSettings) -> str | None:
     """Return the column of labels that names series or benchmarks, as stated or by its name."""
     stated = getattr(settings.columns, part)
     if stated is not None:
-        return stated if stated in grid.labels else None
+        name = stated if isinstance(stated, str) else ", ".join(stated)
+        return name if name in grid.labels else None
     names = ROLE_NAMES["series"] if part == "series" else _BENCHMARK_NAMES
     folded = {name.casefold(): name for name in grid.labels}
     return next((folded[name] for name in names if name in folded), None)
