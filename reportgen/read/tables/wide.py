@@ -276,8 +276,8 @@ class _GridReader:
                 step = "Leave one out, or name a column that tells them apart, such as columns: {seed: NAME}"
                 if others:
                     message += f"; {quote_names(others)} may tell them apart"
-                    named = roles.get("series", others[0])
-                    step = f"Say columns: {{series: [{named}, {others[0]}]}} in source.yml, or choose with filter:"
+                    both = f"{roles.get('series', 'NAME')}, {others[0]}"
+                    step = f"Say columns: {{series: [{both}]}} in source.yml, or choose with filter:"
                 yield self._diagnose(message, step, line)
             first.setdefault(key, line)
 
