@@ -375,3 +375,13 @@ def draw(rows):
     figure = show(drafted(root, allow_code=True), "rows")
     assert "runs / GRPO" in str(figure.csv)
     assert "base,PPO,1,10,0.4" in str(figure.csv)
+
+
+def test_a_benchmark_of_one_source_alone_is_left_out_and_named(tmp_path: Path) -> None:
+    """The figure shows what each source has, and its caption names the rest."""
+    mine = make_answers("A", benchmark="AIME") + make_answers("A", benchmark="MATH").partition("\n")[2]
+    report = drafted(write_scores(tmp_path, mine, make_answers("A", benchmark="AIME")))
+    shown = show(report, "scores")
+    assert shown.numbers["benchmark"] == "AIME"
+    captions = " ".join([shown.caption, *(getattr(part, "caption", "") for part in shown.parts)])
+    assert "Not in every source, and left out: MATH." in captions

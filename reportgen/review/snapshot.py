@@ -34,7 +34,18 @@ Known: TypeAlias = "tuple[tuple[str, str], dict[str, Any]]"
 
 # Settings of a source that decide which numbers its rows give; how it is described, and measured, is apart.
 _DEFINING_SOURCE: Final = (
-    *("columns", "fields", "filter", "form", "repeat", "rows", "score_name", "score_range"),
+    *(
+        "columns",
+        "fields",
+        "filter",
+        "form",
+        "interval",
+        "repeat",
+        "rows",
+        "score_name",
+        "score_range",
+        "wide",
+    ),
 )
 # Settings of a block that decide what it shows; the others decide how that looks.
 _DEFINING_BLOCK: Final = (

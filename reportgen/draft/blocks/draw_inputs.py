@@ -118,7 +118,11 @@ def list_notes(source: Source) -> tuple[str, ...]:
     Of sources shown together they are those of each.
     """
     if source.parts:
-        return tuple(dict.fromkeys(note for part in source.parts for note in list_notes(part.source)))
+        benchmarks = (name for part in source.parts for name in part.source.benchmarks)
+        rest = [name for name in dict.fromkeys(benchmarks) if name not in source.benchmarks]
+        omitted = f"Not in every source, and left out: {join_names(rest, most=_MOST_PLACES)}." if rest else ""
+        notes = [note for part in source.parts for note in list_notes(part.source)]
+        return tuple(dict.fromkeys(filter(None, (*notes, omitted))))
     location = PurePosixPath(source.location.file)
     folder = str(location.parent if location.name == "source.yml" else location)
     own_files = {file.path for file in source.files}
