@@ -263,15 +263,14 @@ def _find_torn_line(
     return last if cut_number and infer_kind(row[-1] for row in cells[:-1] if row) is Kind.NUMBER else None
 
 
-def read_grid(content: Content, form: str) -> list[tuple[int, list[str]]]:
-    """Read every line with cells, the header included, with its line number; rows may differ in length."""
+def read_grid(content: Content, form: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield every line with cells, the header included, with its line number; rows may differ in length."""
     first = _LINE_END.split(content.read_sample(_HEAD).text, maxsplit=1)[0]
     delimiter = _find_delimiter(first, form)
     reader = csv.reader(content.read_lines(), delimiter=delimiter)
-    grid, line = [], 1
+    line = 1
     for cells in reader:
         stripped = [cell.strip() for cell in cells]
         if any(stripped):
-            grid.append((line, stripped))
+            yield line, stripped
         line = reader.line_num + 1
-    return grid

@@ -100,7 +100,7 @@ def map_wide_tables(
     Where ``source.yml`` does not say so, only small tables count whose rows and columns are named as scores
     are. A ``ReportError`` has every cell that is no score, and whatever the tables leave open.
     """
-    if settings.form not in {None, "wide", "totals"} or settings.columns.score:
+    if settings.form not in {None, "wide", "totals"} or settings.columns.score or settings.columns.step:
         return None
     stated = settings.form == "wide" or settings.wide is not None
     if not stated and sum(file.size for file in hashed) > _LARGEST_FOUND:
@@ -144,10 +144,10 @@ def _read_grids(
         grid = None
         # Whoever reads it as another table reports what is wrong with it.
         with Diagnostics().collecting():
-            grid = read_grid(content, file)
+            grid = read_grid(content, file, _STEPS)
         if grid and (parts := get_series_parts(settings)):
             grid = join_labels(grid, parts)
-        if grid is None or settings.columns.step or _STEPS & {name.casefold() for name in grid.header}:
+        if grid is None:
             return []
         if not stated and not _is_recognised(grid, settings):
             return []

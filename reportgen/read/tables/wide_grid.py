@@ -14,7 +14,7 @@ from reportgen.formats.reported_cells import parse_reported
 from reportgen.formats.tables import FORMATS, delimited
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reportgen.formats.files import Content
     from reportgen.formats.layout import FileLayout
@@ -73,16 +73,28 @@ class Grid(Struct, frozen=True):
         return [cells[self.labels[name]] for _, cells in self.rows]
 
 
-def read_grid(content: Content, file: FileLayout) -> Grid | None:
-    """Read a table whose columns are scores, with columns of labels beside them; None if it is none."""
+def _iterate_lines(content: Content, file: FileLayout) -> Iterator[tuple[int | None, list[str]]]:
+    """Yield the header and the rows of a table, each with its line."""
     if FORMATS[file.format] is delimited:
-        lines: list[tuple[int | None, list[str]]] = [*delimited.read_grid(content, file.format)]
-    else:
-        seen = FORMATS[file.format].look(content, file.format, (), whole=False).file
-        lines = [(None, list(seen.columns))]
-        for row in FORMATS[file.format].read_rows(content, seen, seen.columns):
-            if not isinstance(row, Diagnostic):
-                lines.append((row.line, [row.cells.get(name) or "" for name in seen.columns]))
+        yield from delimited.read_grid(content, file.format)
+        return
+    seen = FORMATS[file.format].look(content, file.format, (), whole=False).file
+    yield None, list(seen.columns)
+    for row in FORMATS[file.format].read_rows(content, seen, seen.columns):
+        if not isinstance(row, Diagnostic):
+            yield row.line, [row.cells.get(name) or "" for name in seen.columns]
+
+
+def read_grid(content: Content, file: FileLayout, refused: frozenset[str]) -> Grid | None:
+    """Read a table whose columns are scores, with columns of labels beside them; None if it is none.
+
+    One with a column of a ``refused`` name is none, which its header alone shows.
+    """
+    lines: list[tuple[int | None, list[str]]] = []
+    for line in _iterate_lines(content, file):
+        if not lines and refused & {name.casefold() for name in line[1]}:
+            return None
+        lines.append(line)
     if len(lines) < 2 or any(len(cells) != len(lines[0][1]) for _, cells in lines):  # noqa: PLR2004 - header, row
         return None
     levels, rows = _split_header([cells for _, cells in lines]), lines
