@@ -11,7 +11,7 @@ from reportgen.core.statements import DescribedEvaluation, DescribedMetric, Desc
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
 from reportgen.formats.sql import get_engine
-from reportgen.read.measurements import read_measurements
+from reportgen.read.joined import read_measurements
 from reportgen.read.outcomes import TotalsTable, read_outcomes
 from reportgen.read.tables.check import explain_errors
 from reportgen.read.tables.layout import get_layout

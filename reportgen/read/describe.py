@@ -19,7 +19,7 @@ from reportgen.formats.registry import find_format, find_units, get_title, load_
 from reportgen.formats.runs import LoggedRun, UnreadableError
 from reportgen.read.counts import count_answers, count_curves, find_likely_steps, likely_clusters, list_totals
 from reportgen.read.find import SETTINGS, locate_file, make_location
-from reportgen.read.measurements import read_measurements
+from reportgen.read.joined import read_measurements
 from reportgen.read.outcomes import read_outcomes
 from reportgen.read.runs.file_names import is_named_by_files, suggest_files, suggest_repetitions
 from reportgen.read.runs.imported import suggest_for_runs

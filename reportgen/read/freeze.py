@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from reportgen.formats import sql
 from reportgen.formats.cells import Kind
 from reportgen.formats.sql import get_engine
-from reportgen.read.measurements import read_measurements
+from reportgen.read.joined import read_measurements
 from reportgen.read.outcomes import get_score_names
 from reportgen.read.tables.check import explain_faults
 from reportgen.read.tables.layout import INTERVAL_PARTS, get_layout, resolve_column, resolve_filters

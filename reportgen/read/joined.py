@@ -80,18 +80,23 @@ def read_measurements(
     query = MeasurementQuery(metrics, x, series, where or {}, by, colour, formula, x_formula)
     if not source.parts:
         return measurements.read_table(project_root, source, query)
+    return _join_tables(project_root, source, query)
+
+
+def _join_tables(root: Path, source: Source, query: MeasurementQuery) -> Measurements:
+    """Return the measurements of joined sources, the rows of each as if it were shown alone."""
     planned = _plan_parts(
         source,
-        series,
-        lambda part, own: measurements.plan_table(project_root, part, replace(query, series=own)),
+        query.series,
+        lambda part, own: measurements.plan_table(root, part, replace(query, series=own)),
     )
     _check_similar(source, planned)
     tables = [table for _, table in planned]
     # Relative times are in the unit of the longest.
     longest = max(tables, key=lambda table: table.rows.unit).rows
-    names = [_name_groups(part, table) if by else part.names for part, table in planned]
+    names = [_name_groups(part, table) if query.by else part.names for part, table in planned]
     selects = _select_tables(planned, names, longest.unit)
-    reading = _make_reading(project_root, source, [table.list_faults for table in tables])
+    reading = _make_reading(root, source, [table.list_faults for table in tables])
     with reading():
         relation = get_engine().open_cursor().sql(" UNION ALL ".join(selects))
     own = list(zip(names, tables, strict=True))
@@ -100,16 +105,14 @@ def read_measurements(
         frame=nw.from_native(relation).lazy(),
         step_name=longest.title,
         step_is_time=longest.is_time,
-        given_interval=next(
-            (table.plan.given_interval for table in tables if table.plan.given_interval), None
-        ),
-        order=_order_groups(own) if by else _choose_joined(source, series),
+        given_interval=next(filter(None, (table.plan.given_interval for table in tables)), None),
+        order=_order_groups(own) if query.by else _choose_joined(source, query.series),
         colours=dict(sorted(colours.items(), key=lambda pair: rank_label(pair[1]))),
         settings={new[name]: cells for new, table in own for name, cells in table.groups.values.items()},
         notes=_join_notes(planned),
         check_x=partial(_check_parts, source, planned),
         reading=reading,
-        check_repeats=partial(_run_all, [partial(check_steps, project_root, table.plan) for table in tables]),
+        check_repeats=partial(_run_all, [partial(check_steps, root, table.plan) for table in tables]),
     )
 
 
@@ -128,7 +131,7 @@ def _select_tables(
 ) -> list[str]:
     """Return the SELECT of each source, with series by their names and relative times in one unit."""
     intervals = dict.fromkeys(chain.from_iterable(table.plan.interval_columns for _, table in planned))
-    selects = []
+    selects: list[str] = []
     for (_, table), new in zip(planned, names, strict=True):
         own, size = table.plan.interval_columns, table.rows.unit
         columns = {name: f'"{name}"' for name in ("run", "seed", "metric", "step", "value")}
