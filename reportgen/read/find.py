@@ -126,8 +126,8 @@ def locate(
         tops = [one for one in known if "/" not in one]  # nested folders are parts of these
         there = f"The {'sources are' if len(tops) > 1 else 'only source is'} {list_names(tops)}"
         listed = ", " in name and {*name.split(", ")} <= {*known}
-        near = f"Write several as source: [{name}]. " if listed else suggest_name(name, known)
-        advice = f"{near}{there}" if tops else ""
+        hint = f"Write several as source: [{name}]. " if listed else suggest_name(name, known)
+        advice = f"{hint}{there}" if tops else ""
         raise ReportError(Diagnostic(SourceLocation(data_dir), message, advice, Stage.DATA))
     return make_location(found[0], PurePosixPath(*parts).as_posix(), project_root, boundary)
 
