@@ -161,7 +161,7 @@ def write_program(path: Path, script: str) -> None:
     [
         ("1.0", "some-report-1.0.zip"),
         ("", "some-report.zip"),
-        ("a/$(touch ran)\n*", "some-report-a---touch-ran---.zip"),
+        ("a/$(touch${IFS}ran)*", "some-report-a---touch--IFS-ran--.zip"),
     ],
     ids=["version", "none", "hostile"],
 )

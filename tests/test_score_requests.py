@@ -212,7 +212,7 @@ def page(benchmark: Benchmark | None) -> Page:
 def ranked(**said: Any) -> CurveRequest | ScoreRequest:  # noqa: ANN401
     """The request that ranks a benchmark of the suite."""
     benchmark = Benchmark(**{"name": "Contest", "source": "suite", **said})
-    return make_benchmark_request(benchmark, SOURCES[benchmark.source], page(benchmark))
+    return make_benchmark_request(benchmark, SOURCES[benchmark.source_name], page(benchmark))
 
 
 def test_a_benchmark_of_outcomes_is_ranked_by_its_metric() -> None:
