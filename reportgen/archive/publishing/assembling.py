@@ -70,7 +70,7 @@ _MOST_ADDRESSES: Final = 50_000
 _MENU: Final = '<meta name="reportgen-versions">\n'
 _ATOM: Final = "feed.xml"
 _JSON_FEED: Final = "feed.json"
-_MANY: Final = 4
+_MANY: Final = 8
 _MOST_PROCESSES: Final = 8
 _FEEDS: Final = {_ATOM: "application/atom+xml", _JSON_FEED: "application/feed+json"}
 
