@@ -16,7 +16,7 @@ import sys
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_line import run
@@ -209,6 +209,81 @@ def test_a_number_edited_in_one_place_is_named(
     assert named in text
     assert "Intact: " in text
     assert "Not consistent: " in text
+
+
+TUNED = "series,seed,lr,optimizer,step,train,test\n" + "".join(
+    f"{name},{seed},{lr},{optimizer},{step},{2 - step / 20 + lr + seed / 50},{3 - step / 20 + lr + seed / 40}\n"
+    for name, lr, optimizer in (("a", 0.125, "SGD"), ("b", 0.5, "Adam"))
+    for seed in (1, 2)
+    for step in (0, 10, 20)
+)
+TUNING = """# Tuning
+
+```curve
+id: both
+source: tuned
+metric: [train, test]
+```
+
+```curve
+id: coloured
+source: tuned
+metric: test
+colour: lr
+```
+
+```sweep
+id: rates
+source: tuned
+metric: test
+x: lr
+```
+
+```sweep
+id: optimizers
+source: tuned
+metric: test
+x: optimizer
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive of a report with lines that have names of their own, and with settings."""
+    files = {**REPORT, "data/tuned.csv": TUNED, "content/tuning.md": TUNING}
+    return archive(commit(write_report(tmp_path_factory.mktemp("tuned") / "report", files)))
+
+
+@pytest.mark.parametrize(
+    ("figure", "part", "what"),
+    [
+        ("both", ("series", 3, "last", "value"), "the last reading of b · test"),
+        ("coloured", ("series", 0, "first", "value"), "the first reading of a · lr=0.125"),
+        ("rates", ("points", 1, "mean"), "the mean of lr=0.5"),
+        ("rates", ("points", 0, "high"), "the high of lr=0.125"),
+        ("optimizers", ("points", 0, "runs", 1), "a run of "),
+    ],
+    ids=["metrics", "colour", "mean", "interval", "words"],
+)
+def test_numbers_of_settings_and_metrics_agree_too(
+    tuned: Path, tmp_path: Path, figure: str, part: tuple[str | int, ...], what: str
+) -> None:
+    """Every figure is checked, and one number that differs is named."""
+    assert invoke("verify", tuned)[0] == 0
+    folder = unpack(tuned, tmp_path / "there")
+    path = folder / "report.json"
+    report = json.loads(path.read_text("utf-8"))
+    listed = next(one["figures"] for one in report["pages"] if one["path"] == "tuning.md")
+    numbers: Any = next(one["numbers"] for one in listed if one["id"] == figure)
+    for step in part[:-1]:
+        numbers = numbers[step]
+    numbers[part[-1]] = 77.5
+    path.write_text(json.dumps(report), "utf-8")
+    code, text = invoke("verify", pack(folder, tmp_path / "edited.zip"))
+    assert code == 1
+    assert f"figures/tuning/{figure}.csv: {what}" in text
+    assert "is not the 77.5 of report.json" in text
 
 
 def test_statements_are_judged_again(packed: Path, tmp_path: Path) -> None:

@@ -122,21 +122,46 @@ def _compare_numbers(archive: OpenedArchive, report: Mapping[str, Any]) -> Itera
     for page in report["pages"]:
         for figure in page["figures"]:
             path = next((name for name in figure["files"] if name.endswith(".csv")), "")
-            series = figure["numbers"].get("series")
-            if not path or not isinstance(series, list) or not all(isinstance(one, dict) for one in series):
+            numbers = figure["numbers"]
+            is_sweep = figure["kind"] == "sweep"
+            listed = numbers.get("points" if is_sweep else "series")
+            if not path or not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
                 continue
             rows = list(csv.DictReader(io.StringIO(archive.read(path).decode("utf-8", "replace"))))
-            for one in series:
-                for what, expected, found in _pair_numbers(one, figure["numbers"], rows):
+            for one in listed:
+                pairs = _pair_points(one, rows) if is_sweep else _pair_numbers(one, numbers, rows)
+                for what, expected, found in pairs:
                     if not any(_is_equal(expected, value) for value in found):
                         yield f"{path}: {what} of {one['name']} is not the {expected:g} of {_JSON}"
+
+
+def _pair_points(
+    one: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
+) -> Iterator[tuple[str, float, list[str]]]:
+    """Pair each number of a point of a sweep with the cells that have to hold it, of means or of runs."""
+    if rows and "step" in rows[0]:
+        at_x = [row for row in rows if _is_equal(one["x"], row["step"])]
+        for name, column in (("mean", "value"), ("low", "low"), ("high", "high")):
+            if one[name] is not None:
+                yield f"the {name}", one[name], [row[column] for row in at_x]
+    else:
+        for run in one["runs"]:
+            yield "a run", run, [[*row.values()][-1] for row in rows]
 
 
 def _pair_numbers(
     one: Mapping[str, Any], numbers: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
 ) -> Iterator[tuple[str, float, list[str]]]:
     """Pair each number of a series with the cells that have to hold it."""
-    own = [row for row in rows if row.get("series") == one["name"]]
+    # A line of a plot of several metrics, or with a colour for a setting, has a name of its own.
+    lines = {line["name"]: line for line in numbers.get("lines") or ()}
+    line = lines.get(one["name"], {})
+    own = [
+        row
+        for row in rows
+        if row.get("series") == line.get("series", one["name"])
+        and row.get("metric") == line.get("metric", row.get("metric"))
+    ]
     if "score" in one:
         for name in ("score", "low", "high"):
             if one[name] is not None:
