@@ -212,7 +212,7 @@ def test_a_number_edited_in_one_place_is_named(
 
 
 TUNED = "series,seed,lr,optimizer,step,train,test\n" + "".join(
-    f"{name},{seed},{lr},{optimizer},{step},{2 - step / 20 + lr + seed / 50},{3 - step / 20 + lr + seed / 40}\n"
+    f"{name},{seed},{lr},{optimizer},{step},{2 - step / 20 + lr + seed / 9},{3 - step / 20 + lr - seed / 9}\n"
     for name, lr, optimizer in (("a", 0.125, "SGD"), ("b", 0.5, "Adam"))
     for seed in (1, 2)
     for step in (0, 10, 20)
@@ -284,6 +284,15 @@ def test_numbers_of_settings_and_metrics_agree_too(
     assert code == 1
     assert f"figures/tuning/{figure}.csv: {what}" in text
     assert "is not the 77.5 of report.json" in text
+
+
+def test_the_example_report_agrees_with_itself(tmp_path: Path) -> None:
+    """It has every kind of figure."""
+    path, settings = tmp_path / "example.zip", Path(__file__).parents[1] / "mkdocs.yml"
+    assert invoke("archive", "-f", settings, "--to", path)[0] == 0
+    code, text = invoke("verify", path)
+    assert code == 0, text
+    assert "Consistent: " in text
 
 
 def test_statements_are_judged_again(packed: Path, tmp_path: Path) -> None:
