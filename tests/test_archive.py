@@ -422,6 +422,99 @@ def test_provenance_changes_with_what_is_behind_a_figure(
     assert {name for name in before if before[name] != after[name]} == changed
 
 
+OBSERVED = {
+    "mkdocs.yml": REPORT["mkdocs.yml"],
+    "content/index.md": """# Observed
+
+```curve
+source: runs
+metric: accuracy
+id: line
+```
+
+```panels
+source: runs
+metrics: [accuracy, loss]
+id: sides
+```
+
+```table
+source: runs
+metric: accuracy
+id: ends
+```
+
+```scores
+source: answers
+id: dots
+```
+
+```comparison
+source: answers
+id: pairs
+```
+
+```passk
+source: answers
+id: tries
+```
+
+```comparison
+sources: [answers, harder]
+id: both
+```
+
+```scores
+source: totals
+id: reported
+```
+""",
+    # A value that is missing, and a row that the last one replaces.
+    "data/runs.csv": "model,seed,step,accuracy,loss\n"
+    "A,0,1,0.1,2\nA,0,2,0.2,1\nA,1,1,0.2,2\nA,1,2,nan,1\nB,0,1,0.3,2\nB,0,2,0.4,1\nB,0,2,0.5,\n",
+    # A quoted line end is no end of a row.
+    "data/answers.csv": "model,problem,sample,score,answer\n"
+    'A,p1,0,1,"one\nline"\nA,p1,1,0,x\nA,p2,0,1,x\nA,p2,1,1,x\n'
+    "B,p1,0,0,x\nB,p1,1,0,x\nB,p2,0,,x\nB,p2,1,1,x\nB,p2,1,0,y\n",
+    "data/harder.jsonl": "".join(
+        f'{{"model": "{model}", "problem": "{problem}", "score": {score}}}\n'
+        for model, problem, score in [("A", "h1", 1), ("A", "h2", 0), ("A", "h3", 0), ("B", "h1", 1)]
+    ),
+    "data/totals.csv": "model,benchmark,score,n\nA,Sums,0.5,20\nB,Sums,0.6,20\nC,Sums,0.7,20\n",
+    "data/totals.source.yml": "form: totals\n",
+}
+
+
+def test_provenance_says_how_much_each_figure_was_computed_from(tmp_path: Path) -> None:
+    """Rows of files, and series, runs, problems and what was left out, for every kind of figure and table."""
+    root = write_report(tmp_path / "observed", OBSERVED)
+    packed = tmp_path / "observed.zip"
+    assert run(root, "archive", "--to", str(packed)).returncode == 0
+    found = read_provenance(packed)
+    files = {"runs.csv": 7, "answers.csv": 9, "harder.jsonl": 4, "totals.csv": 3}
+    for one in found.values():
+        tables = {file["path"]: file["rows"] for file in one["inputs"] if file["role"] == "data"}
+        assert tables
+        assert tables.items() <= {f"data/{name}": rows for name, rows in files.items()}.items()
+    curves = {"series": 2, "runs": 3, "dropped": 1, "replaced": 1}
+    answers = {"series": 2, "runs": 2, "problems": 2, "dropped": 1, "replaced": 1}
+    expected = {
+        "line": curves,
+        "sides-1": curves,
+        # The last loss of B is an empty cell of a wide table, so there is no row that replaces another.
+        "sides-2": {"series": 2, "runs": 3, "dropped": 0, "replaced": 0},
+        "ends": curves,
+        "dots": answers,
+        "dots-table": answers,
+        "pairs-pairs": answers,
+        "tries": answers,
+        "both-table": {"series": 2, "runs": 4, "problems": 5, "dropped": 1, "replaced": 1},
+        "reported": {"series": 3, "runs": 3},
+        "reported-table": {"series": 3, "runs": 3},
+    }
+    assert {name: found[f"index.md#{name}"]["observed"] for name in expected} == expected
+
+
 def test_data_can_be_frozen_or_left_out(root: Path) -> None:
     """A frozen archive still knows its statements; one without data says that it cannot."""
     frozen = archive(root, "frozen.zip", "--data", "frozen")

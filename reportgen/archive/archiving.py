@@ -315,16 +315,22 @@ def _describe(
     archiving: _Archiving, members: Mapping[str, PackedFile], outputs: Mapping[str, PackedFile]
 ) -> str:
     """Write ``provenance.json``."""
+    from reportgen.draft.describing import count_rows  # noqa: PLC0415 - imports the drafting
+
     record = archiving.record
     inputs = {path: file.sha256 for path, file in members.items()}
     # Whatever of them the archive has, figures were drawn from these.
-    inputs |= {path: sha256 for source in record.sources for path, sha256 in source.files.items()}
+    data = {path: sha256 for source in record.sources for path, sha256 in source.files.items()}
+    folder = cache_folder(archiving.root)
+    find_hash = FileHashes(folder)
+    unchanged = {path: sha256 for path, sha256 in data.items() if find_hash(archiving.root / path) == sha256}
     hashes = {path: file.sha256 for path, file in outputs.items()}
     return describe_provenance(
         record,
         archiving.provenance,
-        inputs,
+        inputs | data,
         hashes,
+        rows=count_rows(archiving.root, unchanged, Cache(folder)),
         data=archiving.options.data,
         modified=archiving.is_modified,
         tree=archiving.tree,

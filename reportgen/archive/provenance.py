@@ -63,15 +63,17 @@ def describe_provenance(
     inputs: Mapping[str, str],
     outputs: Mapping[str, str],
     *,
+    rows: Mapping[str, int],
     data: str,
     modified: bool,
     tree: str,
 ) -> str:
     """Format ``provenance.json`` of a report.
 
-    ``inputs`` and ``outputs`` are the SHA-256 of its files, by path, and ``data`` says which data the archive
-    has. ``tree`` is git's hash of the commit's files, or empty. With the commit's it is part of the
-    identifiers that Software Heritage knows them by (SWHID, ISO/IEC 18670).
+    ``inputs`` and ``outputs`` are the SHA-256 of its files, by path, ``rows`` the number of rows of each
+    input that is a table, and ``data`` says which data the archive has. ``tree`` is git's hash of the
+    commit's files, or empty. With the commit's it is part of the identifiers that Software Heritage knows
+    them by (SWHID, ISO/IEC 18670).
     """
     value = {
         "format": FORMAT,
@@ -83,19 +85,26 @@ def describe_provenance(
         "swhid": f"swh:1:rev:{commit.commit}" if commit.commit else None,
         "swhid_directory": f"swh:1:dir:{tree}" if tree else None,
         "report": {path: sha256 for path, sha256 in outputs.items() if "/" not in path},
-        "figures": [_add_hashes(figure, inputs, outputs) for figure in record.figures],
+        "figures": [_add_hashes(figure, inputs, outputs, rows) for figure in record.figures],
     }
     return f"{json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)}\n"
 
 
 def _add_hashes(
-    figure: Mapping[str, Any], inputs: Mapping[str, str], outputs: Mapping[str, str]
+    figure: Mapping[str, Any],
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+    rows: Mapping[str, int],
 ) -> dict[str, Any]:
     return {
         **figure,
         # Of settings, only those that there are.
         "inputs": [
-            one | {"sha256": inputs[one["path"]]} for one in figure["inputs"] if one["path"] in inputs
+            one
+            | {"sha256": inputs[one["path"]]}
+            | ({"rows": rows[one["path"]]} if one["role"] == "data" and one["path"] in rows else {})
+            for one in figure["inputs"]
+            if one["path"] in inputs
         ],
         "outputs": [{"path": path, "sha256": outputs[path]} for path in figure["outputs"]],
         "statistics": [{"module": name, "sha256": _hash_code(name)} for name in figure["statistics"]],

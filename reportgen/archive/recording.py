@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 # What computes the numbers of each kind of request.
 _CURVE_STATISTICS: Final = ("statistics/curves", "statistics/distributions.py")
 _SCORE_STATISTICS: Final = ("statistics",)
-# Numbers of a figure that say how much was observed.
-_OBSERVED: Final = ("series", "runs", "problems", "dropped", "replaced", "bins")
 
 
 def record_report(report: Report) -> bytes:
@@ -87,14 +85,15 @@ def _record_block(planned: PlannedBlock, report: Report) -> Iterator[dict[str, A
         "statistics": _list_statistics(planned.requests),
     }
     drawn: tuple[Figure | ResultTable, ...] = (*list_figures(shown), *list_tables(shown))
-    for one in drawn:
-        numbers, stem = getattr(one, "numbers", {}), f"{get_page_folder(page.path)}/{one.id}"
+    observed = report.observed.get((page.path, block.id), ())
+    for number, one in enumerate(drawn):
+        stem = f"{get_page_folder(page.path)}/{one.id}"
         ends = ("csv",) if isinstance(one, ResultTable) else ("csv", "svg", "vl.json")
         yield common | {
             "id": f"{page.path}#{one.id}",
             "origin": asdict(find_origin(planned, report.sources, one)),
             "table": hash_table(*_read_cells(one)),
-            "observed": {name: _count(numbers[name]) for name in _OBSERVED if name in numbers},
+            "observed": to_builtins(observed[number if len(observed) > 1 else 0]) if observed else {},
             "outputs": [f"{stem}.{end}" for end in ends],
         }
 
@@ -104,11 +103,6 @@ def _read_cells(one: Figure | ResultTable) -> tuple[Sequence[str], list[Sequence
     if isinstance(one, ResultTable):
         return one.header, [tuple(cell.text for cell in row) for row in one.rows]
     return one.table.header, [*one.table.rows]
-
-
-def _count(value: object) -> object:
-    """Return how many there are of what is listed."""
-    return len(value) if isinstance(value, list | tuple) else value
 
 
 def _describe_request(request: Request) -> dict[str, Any]:

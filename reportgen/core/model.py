@@ -202,6 +202,16 @@ class CurveSet(Struct, frozen=True):
     leads: tuple[Lead, Lead] = (Lead(None, tested=False), Lead(None, tested=False))
 
 
+class Observed(Struct, frozen=True, omit_defaults=True):
+    """How much a figure was computed from; None for what its kind of data does not have."""
+
+    series: int
+    runs: int
+    problems: int | None = None
+    dropped: int | None = None  # values that are missing or not finite
+    replaced: int | None = None  # rows replaced by a later row of the same run and step, or sample
+
+
 class Table(Struct, frozen=True):
     """The data table of a figure as formatted text: header cells and rows of equal length."""
 

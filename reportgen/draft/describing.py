@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,7 @@ from reportgen.settings.loading import load_source_settings
 from reportgen.settings.yaml_tree import write_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from reportgen.core.cache import Cache
@@ -62,6 +63,22 @@ def describe_path(
     from reportgen.read.describe import DescribeContext, describe  # noqa: PLC0415 - imports the database
 
     return describe(path, root, name, DescribeContext(load_source_settings, hashes, cache, boundary))
+
+
+def count_rows(root: Path, files: Mapping[str, str], cache: Cache) -> dict[str, int]:
+    """Count the rows of each table among files, which are given by path with their SHA-256."""
+
+    def count(path: str) -> list[int]:
+        from reportgen.read.counts import count_rows  # noqa: PLC0415 - imports the database
+
+        rows = count_rows(root / path, path)
+        return [] if rows is None else [rows]
+
+    counts = {
+        path: cache.memo(cache.make_key("rows", PurePath(path).name, sha256), list[int], partial(count, path))
+        for path, sha256 in files.items()
+    }
+    return {path: rows[0] for path, rows in counts.items() if rows}
 
 
 def describe_data_folder(

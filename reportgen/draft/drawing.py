@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reportgen.claims.vocabulary import FACTS
 from reportgen.core.errors import Diagnostic, Diagnostics, Severity, SourceLocation, Stage
-from reportgen.core.model import BenchmarkResult, Figure, Panels, ScoreRequest, Stack
+from reportgen.core.model import BenchmarkResult, Figure, Observed, Panels, ScoreRequest, Stack
 from reportgen.core.statements import Statement, Truth
 from reportgen.draft.blocks.charts import KINDS, draw_block, plan_block
 from reportgen.draft.blocks.draw_inputs import (
@@ -29,7 +29,7 @@ from reportgen.draft.blocks.draw_inputs import (
 from reportgen.draft.blocks.observations import judge_statement
 from reportgen.draft.blocks.plan import Plan, PlannedBenchmark, PlannedBlock, PlannedStatement, find_topic
 from reportgen.draft.blocks.results import ResultsStore
-from reportgen.draft.origin import add_metadata, find_origin, name_figure
+from reportgen.draft.origin import add_metadata, count_observed, find_origin, name_figure
 from reportgen.figures.curves.key_results import collect_overview, summarize_benchmark
 from reportgen.narrative.requests import has_sources, make_benchmark_request
 from reportgen.narrative.topics import list_block_sources, list_named_sources
@@ -86,6 +86,8 @@ class DrawnBlocks(Struct):
     shown: dict[tuple[str, str], Shown] = field(default_factory=dict)
     keys: dict[tuple[str, str], str] = field(default_factory=dict)  # cache keys of stored blocks
     statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)  # by page path
+    # What each block was computed from, by page path and block id: of each panel, or of all of it.
+    observed: dict[tuple[str, str], tuple[Observed, ...]] = field(default_factory=dict)
 
 
 def draw_blocks(
@@ -125,6 +127,8 @@ def draw_blocks(
                 shown = restore_block(inputs.cache, key, kind.shows)
                 shown = shown or store_block(inputs.cache, key, _draw_block(planned, inputs))
             drawn.shown[place] = shown = shown or _draw_block(planned, inputs)
+            if planned.requests:
+                drawn.observed[place] = _count_observed(planned, inputs)
             report_progress(planned.page.path, shown)
     drawn.statements |= judge_statements(plan, inputs, problems)
     return drawn
@@ -138,6 +142,19 @@ def _draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
         return replace(figure, file_svg=add_metadata(str(figure.file_svg), name, origin))
 
     return _change_figures(draw_block(planned, inputs), name_origin)
+
+
+def _count_observed(planned: PlannedBlock, inputs: DrawInputs) -> tuple[Observed, ...]:
+    requests = planned.requests
+    parts = [[one] for one in requests] if planned.block.kind == "panels" else [requests]
+
+    def count_all() -> list[Observed]:
+        return [count_observed(part, inputs.answers) for part in parts]
+
+    key = inputs.cache.make_key(
+        "observed", repr(parts), *(inputs.sources[name].digest for name in planned.sources)
+    )
+    return tuple(inputs.cache.memo(key, list[Observed], count_all))
 
 
 def add_overviews(
@@ -156,7 +173,7 @@ def add_overviews(
                 report_progress(planned.page.path, shown[key])
             elif key in drawn.shown:
                 shown[key] = drawn.shown[key]
-    return DrawnBlocks(results, shown, drawn.keys, drawn.statements)
+    return DrawnBlocks(results, shown, drawn.keys, drawn.statements, drawn.observed)
 
 
 def store_block(cache: Cache, key: str, block: _Shown) -> _Shown:
@@ -367,6 +384,7 @@ class WorkerShare:
         parts.results |= drawn.results
         parts.keys |= drawn.keys
         parts.statements |= drawn.statements
+        parts.observed |= drawn.observed
         for (page, name), block in drawn.shown.items():
             parts.shown[page, name] = block
             report_progress(page, block)

@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from reportgen.core.cache import get_digest
+from reportgen.core.model import CurveRequest, Observed
 from reportgen.figures.text import escape_text
 from reportgen.settings.blocks import AltairSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from reportgen.core.model import Figure, ResultTable
+    from reportgen.core.model import Figure, Request, ResultTable
     from reportgen.draft.blocks.plan import PlannedBlock
+    from reportgen.draft.blocks.results import ResultsStore
     from reportgen.settings.inputs import Source
 
 _DIGITS: Final = 16
@@ -63,6 +65,33 @@ def find_origin(planned: PlannedBlock, sources: Mapping[str, Source], shown: Fig
 
 def _hash(value: object) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:_DIGITS]
+
+
+def count_observed(requests: Iterable[Request], answers: ResultsStore) -> Observed:
+    """Count the series, runs and problems of requests, each once, and the values that were left out."""
+    runs: set[tuple[str, str, str]] = set()  # source, series and run
+    problems: set[tuple[str, str | None, str]] = set()  # source, benchmark and problem
+    left_out: dict[str, tuple[int, int]] = {}  # dropped and replaced, by what was read
+    for request in requests:
+        source = request.source
+        if isinstance(request, CurveRequest):
+            found = answers.get_curves(request).curve_set
+            runs |= {(source, curve.series, run.run) for curve in found.curves for run in curve.runs}
+            left_out[f"{source} {request.metric}"] = found.dropped, found.replaced
+        elif (scores := answers.get_problem_scores(request)).problems:
+            runs |= {(source, scores.series[one.series], one.run) for one in scores.runs}
+            problems |= {(source, request.benchmark, name) for name in scores.problems}
+            left_out[f"{source} {request.benchmark}"] = scores.notes.missing, scores.notes.replaced
+        else:  # totals, whose problems are not listed
+            counts = (
+                (one.series, number) for one in answers.get_scores(request) for number in range(one.runs)
+            )
+            runs |= {(source, series, str(number)) for series, number in counts}
+    dropped, replaced = (
+        (sum(counts) for counts in zip(*left_out.values(), strict=True)) if left_out else (None, None)
+    )
+    series = {name for _, name, _ in runs}
+    return Observed(len(series), len(runs), len(problems) or None, dropped, replaced)
 
 
 def name_figure(page: str, figure_id: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.cache import Cache, FileHashes
     from reportgen.core.errors import Diagnostic
-    from reportgen.core.model import BenchmarkResult, Shown
+    from reportgen.core.model import BenchmarkResult, Observed, Shown
     from reportgen.core.statements import Statement
     from reportgen.draft.drawing import StartWorker
     from reportgen.settings.inputs import Page, Source
@@ -39,6 +39,8 @@ class Report(Struct, frozen=True):
     # Judged bound values and claims, by path of pages that have any.
     statements: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
     slots: Mapping[str, int] = field(default_factory=dict)  # palette slot of each series
+    # What each block was computed from, by page path and block id: of each panel, or of all of it.
+    observed: Mapping[tuple[str, str], tuple[Observed, ...]] = field(default_factory=dict)
 
     def list_sources(self) -> tuple[Source, ...]:
         """List the sources that were opened, without those that only join others for a block."""
@@ -86,4 +88,4 @@ def draft(
     problems.raise_errors()
     found = problems.in_order()
     parts_shown = (pages, whole.shown, whole.results, whole.keys)
-    return Report(*parts_shown, sources, found, cache.hits, whole.statements, colours.slots)
+    return Report(*parts_shown, sources, found, cache.hits, whole.statements, colours.slots, whole.observed)

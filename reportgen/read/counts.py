@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
 
 from reportgen.core.errors import Diagnostics
 from reportgen.core.statements import DescribedEvaluation, DescribedMetric, DescribedRun, DescribedTotal
 from reportgen.formats import sql
 from reportgen.formats.cells import NUMERIC, Kind
+from reportgen.formats.files import Content, split_ending
+from reportgen.formats.layout import Row
 from reportgen.formats.sql import get_engine
+from reportgen.formats.tables import FORMATS
 from reportgen.read.joined import read_measurements
 from reportgen.read.outcomes import TotalsTable, read_outcomes
 from reportgen.read.tables.check import explain_errors
@@ -113,6 +119,22 @@ WITH rows AS ({rows}), ahead AS (
 )
 SELECT {sums} FROM runs
 """
+
+
+def count_rows(path: Path, name: str) -> int | None:
+    """Return the number of rows of a table file; None for a file of another kind, or with faults."""
+    _, form, compression = split_ending(path)
+    if form is None:
+        return None
+    content, table = Content(path, name, compression), FORMATS[form]
+    # Faults in files that a report reads stop its build; here, the file may be no table in spite of its name.
+    with Diagnostics().collecting(), suppress(duckdb.Error):
+        file = table.look(content, form, (), whole=False).file
+        if not file.as_it_is:
+            return sum(isinstance(row, Row) for row in table.read_rows(content, file, ()))
+        rows = get_engine().fetch_rows(f"SELECT count(*) FROM ({table.scan([path], file, ())})")  # noqa: S608 - quoted
+        return int(rows[0][0])
+    return None
 
 
 def count_curves(root: Path, source: Source) -> tuple[tuple[DescribedRun, ...], tuple[DescribedMetric, ...]]:
