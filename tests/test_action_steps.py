@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -13,6 +14,8 @@ import pytest
 import yaml
 from made_archives import REPORT, commit
 from made_projects import write_report
+
+from reportgen.archive.publishing import previews
 
 ROOT = Path(__file__).parents[1]
 
@@ -210,3 +213,15 @@ def test_only_an_archive_that_is_to_be_signed_is_signed() -> None:
     assert action["inputs"]["attest"]["default"] == "false"
     signing = [step for step in action["runs"]["steps"] if "attest" in json.dumps(step)]
     assert [step["if"] for step in signing] == ["${{ inputs.attest == 'true' }}"] * 2
+
+
+def test_actions_publish_the_previews_that_the_program_takes() -> None:
+    """What a runner collects and links to, without the program at hand, has its limits."""
+    action = Path(__file__).parents[1] / "action"
+    for name in ("publish/collect.py", "comment/post_comment.py"):
+        text = (action / name).read_text("utf-8")
+        stated = {
+            key: int(number) for key, number in re.findall(r"^(MOST_\w+) = ([\d_]+)$", text, re.MULTILINE)
+        }
+        assert stated["MOST_PREVIEW"] == previews.LARGEST
+        assert stated.get("MOST_PREVIEWS", previews.MOST) == previews.MOST
