@@ -54,7 +54,7 @@ LIBRARIES = {
     "vl_convert": r"figures/render",
     "jsonschema": r"figures/author_charts",
     "mkdocs": r"archive/(archiving|contents)"
-    r"|site/(assembly|citation|files|plugin|publishing|reuse/.*|security)",
+    r"|site/(assembly|citation|files|plugin|publishing|reuse/.*|security|serving)",
     "jinja2": r"site/(fragments|plugin|reuse/pages)",
     "markupsafe": r"site/fragments",
     "markdown": r"narrative/markdown_extensions|site/files",

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reportgen.core.errors import SourceLocation
-from reportgen.site.terminal import clean_json, clean_lines, clean_text, format_excerpt, read_source_line
+from reportgen.core.terminal import clean_json, clean_lines, clean_text, format_excerpt
+from reportgen.site.checking import read_source_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import socket
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from served_report import MKDOCS, REPORTGEN, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 def free_port() -> int:
@@ -82,3 +84,22 @@ def test_pages_have_the_policy_with_the_live_reload(port: int) -> None:
     assert "livereload(" in text
     _, headers, _ = get(port, "/report.json")
     assert "Content-Security-Policy" not in headers
+
+
+def test_an_address_without_a_page_shows_why_there_is_none(tmp_path: Path) -> None:
+    """Where a build failed after MkDocs emptied the folder, every page is one that loads itself again."""
+    folder = write_report(tmp_path / "report")
+    with serving(folder, free_port(), *REPORTGEN) as port:
+        assert get(port, "/new/")[0] == 404
+        (folder / "content/new.md").write_text("# New\n\n```curv\n```\n", "utf-8")
+        for _ in range(100):
+            status, headers, text = get(port, "/new/")
+            if "curv" in text:
+                break
+            time.sleep(0.2)
+        assert status == 404
+        assert '<meta http-equiv="refresh" content="2">' in text
+        assert "there is no block called" in text
+        assert re.search(
+            r"; style-src 'self' 'sha256-[A-Za-z0-9+/]{43}='$", headers["Content-Security-Policy"]
+        )

@@ -97,9 +97,9 @@ def archive(
       reportgen archive --one-file report.html
     """
     from reportgen.archive.archiving import Options, archive_report, write_report_file
+    from reportgen.core.terminal import clean_text
     from reportgen.core.words import format_count
     from reportgen.site.describe import format_bytes
-    from reportgen.site.terminal import clean_text
 
     packs = {"has_site": has_site, "has_tool": has_tool, "is_live": not no_live}
     options = Options(data, version, allowed, **packs, is_strict=strict)

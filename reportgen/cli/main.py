@@ -32,7 +32,7 @@ from reportgen.cli.publish import publish
 from reportgen.cli.review import comment, pictures, review, start_comparison
 from reportgen.cli.statements import check, facts, fix, observations, plan
 from reportgen.core import __version__
-from reportgen.site.terminal import clean_lines, clean_text
+from reportgen.core.terminal import clean_lines, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

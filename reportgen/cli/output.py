@@ -15,7 +15,7 @@ import click
 from msgspec import Struct, field
 
 from reportgen.core import CACHE_DIR
-from reportgen.site.terminal import clean_lines, clean_text
+from reportgen.core.terminal import clean_lines, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

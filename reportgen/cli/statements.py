@@ -23,7 +23,7 @@ from reportgen.cli.output import (
     report_problems,
     show_progress,
 )
-from reportgen.site.terminal import clean_text, format_excerpt
+from reportgen.core.terminal import clean_text, format_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from reportgen.core.terminal import format_annotation
 from reportgen.core.words import join_names
 from reportgen.review import words
 from reportgen.review.model import (
@@ -32,7 +33,6 @@ from reportgen.review.quoting import (
     quote_place,
 )
 from reportgen.review.strips import draw_strips
-from reportgen.site.terminal import format_annotation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -12,9 +12,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
+from reportgen.core.terminal import clean_text
 from reportgen.figures.text import clean_text as clean_xml
 from reportgen.review.model import Value
-from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

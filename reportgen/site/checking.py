@@ -16,22 +16,26 @@ from reportgen.core import __version__
 from reportgen.core.cache import OTHER_STATES, Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostics, ReportError, Severity, Stage
 from reportgen.core.statements import Truth
+from reportgen.core.terminal import clean_json, format_annotation
 from reportgen.core.words import format_count
 from reportgen.site.citation import compare_files, find_cited_report
 from reportgen.site.files import iterate_languages
 from reportgen.site.outputs import count_statements, describe_diagnostic, describe_statement
 from reportgen.site.publishing import collect_warnings, load_configuration, make_mkdocs_problem
-from reportgen.site.terminal import clean_json, format_annotation, read_source_line
 from reportgen.site.worker import WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from reportgen.core.errors import Diagnostic
+    from reportgen.core.errors import Diagnostic, SourceLocation
     from reportgen.core.statements import Statement
     from reportgen.draft.report import Report
     from reportgen.settings.report import Project
+
+
+# Maximum number of characters read from a line: a JSON file may be a single line of any length.
+_LONGEST = 1_000_000
 
 
 class OpenedReport(Struct, frozen=True):
@@ -123,6 +127,23 @@ class Finding(Struct, frozen=True):
     def fails(self) -> bool:
         """Whether it fails the check."""
         return self.diagnostic.severity is Severity.ERROR
+
+
+def read_source_line(root: Path, place: SourceLocation) -> str | None:
+    """Read the line of a location; None if there is none, or if it has a million characters."""
+    if place.line is None:
+        return None
+    try:
+        with (root / place.file).open(encoding="utf-8-sig") as file:
+            for number in range(1, place.line + 1):
+                line = file.readline(_LONGEST)
+                if not line or (not line.endswith("\n") and len(line) == _LONGEST):
+                    return None
+                if number == place.line:
+                    return line.rstrip("\n")
+    except (OSError, UnicodeDecodeError):
+        pass
+    return None
 
 
 def make_findings(

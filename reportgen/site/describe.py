@@ -17,10 +17,10 @@ from reportgen.core import __version__
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Stage, make_error
 from reportgen.core.repository import find_data_boundary
+from reportgen.core.terminal import clean_json
 from reportgen.core.words import format_count, format_number, join_names
 from reportgen.settings.loading import load_source_settings, read_data_settings
 from reportgen.site.outputs import describe_diagnostic
-from reportgen.site.terminal import clean_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

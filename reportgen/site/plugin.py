@@ -17,6 +17,7 @@ from mkdocs.plugins import BasePlugin, event_priority
 
 from reportgen.core.cache import Cache, FileHashes, cache_folder
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage, make_error
+from reportgen.core.terminal import clean_text
 from reportgen.narrative.markdown_extensions import BindingsExtension
 from reportgen.settings.loading import load_project
 from reportgen.site.assembly import Additions, Assembly
@@ -34,8 +35,7 @@ from reportgen.site.fragments import make_custom_fences
 from reportgen.site.manifest import check_build_date, fix_build_date, restore_build_date
 from reportgen.site.reuse.inputs import THEME, has_known_inputs
 from reportgen.site.reuse.pages import PageStore
-from reportgen.site.security import POLICY, guard_requests, read_inline_scripts
-from reportgen.site.terminal import clean_text
+from reportgen.site.security import POLICY, read_inline_scripts
 from reportgen.site.worker import BackgroundJobs
 
 if TYPE_CHECKING:
@@ -353,9 +353,12 @@ class ReportPlugin(BasePlugin):  # type: ignore[type-arg, no-untyped-call]
             self._dated = False
 
     def on_serve(self, server: LiveReloadServer, config: MkDocsConfig, **_: object) -> LiveReloadServer:
-        """Rebuild when data change, not only pages, and answer only to this machine's names."""
+        """Rebuild when data change, too, show problems, and answer only to this machine's names."""
+        from reportgen.site.serving import ServedBuild, answer_requests  # noqa: PLC0415 - only for a server
+
         policy = POLICY if config.theme.name == "reportgen" else ""
-        server.set_app(guard_requests(server.serve_request, config.dev_addr.host, policy))
+        server.builder = build = ServedBuild(server.builder, find_problems)
+        server.set_app(answer_requests(server.serve_request, config.dev_addr.host, policy, build))
         server.watch(str(self._root / self.settings.data_dir))
         return server
 

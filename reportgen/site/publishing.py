@@ -29,6 +29,7 @@ from reportgen.core.errors import (
     diagnose_disk_error,
     make_error,
 )
+from reportgen.core.terminal import clean_text
 from reportgen.settings.blocks import AltairSettings
 from reportgen.settings.text import LARGEST, make_size_problem
 from reportgen.site import manifest
@@ -37,7 +38,6 @@ from reportgen.site.manifest import LastBuild
 from reportgen.site.outputs import list_figures
 from reportgen.site.plugin import ReportPlugin, find_problems
 from reportgen.site.reuse.inputs import has_known_inputs
-from reportgen.site.terminal import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

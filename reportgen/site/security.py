@@ -1,4 +1,4 @@
-"""Control over what a browser runs: content security policy, ``untrusted: true``, and guard of ``serve``.
+"""Control over what a browser runs: content security policy and ``untrusted: true``.
 
 The promises of the guide's page "Security" rest on four checks: settings that let code in are refused, files
 that a browser would run are not published, raw HTML does not get through Markdown (``raw_html``), and the
@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import ipaddress
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 from mkdocs.utils import markdown_extensions
 
@@ -27,64 +25,12 @@ from reportgen.settings.text import shorten
 from reportgen.site.fragments import render_fragment, render_template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
     from collections.abc import Iterable, Iterator, Sequence
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import File
 
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'"
-
-
-_SCRIPT, _SCRIPT_END = b"<script>", b"</script>"
-_REFUSED = """403 Forbidden: this server answers to localhost and to IP addresses, so that no page of another
-site can read a report through a name that leads here. To serve by a name, say so: --dev-addr {name}
-"""
-
-
-def guard_requests(app: Application, host: str, policy: str) -> Application:
-    """Return a server's application that answers only to its own names and to ``host``.
-
-    ``policy`` is the content security policy of pages; none is sent if empty. The live-reload script, which
-    MkDocs puts at the very end of each page, is added to it by its hash.
-    """
-
-    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        name = environ.get("HTTP_HOST", "")
-        if not _is_own(name, host):
-            start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
-            return [_REFUSED.format(name=name if name.isprintable() else "NAME:PORT").encode()]
-        # No file has such a name.
-        environ["PATH_INFO"] = environ.get("PATH_INFO", "").replace("\0", "%00")
-        response: list[Any] = []
-        result = app(environ, lambda *start: response.extend(start))
-        status, headers = response[:2]
-        if policy and dict(headers).get("Content-Type", "").startswith("text/html"):
-            body = b"".join(result)
-            before = body[: body.rfind(b"</body>")]
-            scripts = ""
-            if before.endswith(_SCRIPT_END):
-                text = before[before.rindex(_SCRIPT) + len(_SCRIPT) : -len(_SCRIPT_END)]
-                scripts = f"; script-src 'self' '{_hash(text)}'"
-            headers = [*headers, ("Content-Security-Policy", policy + scripts)]
-            result = [body]
-        start_response(status, headers)
-        return result
-
-    return answer
-
-
-def _is_own(name: str, host: str) -> bool:
-    """Return whether the host is ``host``, localhost or an address, which rules out DNS rebinding."""
-    try:
-        requested = (urlsplit(f"//{name}").hostname or "").rstrip(".")
-        if name and requested not in {"localhost", host.lower()}:
-            ipaddress.ip_address(requested)
-    except ValueError:
-        return False
-    return True
 
 
 _ASSETS: Final = Path(__file__).with_name("assets")
@@ -95,7 +41,7 @@ def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
     theme = Path(str(files("reportgen.site_templates") / "js"))
     names = ("theme.js", "search.js") if searching else ("theme.js",)
     loaded = {f"js/{name}": theme / name for name in names} | {f"{assets}/live.js": _ASSETS / "live.js"}
-    scripts = [(path, _hash(file.read_bytes())) for path, file in loaded.items()]
+    scripts = [(path, hash_content(file.read_bytes())) for path, file in loaded.items()]
     return {
         "boot": (theme / "boot.js").read_text("utf-8"),
         "loader": render_fragment("script_loader.html", scripts=scripts),
@@ -104,7 +50,7 @@ def read_inline_scripts(assets: str, *, searching: bool) -> dict[str, str]:
 
 def make_script_policy(texts: dict[str, str]) -> str:
     """Return the content security policy directive that allows these scripts and what they load."""
-    hashes = " ".join(f"'{_hash(text.encode())}'" for text in texts.values())
+    hashes = " ".join(f"'{hash_content(text.encode())}'" for text in texts.values())
     return f"script-src {hashes} 'strict-dynamic'"
 
 
@@ -136,13 +82,14 @@ def write_single_file(template: str, sheets: Sequence[str], **given: object) -> 
 
 def make_file_policy(style: str, scripts: Iterable[str] = ()) -> str:
     """Return the policy of a page that is complete in one file: it runs these scripts and loads nothing."""
-    policy = f"default-src 'none'; style-src '{_hash(style.encode())}'; font-src data:; img-src data:"
-    if hashes := " ".join(f"'{_hash(script.encode())}'" for script in scripts):
+    policy = f"default-src 'none'; style-src '{hash_content(style.encode())}'; font-src data:; img-src data:"
+    if hashes := " ".join(f"'{hash_content(script.encode())}'" for script in scripts):
         policy += f"; media-src data:; script-src {hashes}"
     return f"{policy}; base-uri 'none'; form-action 'none'"
 
 
-def _hash(content: bytes) -> str:
+def hash_content(content: bytes) -> str:
+    """Return the SHA-256 of a script or a style sheet as a policy states it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()
 
 

@@ -10,37 +10,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from reportgen.core.errors import SourceLocation
 
 _TAB = 4
 _ELLIPSIS = "…"
-# Maximum number of characters read from a line: a JSON file may be a single line of any length.
-_LONGEST = 1_000_000
 # A third of a line that has to be cut is before its caret.
 _BEFORE = 3
 # Start of a line that GitHub, Azure or TeamCity would take for a command in a log.
 _COMMAND = re.compile(r"^\s*:(?=:)|##\w*(?=\[)")
 # Characters that may need an escape in JSON.
 _ESCAPED = re.compile(r"[^\n -~]|#(?=#\w*\[)")
-
-
-def read_source_line(root: Path, place: SourceLocation) -> str | None:
-    """Read the line of a location; None if there is none, or if it has a million characters."""
-    if place.line is None:
-        return None
-    try:
-        with (root / place.file).open(encoding="utf-8-sig") as file:
-            for number in range(1, place.line + 1):
-                line = file.readline(_LONGEST)
-                if not line or (not line.endswith("\n") and len(line) == _LONGEST):
-                    return None
-                if number == place.line:
-                    return line.rstrip("\n")
-    except (OSError, UnicodeDecodeError):
-        pass
-    return None
 
 
 def format_excerpt(line: str, place: SourceLocation, length: int = 1, *, width: int = 100) -> tuple[str, ...]:

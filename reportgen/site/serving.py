@@ -1,0 +1,126 @@
+"""What ``serve`` answers: pages with the problems of the last build, to this machine and nobody else.
+
+A build that fails leaves the pages as they were. Without the problems on them an author who looks at the
+browser would wait for a change that never comes.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from mkdocs.exceptions import MkDocsException
+
+from reportgen.core.errors import Diagnostic, SourceLocation
+from reportgen.core.terminal import clean_text
+from reportgen.site.fragments import render_fragment
+from reportgen.site.security import hash_content
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Application: TypeAlias = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+log: Final = logging.getLogger(f"mkdocs.plugins.{__name__}")
+
+_SCRIPT, _SCRIPT_END, _BODY_END = b"<script>", b"</script>", b"</body>"
+_REFUSED: Final = """403 Forbidden: this server answers to localhost and to IP addresses, so that no page
+of another site can read a report through a name that leads here. To serve by a name, say so:
+--dev-addr {name}
+"""
+# In the page, since its sheets are those of the last site, if there is one.
+_STYLE: Final = """\
+#rg-problems { position: fixed; z-index: 100; inset: auto 0 0; box-sizing: border-box; max-height: 60vh;
+  overflow: auto; padding: 0.75rem 1.25rem; border-top: 3px solid #a8430c; background: #fffaf5;
+  color: #1c1f23; font: 15px/1.5 system-ui, sans-serif; box-shadow: 0 -4px 24px rgb(0 0 0 / 20%); }
+#rg-problems summary { font-weight: 600; cursor: pointer; }
+#rg-problems li { margin: 0.5rem 0; overflow-wrap: anywhere; }
+#rg-problems code { font: 0.9em ui-monospace, Consolas, monospace; color: #a8430c; }
+@media (prefers-color-scheme: dark) {
+  #rg-problems { border-color: #f29a5e; background: #241d18; color: #e4e6e9; }
+  #rg-problems code { color: #f29a5e; }
+}
+"""
+
+
+class ServedBuild:
+    """A build that is repeated while its site is served: it keeps its problems instead of raising them."""
+
+    def __init__(
+        self, build: Callable[[], None], find: Callable[[BaseException], Sequence[Diagnostic]]
+    ) -> None:
+        self.problems: tuple[Diagnostic, ...] = ()
+        self._build, self._find = build, find
+
+    def __call__(self) -> None:
+        """Build; MkDocs then reloads the pages, which show what is wrong."""
+        try:
+            self._build()
+        except (MkDocsException, OSError) as error:
+            unknown = Diagnostic(SourceLocation("mkdocs.yml"), str(error) or "MkDocs stopped")
+            self.problems = tuple(self._find(error)) or (unknown,)
+            for problem in self.problems:
+                log.error("%s", clean_text(str(problem)))  # noqa: TRY400 - the author's mistake, not the program's
+        else:
+            self.problems = ()
+
+
+def answer_requests(app: Application, host: str, policy: str, build: ServedBuild) -> Application:
+    """Return a server's application that answers only to its own names and to ``host``.
+
+    ``policy`` is the content security policy of pages; none is sent if empty. The live-reload script, which
+    MkDocs puts at the very end of each page, is added to it by its hash. If the last build failed, pages show
+    its problems; an address without a page shows nothing else.
+    """
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        name = environ.get("HTTP_HOST", "")
+        if not _is_own(name, host):
+            start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
+            return [_REFUSED.format(name=name if name.isprintable() else "NAME:PORT").encode()]
+        # No file has such a name.
+        environ["PATH_INFO"] = environ.get("PATH_INFO", "").replace("\0", "%00")
+        response: list[Any] = []
+        result = app(environ, lambda *start: response.extend(start))
+        status, headers = response[:2]
+        if dict(headers).get("Content-Type", "").startswith("text/html"):
+            body, allowed = _finish_page(b"".join(result), build.problems, is_page=status.startswith("200"))
+            headers = [(key, value) for key, value in headers if key != "Content-Length"]
+            headers.append(("Content-Length", str(len(body))))
+            if policy:
+                headers.append(("Content-Security-Policy", policy + allowed))
+            result = [body]
+        start_response(status, headers)
+        return result
+
+    return answer
+
+
+def _finish_page(body: bytes, problems: Sequence[Diagnostic], *, is_page: bool) -> tuple[bytes, str]:
+    """Add problems to a page, or return them instead of an error; with what the policy has to allow."""
+    before, end, after = body.rpartition(_BODY_END)
+    allowed, script = "", b""
+    if before.endswith(_SCRIPT_END):
+        before, start, text = before.rpartition(_SCRIPT)
+        script = start + text
+        allowed = f"; script-src 'self' '{hash_content(text.removesuffix(_SCRIPT_END))}'"
+    if not problems:
+        return body, allowed
+    shown = render_fragment(
+        "serving_problems.html", style=_STYLE, problems=problems, is_page=is_page
+    ).encode()
+    allowed += f"; style-src 'self' '{hash_content(_STYLE.encode())}'"
+    return before + shown + script + end + after if is_page else shown, allowed
+
+
+def _is_own(name: str, host: str) -> bool:
+    """Return whether the host is ``host``, localhost or an address, which rules out DNS rebinding."""
+    try:
+        requested = (urlsplit(f"//{name}").hostname or "").rstrip(".")
+        if name and requested not in {"localhost", host.lower()}:
+            ipaddress.ip_address(requested)
+    except ValueError:
+        return False
+    return True
