@@ -39,6 +39,11 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """List the public names, which ``__getattr__`` imports on first use."""
+    return __all__
+
+
 class _Package(ModuleType):
     """Module type that keeps ``reportgen.read`` a function when the subpackage ``read`` is imported."""
 

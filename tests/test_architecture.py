@@ -48,7 +48,7 @@ MAY_IMPORT = {
 # Each library of some weight, and the modules that may know it.
 LIBRARIES = {
     "duckdb": r"formats/(sql|evaluations/lighteval|tables/parquet)|read/.*|statistics/curves/reduce.*",
-    "narwhals": r"core/(model|comparisons)|formats/sql|read/.*|statistics/curves/reduce.*",
+    "narwhals": r"core/(model|comparisons)|formats/sql|notebook/tables|read/.*|statistics/curves/reduce.*",
     "pandas": r"read/measurements|draft/blocks/charts|figures/author_charts|notebook/.*",
     "altair": r"figures/.*|notebook/.*",
     "vl_convert": r"figures/render",

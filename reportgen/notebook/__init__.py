@@ -7,11 +7,14 @@
 >>> answers = rg.read("data/model-comparison")
 >>> scores = rg.scores(answers)  # one row per benchmark and series
 >>> pairs = rg.compare(answers)  # one row per benchmark and pair
+
+Instead of the result of ``read``, each takes a data frame with the columns of a data file.
 """
 
 from __future__ import annotations
 
-from reportgen.notebook.curve_frames import Table, curves, draw, read
+from reportgen.notebook.curve_frames import curves, draw
 from reportgen.notebook.score_frames import compare, scores
+from reportgen.notebook.tables import Table, read
 
 __all__ = ["Table", "compare", "curves", "draw", "read", "scores"]

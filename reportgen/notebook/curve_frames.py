@@ -1,10 +1,9 @@
-"""Run data in a notebook, with its curves as a data frame and as an Altair chart."""
+"""Curves in a notebook, as a data frame and as an Altair chart."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reportgen.core.errors import SourceLocation, Stage, make_error
@@ -17,48 +16,21 @@ from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.live import build_spec, write_curves_csv
 from reportgen.figures.plot import DrawContext, get_shape, make_curve_spec
 from reportgen.figures.style import assign_slots
+from reportgen.notebook.tables import open_data
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     import altair as alt
     import pandas as pd
 
+    from reportgen.notebook.tables import Data, Table
     from reportgen.settings.base import CellValue
-    from reportgen.settings.inputs import Source
-
-
-class Table(Struct, frozen=True):
-    """A file or folder of run data that is opened but not yet read; ``source`` describes its contents."""
-
-    root: Path
-    source: Source
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """Names of the metrics."""
-        return self.source.metrics
-
-
-def read(path: str | Path) -> Table:
-    """Open a file or folder of run data, with its ``source.yml`` if it has one.
-
-    Args:
-        path: a data file or a folder of data files.
-
-    Raises:
-        ReportError: the path does not exist or cannot be read; the error lists every problem.
-    """
-    from reportgen.read import open_path  # noqa: PLC0415 - imports the database
-    from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
-
-    return Table(*open_path(path, load_settings=load_source_settings))
 
 
 def curves(
-    table: Table,
+    data: Data,
     metric: str | None = None,
     *,
     x: str | None = None,
@@ -72,7 +44,7 @@ def curves(
     """Compute the mean of each series at each step, with its interval across runs.
 
     Args:
-        table: the result of ``read``.
+        data: the result of ``read``, or a data frame with the same columns as a data file.
         metric: name of the metric; optional if there is only one.
         x: column or metric to use as x; the step if None.
         series: series to include, in this order; all if None.
@@ -91,7 +63,7 @@ def curves(
     """
     import pandas as pd  # noqa: PLC0415 - slow to import
 
-    pairs = _list_conditions(where)
+    table, pairs = open_data(data), _list_conditions(where)
     request = CurveRequest(table.source.name, "", x, series, pairs, max_points, smooth, band, level)
     curve_set = _compute(table, metric, request).curve_set
     columns = ("series", "metric", "step", "value", "low", "high", "n")
@@ -104,7 +76,7 @@ def curves(
 
 
 def draw(
-    table: Table,
+    data: Data,
     metric: str | None = None,
     *,
     x: str | None = None,
@@ -124,7 +96,7 @@ def draw(
     """
     import altair as alt  # noqa: PLC0415 - slow to import
 
-    pairs = _list_conditions(where)
+    table, pairs = open_data(data), _list_conditions(where)
     request = CurveRequest(table.source.name, "", x, series, pairs, 400, smooth, band, level)
     result = _compute(table, metric, request)
     curve_set, settings = result.curve_set, table.source.settings

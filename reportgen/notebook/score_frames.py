@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
+from reportgen.notebook.tables import Table, open_data
 from reportgen.settings.blocks import MetricSettings, split_metric
 from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reportgen.core.comparisons import Estimand, ProblemScores, RankGroup, Score
-    from reportgen.notebook.curve_frames import Table
+    from reportgen.notebook.tables import Data
     from reportgen.settings.base import CellValue
     from reportgen.settings.inputs import Source
 
@@ -116,7 +117,7 @@ def _as_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> p
 
 
 def scores(
-    data: Table | Outcomes,
+    data: Data | Outcomes,
     metric: str = "mean",
     *,
     benchmark: str | None = None,
@@ -150,7 +151,8 @@ def scores(
     Totals without problems are used as reported: estimate ± z stderr, without groups.
 
     Args:
-        data: the result of ``read``, or outcomes that are already filtered.
+        data: the result of ``read``, a data frame with the same columns as a data file, or outcomes that
+            are already filtered.
         metric: ``mean``, or ``avg@N``, ``pass@K``, ``maj@K``, ``pass^K`` with a number, such as ``pass@8``.
         benchmark: the benchmark to use from a table with several; all if None.
         series: series to include, in this order; all if None.
@@ -178,9 +180,10 @@ def scores(
         [['Aspen', 1, 'problems like these'], ['Birch', 2, 'problems like these']]
     """
     name, k = _parse_metric(metric)
-    chosen = _Selection(data, benchmark, series, where or {}, level, higher_is_better)
-    if not isinstance(data, Outcomes) and data.source.kind == "totals":
-        return _score_totals(data, name, chosen)
+    table = data if isinstance(data, Outcomes) else open_data(data)
+    chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better)
+    if isinstance(table, Table) and table.source.kind == "totals":
+        return _score_totals(table, name, chosen)
     columns, rows = {}, list[dict[str, object]]()
     with chosen.locate_errors():
         for title, part in chosen.read_problem_scores(answers=name == "maj@k").items():
@@ -248,7 +251,7 @@ def _make_rows(
 
 
 def compare(
-    data: Table | Outcomes,
+    data: Data | Outcomes,
     a: str | None = None,
     b: str | None = None,
     *,
@@ -281,7 +284,8 @@ def compare(
     benchmarks equally.
 
     Args:
-        data: the result of ``read``, or outcomes that are already filtered.
+        data: the result of ``read``, a data frame with the same columns as a data file, or outcomes that
+            are already filtered.
         a: the only series on the first side.
         b: the only series on the second side.
         metric: as in ``scores``.
@@ -308,7 +312,8 @@ def compare(
         [['Aspen', 'better', 3], ['Cedar', 'unclear', 3], ['Damson', 'unclear', 3]]
     """
     name, k = _parse_metric(metric)
-    chosen = _Selection(data, benchmark, series, where or {}, level, higher_is_better)
+    table = data if isinstance(data, Outcomes) else open_data(data)
+    chosen = _Selection(table, benchmark, series, where or {}, level, higher_is_better)
     with chosen.locate_errors():
         parts = chosen.read_problem_scores(answers=name == "maj@k")
         names = tuple(dict.fromkeys(one for part in parts.values() for one in part.series))

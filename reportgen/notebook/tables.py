@@ -1,0 +1,107 @@
+"""Run data in a notebook: files and folders that are opened, and data frames that hold the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import narwhals as nw
+from msgspec import Struct
+from narwhals.dependencies import is_pandas_dataframe
+
+from reportgen.core.cache import Cache, replace_file
+from reportgen.core.errors import SourceLocation, Stage, make_error
+from reportgen.core.words import quote_names
+from reportgen.settings.inputs import Source  # noqa: TC001 - help() evaluates the types of a struct's fields
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from narwhals.typing import IntoDataFrame
+
+Data: TypeAlias = "Table | IntoDataFrame"
+"""The result of ``read``, or a data frame with the columns of a data file."""
+_FRAME: Final = "frame"
+_NOTEBOOK: Final = SourceLocation("notebook")
+
+
+class Table(Struct, frozen=True):
+    """A file, a folder or a frame of run data that is opened but not yet computed from.
+
+    ``source`` describes its contents.
+    """
+
+    root: Path
+    source: Source
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics."""
+        return self.source.metrics
+
+    def __repr__(self) -> str:
+        """Name what is in the table in a line."""
+        source = self.source
+        names = source.benchmarks if source.kind == "outcomes" else source.metrics
+        what = "benchmarks" if source.kind == "outcomes" else "metrics"
+        listed = f", {what} {quote_names(names, most=4)}" if names else ""
+        return f'<reportgen.Table "{source.name}": {source.kind}{listed}>'
+
+
+def read(data: str | Path | IntoDataFrame) -> Table:
+    """Open a file or folder of run data, with its ``source.yml`` if it has one, or a data frame.
+
+    Args:
+        data: a data file, a folder of data files, or a frame of pandas or Polars with the columns of a data
+            file. Of a pandas frame, an index with names becomes columns, and so do names of its columns, as
+            ``pivot`` makes them.
+
+    Raises:
+        ReportError: the path does not exist or cannot be read, or the frame is none; the error lists every
+            problem.
+    """
+    from reportgen.read import open_path  # noqa: PLC0415 - imports the database
+    from reportgen.settings.loading import load_source_settings  # noqa: PLC0415
+
+    if isinstance(data, str | Path):
+        return Table(*open_path(data, load_settings=load_source_settings))
+    path = _write_frame(data)
+    _, source = open_path(path, load_settings=load_source_settings)
+    return Table(path.parent, source)
+
+
+def open_data(data: Data) -> Table:
+    """Return a table as it is, and a frame as a table; raise as ``read``."""
+    return data if isinstance(data, Table) else read(data)
+
+
+def _flatten(frame: pd.DataFrame) -> pd.DataFrame:
+    """Turn named columns of a pivot table into rows, and a named index into columns."""
+    if twice := [str(name) for name in frame.columns[frame.columns.duplicated()].unique()]:
+        message = f"more than one column of the frame is called {quote_names(twice)}"
+        raise make_error(_NOTEBOOK, message, "Give each column a name of its own", Stage.DATA)
+    if all(name is not None for name in frame.columns.names):
+        frame = frame.melt(ignore_index=False)
+    elif frame.columns.nlevels > 1:
+        message = "the columns of the frame have several levels without names"
+        step = 'Name them, as in frame.columns.names = ["series", "seed"]'
+        raise make_error(_NOTEBOOK, message, step, Stage.DATA)
+    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+
+
+def _write_frame(data: IntoDataFrame) -> Path:
+    """Write a frame as CSV, so that it is read by the rules for files, and return its path."""
+    from reportgen.read.runs.stored import get_temporary_cache  # noqa: PLC0415 - imports the database
+
+    flat = _flatten(data) if is_pandas_dataframe(data) else data
+    frame: Any = nw.from_native(flat, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        message = f"{type(data).__name__} is neither a path, the result of rg.read, nor a data frame"
+        raise make_error(_NOTEBOOK, message, "Give one of them", Stage.DATA)
+    if not len(frame):
+        raise make_error(_NOTEBOOK, "the frame has no rows", "", Stage.DATA)
+    text = frame.write_csv().encode()
+    folder = get_temporary_cache().get_text_path(Cache.make_key(_FRAME, text), _FRAME)
+    path = Path(folder, f"{_FRAME}.csv")
+    if not path.exists():
+        replace_file(str(path), text)
+    return path

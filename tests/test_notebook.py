@@ -1,0 +1,135 @@
+"""The package in a notebook: data frames in, a list of what there is, and a real kernel."""
+
+from __future__ import annotations
+
+import json
+import pydoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pandas as pd
+import pytest
+from nbclient import NotebookClient
+from pyarrow.csv import read_csv  # type: ignore[import-untyped]  # no types here
+
+import reportgen as rg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[1]
+RUNS, ANSWERS = ROOT / "data/aime/runs.csv", ROOT / "data/model-comparison/outcomes.csv"
+
+
+def test_a_frame_gives_what_its_file_gives() -> None:
+    """Curves, scores, comparisons and charts."""
+    frame = pd.read_csv(RUNS)
+    pd.testing.assert_frame_equal(rg.curves(frame), rg.curves(rg.read(RUNS)))
+    assert rg.draw(frame).to_dict()["title"] == rg.draw(rg.read(RUNS)).to_dict()["title"]
+    answers = pd.read_csv(ANSWERS)
+    pd.testing.assert_frame_equal(rg.scores(answers, "pass@4"), rg.scores(rg.read(ANSWERS), "pass@4"))
+    pd.testing.assert_frame_equal(rg.compare(answers, b="Birch"), rg.compare(rg.read(ANSWERS), b="Birch"))
+
+
+@pytest.mark.parametrize(
+    "reshape",
+    [
+        lambda frame: frame.pivot_table(index="iteration", columns=["series", "seed"], values="pass@1"),
+        lambda frame: frame.set_index(["series", "seed", "iteration"]),
+        lambda frame: frame.set_index(["seed", "iteration"]).astype({"series": "category"}),
+        lambda frame: frame.convert_dtypes(),
+    ],
+    ids=["pivot", "index", "category", "nullable"],
+)
+def test_a_frame_may_have_the_shape_that_pandas_gives_it(
+    reshape: Callable[[pd.DataFrame], pd.DataFrame],
+) -> None:
+    """Names of an index and of columns are columns."""
+    frame = pd.read_csv(RUNS)
+    expected, found = (
+        rg.curves(one).sort_values(["series", "step"], ignore_index=True).drop(columns="metric")
+        for one in (frame, reshape(frame))
+    )
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_frames_of_other_libraries_are_read() -> None:
+    """Those that narwhals knows, such as Arrow's and Polars'."""
+    pd.testing.assert_frame_equal(rg.curves(read_csv(RUNS)), rg.curves(rg.read(RUNS)))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (3, "notebook: int is neither a path, the result of rg.read, nor a data frame. Give one of them."),
+        (pd.DataFrame({"step": []}), "notebook: the frame has no rows."),
+        (
+            pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("A", 1), ("A", 2)])),
+            (
+                "notebook: the columns of the frame have several levels without names. Name them, as in "
+                'frame.columns.names = ["series", "seed"].'
+            ),
+        ),
+        (
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            'notebook: more than one column of the frame is called "a". Give each column a name of its own.',
+        ),
+    ],
+    ids=["number", "empty", "levels", "twice"],
+)
+def test_what_is_no_table_is_refused(data: Any, said: str) -> None:  # noqa: ANN401 - anything
+    """With what to do."""
+    with pytest.raises(rg.ReportError) as error:
+        rg.curves(data)
+    assert str(error.value) == said
+
+
+def test_the_package_lists_what_it_has() -> None:
+    """``dir``, which completes names, and ``help``."""
+    assert {"read", "curves", "scores", "compare", "draw", "Table", "ReportError"} <= {*dir(rg)}
+    text = pydoc.plain(pydoc.render_doc(rg))
+    for name in ("curves(", "scores(", "compare(", "draw(", "read("):
+        assert f"\n    {name}" in text
+
+
+def test_a_table_names_itself_in_a_line() -> None:
+    """Not with every setting of its source."""
+    assert repr(rg.read(ROOT / "data/aime")) == '<reportgen.Table "aime": measurements, metrics "pass@1">'
+    assert repr(rg.read(ANSWERS)) == (
+        '<reportgen.Table "outcomes": outcomes, benchmarks "Contest", "Textbook">'
+    )
+
+
+CELLS = (
+    "import reportgen as rg, pandas as pd",
+    f"table = rg.read({str(RUNS)!r})\ntable",
+    "rg.curves(table)",
+    "rg.draw(pd.read_csv(table.root / table.source.files[0].path))",
+    f"rg.scores(pd.read_csv({str(ANSWERS)!r}), benchmark='Contest')",
+    "try:\n    import ipywidgets\nexcept ModuleNotFoundError:\n    ipywidgets = None\nipywidgets is not None",
+)
+
+
+@pytest.mark.parametrize("has_widgets", [True, False], ids=["with ipywidgets", "without"])
+def test_a_notebook_runs(has_widgets: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a parameter of the test
+    """In a real kernel: a table, a frame and a chart are shown, and nothing else is printed."""
+    hidden = "" if has_widgets else "import sys; sys.modules['ipywidgets'] = None; "
+    cells = [f"{hidden}{CELLS[0]}", *CELLS[1:]]
+    made: list[dict[str, Any]] = [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": cell}
+        for cell in cells
+    ]
+    written = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": made}
+    notebook = nbformat.reads(json.dumps(written), as_version=4)  # type: ignore[no-untyped-call]  # no types here
+    folder = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=100, kernel_name="python3", resources=folder).execute()
+    assert [len(cell.outputs) for cell in notebook.cells] == [0, 1, 1, 1, 1, 1]
+    _, table, frame, chart, scores, widgets = (
+        [output["data"] for output in cell.outputs] for cell in notebook.cells
+    )
+    assert table[0]["text/plain"] == '<reportgen.Table "runs": measurements, metrics "pass@1">'
+    assert "<table" in frame[0]["text/html"]
+    assert "vega-lite" in chart[0]["text/html"]
+    assert "Aspen" in scores[0]["text/html"]
+    assert widgets[0]["text/plain"] == str(has_widgets)
