@@ -140,6 +140,9 @@ def _name_columns(levels: Sequence[Sequence[str]]) -> tuple[list[str], list[str]
         if not named[0] or not any(below[0][1:]):
             named[0] = named[0] or below[0][0]
     subs = list(below[0]) if below else [""] * len(named)
+    if below and {name.casefold() for name in named[1:]} <= _PARTS.keys():
+        # What pandas pivots without values= has the kinds of numbers above, and below what they are of.
+        named, subs = [named[0], *subs[1:]], ["", *named[1:]]
     return named, ["", *subs[1:]]
 
 
