@@ -16,7 +16,7 @@ from reportgen.core.comparisons import OutcomeNotes
 from reportgen.core.model import ResultTable
 from reportgen.figures.scores.across import AVERAGE, draw_across
 from reportgen.figures.scores.wording import format_score_estimate
-from reportgen.settings.blocks import ComparisonSettings
+from reportgen.settings.score_blocks import ComparisonSettings
 from reportgen.statistics.compare import compare_all, compare_benchmarks
 from reportgen.statistics.power import estimate_power
 from reportgen.statistics.scores import score_total

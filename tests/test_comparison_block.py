@@ -20,7 +20,7 @@ from reportgen.core.model import Figure, ResultTable
 from reportgen.core.words import describe_chance
 from reportgen.figures.render import render_vega_lite
 from reportgen.figures.scores.comparison import MOST_WHOLE, VERDICT_WORDS, collect_pairs, draw_comparison
-from reportgen.settings.blocks import ComparisonSettings
+from reportgen.settings.score_blocks import ComparisonSettings
 from reportgen.statistics.verdicts import swap_sides
 
 if TYPE_CHECKING:

@@ -486,13 +486,16 @@ def test_names_and_numbers_that_are_none() -> None:
 
 def test_every_fact_of_the_vocabulary_is_answered() -> None:
     """What authors are told there is, there is."""
-    numbers = {"x": 40.0, "from": 0.0, "to": 40.0, "level": 0.5, "margin": 0.1}
+    given = {"x": 40.0, "from": 0.0, "to": 40.0, "level": 0.5, "margin": 0.1, "count": 2.0}
+    others: dict[str, Argument] = {**given, "metric": "accuracy"}
+    of = two()
+    of = CurveSubject(of.curve_set, of.scale, lambda _: of.curve_set)
     for kind in FACTS.values():
         if "curves" in kind.holds:
             names = [parameter.name for parameter in kind.parameters]
-            series = ("MEL", "GRPO")[: sum(name not in numbers for name in names)]
-            arguments: tuple[Argument, ...] = (*series, *(numbers[name] for name in names if name in numbers))
-            assert value(two(), kind.name, *arguments) is not None, kind.name
+            series = ("MEL", "GRPO")[: sum(name not in others for name in names)]
+            arguments: tuple[Argument, ...] = (*series, *(others[name] for name in names if name in others))
+            assert value(of, kind.name, *arguments) is not None, kind.name
 
 
 def test_numbers_too_large_are_said_to_be() -> None:
@@ -517,7 +520,7 @@ def test_all_facts() -> None:
     """Every fact that needs no step, of each series and each pair once; better as it is true."""
     made = [curve(name, [0.0, end], half=0.01, runs=3) for name, end in (("A", 0.5), ("B", 0.9), ("C", 0.1))]
     calls = [fact.call for fact in collect_facts(subject(*made))]
-    assert len(calls) == len(set(calls)) == 3 * 7 + 3 * 6
+    assert len(calls) == len(set(calls)) == 3 * 9 + 3 * 6
     assert calls[:3] == ["start(A)", "final(A)", "peak(A)"]
     assert {"better(B, A)", "better(A, C)", "better(B, C)", "widest_gap_step(A, B)"} <= set(calls)
     assert not any(call.startswith(("at(", "gap(", "steps_to(", "mean(", "band_width(")) for call in calls)

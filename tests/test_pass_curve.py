@@ -19,7 +19,7 @@ from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.render import render_vega_lite
 from reportgen.figures.scores.pass_curve import draw_passk
-from reportgen.settings.blocks import PasskSettings
+from reportgen.settings.score_blocks import PasskSettings
 from reportgen.statistics.scores import score_pass_at_k
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from reportgen.core.comparisons import RunOfSeries, ScoresError
 from reportgen.core.model import Figure, ResultTable
 from reportgen.figures.altair_chart import write_chart_spec
 from reportgen.figures.scores.plan import draw_plan
-from reportgen.settings.blocks import PlanSettings
+from reportgen.settings.score_blocks import PlanSettings
 from reportgen.statistics.compare import compare_all
 from reportgen.statistics.power import estimate_power, plan
 

@@ -25,7 +25,7 @@ from reportgen.figures.scores.problems import (
     build_heat_map,
     draw_problems,
 )
-from reportgen.settings.blocks import ProblemsSettings
+from reportgen.settings.score_blocks import ProblemsSettings
 from reportgen.statistics.problem_scores import group_problem_scores_by
 from reportgen.statistics.scores import build_problem_grid, score_series, score_slices
 

@@ -11,7 +11,7 @@ from made_figures import context, curve_set
 from msgspec.structs import replace
 
 from reportgen.core.model import Ending, Estimate, Lead
-from reportgen.figures.curves.key_results import build_result_table
+from reportgen.figures.curves.result_table import build_result_table
 from reportgen.settings.blocks import TableSettings
 
 if TYPE_CHECKING:

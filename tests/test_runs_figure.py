@@ -13,7 +13,7 @@ from made_scored import score_context
 from reportgen.core.comparisons import RunScore, RunSpread
 from reportgen.core.model import Figure, ResultTable
 from reportgen.figures.scores.runs import draw_runs
-from reportgen.settings.blocks import RunsSettings
+from reportgen.settings.score_blocks import RunsSettings
 
 if TYPE_CHECKING:
     from reportgen.figures.plot import ScoreContext

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reportgen.core.errors import ReportError, SourceLocation
 from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.narrative.requests import fill_defaults, list_sources, make_benchmark_request, make_requests
-from reportgen.settings.blocks import (
-    BlockSettings,
+from reportgen.settings.blocks import CurveSettings
+from reportgen.settings.inputs import Block, Page, Source
+from reportgen.settings.report import Benchmark, FrontMatter
+from reportgen.settings.score_blocks import (
     ComparisonSettings,
-    CurveSettings,
     PasskSettings,
     ProblemsSettings,
     RunsSettings,
     ScoresSettings,
 )
-from reportgen.settings.inputs import Block, Page, Source
-from reportgen.settings.report import Benchmark, FrontMatter
 from reportgen.settings.source import SourceSettings
+
+if TYPE_CHECKING:
+    from reportgen.settings.block_base import BlockSettings
 
 
 def source(name: str, **more: Any) -> Source:  # noqa: ANN401 - fields of every type

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import OutcomeNotes
 from reportgen.core.model import Figure, Lead, ResultTable
 from reportgen.figures.scores.scores import draw_scores
-from reportgen.settings.blocks import ScoresSettings
+from reportgen.settings.score_blocks import ScoresSettings
 from reportgen.statistics.problem_scores import group_problem_scores
 from reportgen.statistics.scores import score_total
 

@@ -12,7 +12,6 @@ from reportgen.settings import yaml_tree
 from reportgen.settings.block_parts import Band
 from reportgen.settings.blocks import (
     AltairSettings,
-    BlockSettings,
     CurveSettings,
     OverviewSettings,
     PanelSettings,
@@ -23,6 +22,8 @@ from reportgen.settings.loading import load_block, load_front_matter, load_proje
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from reportgen.settings.block_base import BlockSettings
 
 FENCE = SourceLocation("content/aime.md", 30)
 
@@ -183,7 +184,7 @@ def test_a_mistyped_key_names_the_nearest() -> None:
         (
             "table",
             "columns: [fin]",
-            '"columns: fin" is not one of final, peak and mean. Did you mean "final"?',
+            '"fin" is no column. Did you mean "final"?. columns: Which of final, peak, mean, sd, n, at STEP,',
         ),
         ("overview", "benchmarks: AIME", "Write benchmarks: [AIME]."),
     ],

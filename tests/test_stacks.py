@@ -13,9 +13,9 @@ from reportgen.core.errors import SourceLocation
 from reportgen.core.model import Cell, Figure, ResultTable, Stack
 from reportgen.draft.drawing import restore_block, store_block
 from reportgen.draft.report import Report
-from reportgen.settings.blocks import ScoresSettings
 from reportgen.settings.inputs import Block, Page
 from reportgen.settings.report import FrontMatter
+from reportgen.settings.score_blocks import ScoresSettings
 from reportgen.site.fragments import collect_search_text
 from reportgen.site.manifest import Provenance
 from reportgen.site.outputs import format_report_json, list_figure_files, list_figures, list_tables

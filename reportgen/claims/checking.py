@@ -159,11 +159,12 @@ _COUNTERPARTS |= {"gap": "difference", "widest_gap": "difference"}
 # Words that others use for a fact.
 _SYNONYMS = {"best": "peak", "worst": "trough", "best_step": "peak_step", "worst_step": "trough_step"}
 _SYNONYMS |= {
-    **dict.fromkeys(("last", "end", "value"), "final"),
+    **dict.fromkeys(("end", "value"), "final"),
     **dict.fromkeys(("first", "initial", "begin"), "start"),
     **dict.fromkeys(("avg", "average"), "mean"),
     **dict.fromkeys(("diff", "delta"), "difference"),
-    **dict.fromkeys(("std", "noise"), "volatility"),
+    **dict.fromkeys(("std", "stdev"), "sd"),
+    "noise": "volatility",
     **dict.fromkeys(("p", "pvalue"), "p_value"),
     **dict.fromkeys(("accuracy", "acc"), "score"),
     **dict.fromkeys(("beats", "wins"), "better"),
@@ -203,11 +204,14 @@ _TAKES = {
     ParameterKind.STEP: ("a step", "two steps"),
     ParameterKind.LEVEL: ("a level", "two levels"),
     ParameterKind.MARGIN: ("a margin", "two margins"),
+    ParameterKind.COUNT: ("a number of readings", "two numbers of readings"),
+    ParameterKind.METRIC: ("a metric", "two metrics"),
 }
 _EXPECTED = {
     ParameterKind.STEP: Quantity.STEP,
     ParameterKind.LEVEL: Quantity.VALUE,
     ParameterKind.MARGIN: Quantity.DIFFERENCE,
+    ParameterKind.COUNT: Quantity.NUMBER,
 }
 
 
@@ -284,6 +288,8 @@ class _Checker:
             if parameter.kind is ParameterKind.SERIES:
                 # With the wrong count, an argument may be in the wrong position.
                 self._check(None if fault else self.check_series(argument, fact))
+            elif parameter.kind is ParameterKind.METRIC:
+                self._check(None if fault else self.check_metric(argument, fact))
             elif parameter.kind is ParameterKind.STEP and isinstance(argument, Name):
                 self._check(self.check_name(argument, Quantity.STEP))
             elif (kind := self._expect(argument)) and not fault:
@@ -316,7 +322,7 @@ class _Checker:
 
     def check_count(self, call: Call, fact: FactKind) -> Fault | None:
         given = len(call.arguments)
-        if given == len(fact.parameters):
+        if given in {len(fact.parameters), len(fact.parameters) - fact.optional}:
             return None
         kinds = [parameter.kind for parameter in fact.parameters]
         takes = [_TAKES[kind][kinds.count(kind) > 1] for kind in dict.fromkeys(kinds)]
@@ -342,6 +348,14 @@ class _Checker:
         what = "a number" if isinstance(argument, Number) else "no name"
         message = f'"{fact.name}" takes a series, and "{shorten(here)}" is {what}'
         return make_fault(argument, message, suggest_series(here, self._subject.series))
+
+    def check_metric(self, argument: Tree, fact: FactKind) -> Fault | None:
+        """Check that a metric is written as a name; which there are is known when it is evaluated."""
+        if isinstance(argument, Name):
+            return None
+        here = shorten(self.get_text(argument))
+        step = f"Put its name in quotes: {quote_name(here)}"
+        return make_fault(argument, f'"{fact.name}" takes a metric, and "{here}" is no name', step)
 
     def check_number(self, argument: Tree, kind: Kind, fact: FactKind) -> Fault | None:
         # Steps, levels and margins follow the series, and no fact takes two kinds of them.

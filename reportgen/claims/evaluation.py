@@ -235,14 +235,16 @@ class _Evaluator:
         kind = FACTS[call.name]
         arguments: list[Argument] = []
         unknown = []
-        for argument, parameter in zip(call.arguments, kind.parameters, strict=True):
-            if parameter.kind is ParameterKind.SERIES and isinstance(argument, Name):
+        names = {ParameterKind.SERIES, ParameterKind.METRIC}
+        for argument, parameter in zip(call.arguments, kind.parameters, strict=False):
+            if parameter.kind in names and isinstance(argument, Name):
                 arguments.append(argument.name)
                 continue
             amount = self.evaluate_amount(argument)
             arguments.append(0.0 if amount.value is None else amount.value)
             unknown += [amount.reason] if amount.value is None else []
-        series = tuple(argument for argument in arguments if isinstance(argument, str))
+        pairs = zip(arguments, kind.parameters, strict=False)
+        series = tuple(str(one) for one, parameter in pairs if parameter.kind is ParameterKind.SERIES)
         fact = Fact(get_text(self._text, call), kind.quantity, None, join_reasons(tuple(unknown)), series)
         if not unknown:
             try:

@@ -30,9 +30,9 @@ _SHARE = (0.0, 1.0)
 # Units of duration in milliseconds, largest first.
 _DURATIONS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second"))
 # Facts that are never below 0: a plus sign would say nothing.
-_SIZES = {"widest_gap", "volatility", "band_width"}
+_SIZES = {"widest_gap", "volatility", "band_width", "sd"}
 # Facts with their position in the call.
-_PLACED = {"at", "gap", "band_width", "mean"}
+_PLACED = {"at", "gap", "band_width", "mean", "last"}
 # With more decimals than this, four significant digits are shown.
 _MOST_DECIMALS = 12
 _MOST_IN_HEAD = 3

@@ -16,11 +16,16 @@ from reportgen.claims.fact_words import (
     format_quantity,
     format_quantity_interval,
 )
+from reportgen.claims.run_facts import RUN_FACTS, read_at_best, read_runs
 from reportgen.claims.vocabulary import TOO_LARGE, FactError, drop_infinite, make_question
 from reportgen.core.comparisons import Verdict
 from reportgen.core.statements import Quantity
 from reportgen.core.words import format_count, format_equation, format_number, format_p, join_names
-from reportgen.statistics.curves.mean_curves import compare_at_end, compare_curves, find_last_common_step
+from reportgen.statistics.curves.mean_curves import (
+    compare_at_end,
+    compare_curves,
+    find_last_common_step,
+)
 from reportgen.statistics.curves.readings import (
     compute_differences,
     compute_gap,
@@ -37,7 +42,7 @@ from reportgen.statistics.distributions import t_quantile
 from reportgen.statistics.verdicts import rank_ranges, swap_sides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reportgen.claims.vocabulary import Argument
     from reportgen.core.comparisons import Comparison, RankGroup, RankRange, Score
@@ -165,6 +170,10 @@ _SAME = 1e-9
 _FEWEST_RUNS = 2
 
 
+def _refuse_metric(metric: str) -> CurveSet:
+    raise FactError(f'"{metric}" is not known here', "Ask of a figure or a source")
+
+
 class CurveSubject(Struct, frozen=True, eq=False, dict=True):
     """The curves of one metric: a ``Subject``; ``scale`` describes their numbers.
 
@@ -175,6 +184,8 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
 
     curve_set: CurveSet
     scale: Scale
+    # Returns another metric of the same runs; raises ``FactError`` if there is no such metric.
+    get_metric: Callable[[str], CurveSet] = _refuse_metric
     holds: ClassVar[Literal["curves"]] = "curves"
 
     @cached_property
@@ -200,7 +211,12 @@ class CurveSubject(Struct, frozen=True, eq=False, dict=True):
             return replace(question, reason=f"no finite value of {join_names(missing)}")
         a, b = self._curves[question.series[0]], self._curves[question.series[-1]]
         try:
-            if name in VERDICT_FACTS:
+            if name == "best_by":
+                around = (str(arguments[1]), self.curve_set, self.scale)
+                fact = read_at_best(question, a, *around, get_metric=self.get_metric)
+            elif name in RUN_FACTS or (name == "mean" and not numbers):
+                fact = read_runs(question, a, numbers, self.scale, self.curve_set.level)
+            elif name in VERDICT_FACTS:
                 fact = self._evaluate_verdict(question, a, b, *numbers)
             elif a is b:
                 fact = self._read_one(question, a, *numbers)

@@ -40,6 +40,8 @@ class ParameterKind(StrEnum):
     STEP = "step"
     LEVEL = "level"
     MARGIN = "margin"
+    COUNT = "count"
+    METRIC = "metric"
 
 
 class Parameter(Struct, frozen=True):
@@ -58,6 +60,7 @@ class FactKind(Struct, frozen=True):
     quantity: Quantity
     says: str  # its meaning, one sentence; ``s``, ``a``, ``b``, ``x`` are the parameters
     instead: str = ""  # for an old name, what to write instead, a phrase; lists omit such a fact
+    optional: int = 0  # number of parameters at the end that can be left out, all together
 
     @property
     def signature(self) -> str:
@@ -71,6 +74,7 @@ TOO_LARGE = "the numbers are too large to compute with"
 
 _KINDS = dict.fromkeys(("x", "from", "to"), ParameterKind.STEP)
 _KINDS |= {"level": ParameterKind.LEVEL, "margin": ParameterKind.MARGIN}
+_KINDS |= {"count": ParameterKind.COUNT, "metric": ParameterKind.METRIC}
 # Notation, kind of number and meaning of each fact; on curves all refer to the mean curve, unsmoothed and
 # unbinned. A line that begins with a space continues the one before.
 _OF_CURVES = """
@@ -83,7 +87,13 @@ trough(s): value: The worst value: the lowest, or the highest where lower is bet
  is.
 trough_step(s): step: The first step that has the worst value.
 at(s, x): value: The value at step x, interpolated between the steps around it.
-mean(s, from, to): value: The mean of the curve from one step to another.
+mean(s, from, to): value: The mean of the curve from one step to another; without steps, that of the runs'
+ means over all their steps.
+last(s, count): value: The mean of the last readings of each run, averaged over runs.
+best_by(s, metric): value: The value at the step of each run at which another metric is best, averaged over
+ runs; the metric is picked by its better direction, or by 'lowest NAME' or 'highest NAME'.
+sd(s): difference: The standard deviation across runs at the last step.
+n(s): number: The number of runs at the last step.
 steps_to(s, level): step: The step at which the curve first reaches the level, interpolated.
 gap(a, b, x): difference: The value of a minus that of b at step x.
 widest_gap(a, b): difference: The largest distance of the two curves.
@@ -114,6 +124,7 @@ equivalent(a, b, margin): truth: True where the difference is smaller than the m
 tied(a, b): truth: An old name of unclear; it cannot be decided where the interval of the difference
  excludes 0.
 """
+_OPTIONAL = {"mean": 2}
 _INSTEAD = {
     "tier": "group(s), best_rank(s) or worst_rank(s)",
     "tied": "unclear(a, b), or equivalent(a, b, margin) for two that are equal within a margin",
@@ -126,8 +137,8 @@ def _list_kinds(table: str, *holds: Held) -> list[FactKind]:
         signature, quantity, says = row.split(": ", 2)
         name, _, rest = signature.removesuffix(")").partition("(")
         parameters = tuple(Parameter(one, _KINDS.get(one, ParameterKind.SERIES)) for one in rest.split(", "))
-        instead = _INSTEAD.get(name, "")
-        kinds.append(FactKind(name, frozenset(holds), parameters, Quantity(quantity), says, instead))
+        old = _INSTEAD.get(name, ""), _OPTIONAL.get(name, 0)
+        kinds.append(FactKind(name, frozenset(holds), parameters, Quantity(quantity), says, *old))
     return kinds
 
 
@@ -188,7 +199,8 @@ def make_question(
 
     Raises ``FactError`` if a series does not exist or is compared with itself, or a number is not finite.
     """
-    series = tuple(one for one in arguments if isinstance(one, str))
+    pairs = zip(arguments, FACTS[name].parameters, strict=False)
+    series = tuple(str(one) for one, parameter in pairs if parameter.kind is ParameterKind.SERIES)
     for one in series:
         if one not in subject.series:
             raise FactError(f"There is no series {one}", f"The series are {join_names(subject.series)}")
@@ -204,7 +216,7 @@ def make_question(
 def format_call(name: str, arguments: tuple[Argument, ...], scale: Scale) -> str:
     """Format a call for an expression: ``peak(MEL)``, ``at('Series A', 15)``, ``at(A, '2024-05-01')``."""
     texts = []
-    for one, parameter in zip(arguments, FACTS[name].parameters, strict=True):
+    for one, parameter in zip(arguments, FACTS[name].parameters, strict=False):
         if isinstance(one, str):
             texts.append(quote_name(one))
             continue

@@ -314,8 +314,9 @@ def _find_example(kind: FactKind, needed: int, known: Known, subject: Subject) -
         "level": None if worst is None or best is None else float(f"{(worst + best) / 2:.2g}"),
         # A fiftieth of the range of possible values.
         "margin": (bounds[1] - bounds[0]) / 50 if bounds else None,
+        "count": 5.0,
     }
-    chosen = [numbers[one.name] for one in kind.parameters if one.kind is not ParameterKind.SERIES]
+    chosen = [numbers.get(one.name) for one in kind.parameters if one.kind is not ParameterKind.SERIES]
     given = [number for number in chosen if number is not None]
     # On a curve without such a step, the signature alone shows how the fact is written.
     if len(subject.series) >= needed and len(given) == len(chosen):

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from reportgen.core.cache import Cache, FileHashes
     from reportgen.core.model import Request, ResultTable
     from reportgen.core.statements import Observation
+    from reportgen.settings.block_base import BlockSettings
     from reportgen.settings.block_parts import Metrics
-    from reportgen.settings.blocks import BlockSettings
     from reportgen.settings.inputs import Block, Page, Source
     from reportgen.settings.report import Project
 

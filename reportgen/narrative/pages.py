@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reportgen.narrative.markup import Fence
-    from reportgen.settings.blocks import BlockSettings
+    from reportgen.settings.block_base import BlockSettings
     from reportgen.settings.report import Benchmark
 
 

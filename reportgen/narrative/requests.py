@@ -11,18 +11,14 @@ from reportgen.core.model import CurveRequest, ScoreRequest
 from reportgen.core.patterns import choose_names, explain_unmatched, is_pattern, matches
 from reportgen.core.words import quote_names, suggest_name
 from reportgen.settings.base import name_joined
-from reportgen.settings.blocks import (
+from reportgen.settings.blocks import CurveSettings, DataSettings, LineSettings, SweepSettings, TableSettings
+from reportgen.settings.score_blocks import (
     ComparedSettings,
     ComparisonSettings,
-    CurveSettings,
-    DataSettings,
-    LineSettings,
     MetricSettings,
     OutcomeSettings,
     ProblemsSettings,
     ScoresSettings,
-    SweepSettings,
-    TableSettings,
     is_score_metric,
 )
 

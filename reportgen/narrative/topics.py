@@ -18,15 +18,10 @@ from reportgen.narrative.requests import (
     make_benchmark_request,
     make_requests,
 )
-from reportgen.settings.blocks import (
-    CurveSettings,
-    DataSettings,
-    ObservationsSettings,
-    OutcomeSettings,
-    PanelsSettings,
-)
+from reportgen.settings.blocks import CurveSettings, DataSettings, ObservationsSettings, PanelsSettings
 from reportgen.settings.inputs import Page
 from reportgen.settings.report import Benchmark, FrontMatter
+from reportgen.settings.score_blocks import OutcomeSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import Outcomes, ScoresError
 from reportgen.core.errors import SourceLocation, Stage, make_error
 from reportgen.notebook.tables import Table, open_data
-from reportgen.settings.blocks import MetricSettings, split_metric
+from reportgen.settings.score_blocks import MetricSettings, split_metric
 from reportgen.statistics.compare import compare_all, compare_pairs_across
 from reportgen.statistics.pairs import compute_macro_score
 from reportgen.statistics.problem_scores import group_problem_scores

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from reportgen.core.words import parse_moment, suggest_name
 from reportgen.settings.base import Name, Number, Settings
 
 if TYPE_CHECKING:
@@ -66,11 +69,63 @@ class Peak(StrEnum):
 
 
 class Statistic(StrEnum):
-    """A column of a ``table`` block."""
+    """A column of a ``table`` block; some have something behind: a step, a number, a metric or a level."""
 
     FINAL = "final"
     PEAK = "peak"
     MEAN = "mean"
+    AT = "at"
+    LAST = "last"
+    BEST_BY = "best by"
+    STEPS_TO = "steps to"
+    SD = "sd"
+    N = "n"
+
+
+COLUMNS = "final, peak, mean, sd, n, at STEP, last NUMBER, best by METRIC, steps to LEVEL"
+_COUNTS = range(1, 1_000_000)
+_SPELLINGS = {"best": "peak", "std": "sd", "time to": "steps to", "to": "steps to"}
+_COLUMN = re.compile(r"(?i:(best by|steps to|time to|[a-z]+))(?:\s+(.+))?")
+
+
+def parse_column_number(text: str) -> float | None:
+    """Return the number or date behind a column, a date as milliseconds since 1970; None if it is neither."""
+    try:
+        return float(text)
+    except ValueError:
+        return parse_moment(text)
+
+
+def split_column(text: str) -> tuple[Statistic, str]:
+    """Return the statistic of a column and what is behind it: ``at`` and ``60``, ``best by`` and a metric.
+
+    Raises a ``ValueError`` if there is no such column, or something else is behind it than it takes.
+    """
+    match = _COLUMN.fullmatch(text.strip())
+    word, behind = (match[1].lower(), match[2] or "") if match else (text, "")
+    word = _SPELLINGS.get(word, word)
+    if word not in {*Statistic}:
+        near = suggest_name(word, [*Statistic])
+        raise ValueError(f'"{text}" is no column. {near}'.strip())
+    kind = Statistic(word)
+    takes = {Statistic.AT: "a step", Statistic.LAST: "a number of readings", Statistic.STEPS_TO: "a level"}
+    if kind is Statistic.BEST_BY:
+        takes[kind] = "a metric"
+    elif behind and kind in takes:
+        number = parse_column_number(behind)
+        if number is None or not math.isfinite(number) or (kind is Statistic.LAST and number not in _COUNTS):
+            behind = ""
+    if bool(behind) is not (kind in takes):
+        raise ValueError(f'"{text}": {kind} takes {takes.get(kind, "nothing behind it")}')
+    return kind, behind
+
+
+def _check_column(text: str) -> str:
+    return " ".join(split_column(text)).strip()
+
+
+Column = Annotated[str, AfterValidator(_check_column)]
+"""A column of a ``table`` block, as ``split_column`` reads it."""
 
 
 class ReferenceLine(Settings):

@@ -1,82 +1,40 @@
-"""What the bodies of fenced blocks may say: a model for each kind, and the table of kinds."""
+"""Settings of fenced blocks: a model for each kind, and the table of kinds."""
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
-from reportgen.settings.base import CellValue, Name, Number, Settings, Sources, refuse_repeated_source
+from reportgen.settings.base import CellValue, Name, Number, Settings, Sources
+from reportgen.settings.block_base import BlockSettings
 from reportgen.settings.block_parts import (
+    COLUMNS,
     FILTER,
     PEAK,
     Annotation,
     Band,
+    Column,
     Derived,
     Metrics,
     Peak,
     ReferenceLine,
     Rule,
-    Statistic,
     find_sources,
     list_formulas,
+)
+from reportgen.settings.score_blocks import (
+    ComparisonSettings,
+    PasskSettings,
+    PlanSettings,
+    ProblemsSettings,
+    RunsSettings,
+    ScoresSettings,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-class BlockSettings(Settings):
-    """What every block may say."""
-
-    # Kind of data that the block draws; without a source it takes that of the page's benchmark.
-    data: ClassVar[Literal["", "curves", "scores"]] = ""
-    # Whether statements can refer to the block.
-    has_topics: ClassVar[bool] = False
-
-    id: Name | None = Field(
-        None,
-        pattern=r"^[A-Za-z][A-Za-z0-9_-]*$",
-        # Files are named after it, and file systems allow 255 characters with suffixes.
-        max_length=100,
-        description="The figure's id, for links; from the title if left out.",
-    )
-    title: Name | None = Field(None, description="What is shown.")
-    caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
-
-    @model_validator(mode="after")
-    def _check_sources(self) -> BlockSettings:
-        refuse_repeated_source(self.list_sources())
-        return self
-
-    def list_sources(self) -> tuple[str, ...]:
-        """The sources that it names."""
-        source = getattr(self, "source", None) or ()
-        return (source,) if isinstance(source, str) else source
-
-    def list_formulas(self) -> dict[str, str]:
-        """The metrics that it names, each with its formula if it is derived, otherwise with an empty text."""
-        return list_formulas(getattr(self, "metric", None))
-
-    def list_metrics(self) -> tuple[str, ...]:
-        """The metrics that it names."""
-        return tuple(self.list_formulas())
-
-    def resolve_metrics(self, resolve: Callable[[Metrics], Metrics]) -> BlockSettings:
-        """The same block with each of its metrics, or patterns of metrics, replaced by what they choose."""
-        metric = getattr(self, "metric", None)
-        return self.model_copy(update={"metric": resolve(metric)}) if metric else self
-
-    def list_figures(self, block_id: str) -> tuple[str, ...]:
-        """The ids of its figures that statements can be about, its own first."""
-        return (block_id,) if self.has_topics else ()
-
-    def list_names(self) -> tuple[str, ...]:
-        """Names for a block without an id, best first."""
-        metrics = list_formulas(getattr(self, "metric", None)) if self.data == "curves" else ()
-        return (self.title or "", " ".join(metrics))
 
 
 class DataSettings(BlockSettings):
@@ -237,8 +195,8 @@ class TableSettings(DataSettings):
     metrics: tuple[Name | Derived, ...] | Derived = Field(
         (), description="Several metrics, one group of columns each, or NAME: FORMULA."
     )
-    columns: Annotated[tuple[Statistic, ...], Field(min_length=1)] = Field(
-        (Statistic.FINAL, Statistic.PEAK, Statistic.MEAN), description="Which of final, peak, mean."
+    columns: tuple[Column, ...] = Field(
+        ("final", "peak", "mean"), min_length=1, description=f"Which of {COLUMNS}."
     )
     order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
     peak: Peak = Field(Peak.NONE, description=PEAK)
@@ -249,8 +207,8 @@ class TableSettings(DataSettings):
 
     def resolve_metrics(self, resolve: Callable[[Metrics], Metrics]) -> TableSettings:
         """See ``BlockSettings``."""
-        chosen = resolve(self.metrics or self.metric or ())
-        return self.model_copy(update={"metrics": (chosen,) if isinstance(chosen, str) else chosen})
+        metrics = resolve(self.metrics or self.metric or ())
+        return self.model_copy(update={"metrics": (metrics,) if isinstance(metrics, str) else metrics})
 
 
 class SweepSettings(DataSettings):
@@ -306,117 +264,6 @@ class AltairSettings(DataSettings):
     def list_names(self) -> tuple[str, ...]:
         """See ``BlockSettings``."""
         return (self.title or "", self.function.rpartition(":")[2])
-
-
-_METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
-ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
-"""``mean``, or one of ``avg@``, ``pass@``, ``maj@`` and ``pass^`` with its k, such as ``pass@8``."""
-
-
-def is_score_metric(metric: str) -> bool:
-    """Whether a text is a ``ScoreMetric``."""
-    return re.fullmatch(_METRIC, metric.strip()) is not None
-
-
-def split_metric(metric: str) -> tuple[str, int]:
-    """A ``ScoreMetric`` as the statistics take it: ``pass@8`` is ``pass@k`` and 8, ``mean`` has 1."""
-    match = re.fullmatch(r"(\D+)(\d+)", metric)
-    return (match[1] + ("n" if match[1] == "avg@" else "k"), int(match[2])) if match else (metric, 1)
-
-
-class OutcomeSettings(BlockSettings):
-    """What every block about scores may say."""
-
-    data = "scores"
-    has_topics = True
-
-    source: Sources | None = Field(
-        None,
-        description="Files or folders of data/ with scores; the page's benchmark if left out.",
-    )
-    benchmark: Name | None = Field(
-        None, description="Only rows of this benchmark, where the data have a benchmark column."
-    )
-    series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
-    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
-    level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
-    higher_is_better: bool | None = Field(
-        None, description="Whether a larger score is better; the benchmark's if left out."
-    )
-
-
-class MetricSettings(OutcomeSettings):
-    """What the blocks share that show one metric."""
-
-    metric: ScoreMetric = Field(
-        "mean", description="mean, or avg@N, pass@K, maj@K, pass^K with a number, such as pass@8."
-    )
-
-
-class ComparedSettings(MetricSettings):
-    """What the blocks share that test differences."""
-
-    family: Literal["block", "page"] = Field(
-        "block",
-        description="Which comparisons are adjusted together: those of this block, or those of all blocks of "
-        "the page that say page.",
-    )
-
-
-class ScoresSettings(ComparedSettings):
-    """A ``scores`` block: each series' score with its interval, in groups."""
-
-    estimand: Literal["problems like these", "these problems"] = Field(
-        "problems like these",
-        description="What the interval is about: problems like these, or these problems with other samples.",
-    )
-    order: Literal["best", "given", "name"] = Field(
-        "best", description="Order of the series: best first, as in the data, by name."
-    )
-
-
-class PasskSettings(OutcomeSettings):
-    """A ``passk`` block: pass@k against k, a line for each series."""
-
-    highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
-    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
-
-
-class ComparisonSettings(ComparedSettings):
-    """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
-
-    sources: tuple[Name, ...] = Field(
-        (), description="Several sources, each of them a benchmark; instead of source."
-    )
-    benchmarks: tuple[Name, ...] = Field(
-        (), description="These benchmarks of the source, side by side; all if it has several."
-    )
-    baseline: Name | None = Field(
-        None, description="The series that the others are held against; the benchmark's if left out."
-    )
-
-    def list_sources(self) -> tuple[str, ...]:
-        """See ``BlockSettings``."""
-        return tuple(dict.fromkeys((*super().list_sources(), *self.sources)))
-
-
-class ProblemsSettings(OutcomeSettings):
-    """A ``problems`` block: who solves which problem."""
-
-    slices: tuple[Name, ...] = Field((), description="Columns to slice the scores by, such as subject.")
-
-
-class RunsSettings(MetricSettings):
-    """A ``runs`` block: the spread of each series between its runs."""
-
-
-class PlanSettings(MetricSettings):
-    """A ``plan`` block: what more problems, samples or runs would find."""
-
-    difference: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="The true difference to find: in points where scores go from 0 to 1."
-    )
-    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 
 class ObservationsSettings(BlockSettings):

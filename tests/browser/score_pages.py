@@ -15,7 +15,7 @@ from reportgen.figures.scores.comparison import draw_comparison
 from reportgen.figures.scores.problems import draw_problems
 from reportgen.figures.scores.runs import draw_runs
 from reportgen.figures.scores.scores import draw_scores
-from reportgen.settings.blocks import ComparisonSettings, ProblemsSettings, RunsSettings, ScoresSettings
+from reportgen.settings.score_blocks import ComparisonSettings, ProblemsSettings, RunsSettings, ScoresSettings
 from reportgen.statistics.scores import build_problem_grid
 
 if TYPE_CHECKING:

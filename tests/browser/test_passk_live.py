@@ -28,7 +28,7 @@ from browser.test_live import (
 from reportgen.core.errors import SourceLocation
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.scores.pass_curve import draw_passk
-from reportgen.settings.blocks import PasskSettings
+from reportgen.settings.score_blocks import PasskSettings
 from reportgen.statistics.scores import score_pass_at_k
 
 if TYPE_CHECKING:

@@ -19,35 +19,36 @@ from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.draft.blocks.sweep import draw_sweep_block
 from reportgen.figures.author_charts import draw_author_figure
 from reportgen.figures.curves.figure import draw_curve, draw_panels
-from reportgen.figures.curves.key_results import build_result_table
+from reportgen.figures.curves.result_table import build_result_table, make_column_call
 from reportgen.figures.curves.several_metrics import check_one_axis, draw_keyed_lines, name_y_axis
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
 from reportgen.narrative.requests import list_joined, make_requests
-from reportgen.narrative.topics import list_block_sources
+from reportgen.narrative.topics import Topic, list_block_sources
 from reportgen.settings.base import name_joined
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
     from reportgen.core.model import CurveRequest, Shown
+    from reportgen.core.statements import Fact
     from reportgen.draft.blocks.draw_inputs import DrawInputs
     from reportgen.figures.plot import DrawContext
+    from reportgen.settings.block_base import BlockSettings
     from reportgen.settings.blocks import (
         AltairSettings,
-        BlockSettings,
         CurveSettings,
-        OutcomeSettings,
         PanelsSettings,
         SweepSettings,
         TableSettings,
         VegaLiteSettings,
     )
     from reportgen.settings.inputs import Block, Page, Source
+    from reportgen.settings.score_blocks import OutcomeSettings
 
 
 MOST_ROWS = 100_000
@@ -180,15 +181,49 @@ def _draw_panels(planned: PlannedBlock, settings: PanelsSettings, inputs: DrawIn
 
 def _draw_table(planned: PlannedBlock, settings: TableSettings, inputs: DrawInputs) -> ResultTable:
     context, answers = _make_context(planned, inputs), inputs.answers
-    metrics, better, leads = [], [], []
+    metrics, better, leads, facts = [], [], [], []
     for request in planned.curves:
         way = context.resolve_direction(request.metric, settings.higher_is_better)
         metrics.append((request.metric, answers.get_endings(request, higher_is_better=way is not False)))
         better.append(way)
         leads.append(answers.get_curves(request).curve_set.leads[int(way is False)])
+        facts.append(_find_column_facts(planned, settings.columns, Topic(request, way, ""), inputs))
     return build_result_table(
-        planned.block.id, settings, tuple(metrics), context, better=tuple(better), leads=tuple(leads)
+        planned.block.id,
+        settings,
+        tuple(metrics),
+        context,
+        better=tuple(better),
+        leads=tuple(leads),
+        facts=facts,
     )
+
+
+def _find_column_facts(
+    planned: PlannedBlock, columns: Sequence[str], topic: Topic, inputs: DrawInputs
+) -> dict[tuple[str, str], Fact]:
+    """Return the facts of a table's cells by series and column, as statements have them.
+
+    Raises ``ReportError`` if no series has an answer, for example since a metric does not exist.
+    """
+    from reportgen.claims.vocabulary import FactError  # noqa: PLC0415 - only where something is computed
+
+    place = planned.block.location
+    found: dict[tuple[str, str], Fact] = {}
+    for column in columns:
+        if (call := make_column_call(column)) is None:
+            continue
+        subject, (name, arguments) = inputs.get_subject(topic, place), call
+        errors: list[FactError] = []
+        for series in subject.series:
+            try:
+                found[series, column] = subject.fact(name, (series, *arguments))
+            except FactError as error:
+                errors.append(error)
+        if len(errors) == len(subject.series):
+            said = f'"{column}": {errors[0].message}'
+            raise ReportError(Diagnostic(place, said, errors[0].next_step, Stage.FIGURE))
+    return found
 
 
 def _draw_sweep(planned: PlannedBlock, settings: SweepSettings, inputs: DrawInputs) -> Stack:

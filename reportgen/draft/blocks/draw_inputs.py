@@ -188,7 +188,8 @@ def make_subject(topic: Topic, place: SourceLocation, answers: ResultsStore) -> 
     from reportgen.claims.subjects import CurveSubject  # noqa: PLC0415 - as above
 
     result = answers.get_every_step(request)
-    return CurveSubject(result.curve_set, make_curve_scale(topic, result))
+    get_metric = functools.partial(answers.get_other_metric, request)
+    return CurveSubject(result.curve_set, make_curve_scale(topic, result), get_metric)
 
 
 def describe_topic(topic: Topic, sources: Mapping[str, Source]) -> str:

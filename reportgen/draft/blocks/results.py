@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from reportgen.core.comparisons import ScoresError
 from reportgen.core.errors import Diagnostic, ReportError, Stage, relocate_errors
 from reportgen.core.model import CurveRequest, Lead, ScoreRequest
-from reportgen.settings.blocks import split_metric
+from reportgen.core.words import quote_names, suggest_name
+from reportgen.settings.score_blocks import split_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -159,6 +160,23 @@ class ResultsStore:
         from reportgen.statistics.curves.mean_curves import summarise_curves  # noqa: PLC0415
 
         return summarise_curves(self.get_curves(request).curve_set, higher_is_better=higher_is_better)
+
+    def get_other_metric(self, request: CurveRequest, metric: str) -> CurveSet:
+        """Return another metric of the same runs, with every step; raise ``FactError`` if there is none."""
+        from reportgen.claims.vocabulary import FactError  # noqa: PLC0415 - only where something is computed
+
+        known = self._sources[request.source].metrics
+        if metric == request.metric:
+            return self.get_every_step(request).curve_set
+        if metric not in known:
+            step = f"{suggest_name(metric, known)}There are {quote_names(known)}"
+            raise FactError(f'"{metric}" is no metric of source "{request.source}"', step)
+        other = use_every_step(replace(request, metric=metric, formula=""))
+        rows = _select_curve_rows(other)
+        if metric not in self._metrics[rows]:  # read now, since nobody requested it
+            self._metrics[rows][metric] = None
+            self._results.pop(("rows", rows), None)
+        return self.get_curves(other).curve_set
 
     def _compute_curves(self, request: CurveRequest) -> CurveResult:
         from reportgen.statistics.curves.mean_curves import compute_curves  # noqa: PLC0415 - only where something is computed

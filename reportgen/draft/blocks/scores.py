@@ -22,7 +22,7 @@ from reportgen.draft.blocks.results import place_score_errors
 from reportgen.figures.plot import ScoreContext
 from reportgen.figures.scores.wording import find_protocol_differences, list_found_notes
 from reportgen.narrative.requests import fill_defaults, name_benchmark
-from reportgen.settings.blocks import split_metric
+from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.metrics import find_rows
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from reportgen.draft.blocks.plan import PlannedBlock
     from reportgen.draft.blocks.results import ResultsStore
     from reportgen.figures.plot import BenchmarkScores
-    from reportgen.settings.blocks import (
+    from reportgen.settings.inputs import Page, Source
+    from reportgen.settings.report import Benchmark
+    from reportgen.settings.score_blocks import (
         ComparisonSettings,
         OutcomeSettings,
         PasskSettings,
@@ -50,8 +52,6 @@ if TYPE_CHECKING:
         RunsSettings,
         ScoresSettings,
     )
-    from reportgen.settings.inputs import Page, Source
-    from reportgen.settings.report import Benchmark
 
 
 def make_score_context(

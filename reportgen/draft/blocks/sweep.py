@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reportgen.core.errors import Diagnostic, ReportError, Stage
-from reportgen.core.model import Estimate, ReducedMetric, Run
+from reportgen.core.model import ReducedMetric, Run
 from reportgen.figures.curves.sweep import Sweep, SweepPoint, draw_sweep
 
 if TYPE_CHECKING:
@@ -48,13 +48,9 @@ def draw_sweep_block(
 
 
 def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, higher: bool) -> SweepPoint:
-    from reportgen.statistics.curves.bands import compute_band  # noqa: PLC0415 - only where something is computed
-    from reportgen.statistics.curves.mean_curves import measure_runs  # noqa: PLC0415 - as above
+    from reportgen.statistics.curves.mean_curves import average_runs, measure_runs  # noqa: PLC0415 - only where something is computed
 
     values = measure_runs(curve, settings.value, higher_is_better=higher)
-    centre, low, high, n = compute_band(np.array(values)[:, None], "ci", settings.level)
-    known = bool(np.isfinite(low[0]))
-    low_end, high_end = (float(end[0]) if known else None for end in (low, high))
     text = result.settings[curve.series][0] or ""
     # The first part of the group's name is x, which may have commas of its own.
     rest = ", ".join(curve.series.split(", ")[1 + text.count(", ") :])
@@ -63,7 +59,7 @@ def _make_point(curve: Curve, result: CurveResult, settings: SweepSettings, *, h
         line=rest or result.curve_set.metric,
         text=text,
         number=_parse_number(text),
-        estimate=Estimate(float(centre[0]), low_end, high_end, int(n[0])),
+        estimate=average_runs(values, settings.level),
         values=values,
     )
 

@@ -1,4 +1,4 @@
-"""Final and best values of curves, for ``table`` blocks, page headers and overview cards.
+"""Final and best values of curves, for page headers and overview cards.
 
 Final values come first: a best value is picked after the fact, sometimes from more points than others.
 """
@@ -10,31 +10,26 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reportgen.core.errors import Diagnostic, ReportError
-from reportgen.core.model import BenchmarkResult, Cell, Overview, ResultTable
-from reportgen.core.words import choose_decimals, format_estimate, format_number, join_names, lower_axis_title
-from reportgen.figures.axis import DAY, format_value
+from reportgen.core.model import BenchmarkResult, Overview
+from reportgen.core.words import join_names, lower_axis_title
+from reportgen.figures.axis import format_value
 from reportgen.figures.curves.plotting import get_unsmoothed, make_plot
-from reportgen.figures.number_format import choose_step_format, format_d3, format_time
 from reportgen.figures.paths import positions, thin, write_line_path
 from reportgen.figures.picture import SPARK_ACROSS, SPARK_DOWN, draw_spark
-from reportgen.figures.plot import join_caption, make_curve_spec
+from reportgen.figures.plot import make_curve_spec
 from reportgen.figures.style import get_colour
-from reportgen.figures.text import write_table_csv
-from reportgen.settings.block_parts import Statistic
 from reportgen.settings.blocks import CurveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reportgen.core.model import Curve, CurveSet, Ending, Estimate, Lead
+    from reportgen.core.model import Curve, CurveSet, Lead
     from reportgen.figures.plot import DrawContext, Plot, PlotSpec
-    from reportgen.settings.blocks import OverviewSettings, TableSettings
+    from reportgen.settings.blocks import OverviewSettings
     from reportgen.settings.inputs import Block
     from reportgen.settings.report import Benchmark
 
 
-_HEADS = {Statistic.FINAL: "final", Statistic.PEAK: "best", Statistic.MEAN: "mean over steps"}
-_NUMBERS = {"final": "final", "best": "peak"}
 _THIN, _ROUND = 'stroke-width="1.75" vector-effect="non-scaling-stroke"', 'stroke-linejoin="round"'
 
 
@@ -146,149 +141,6 @@ def describe_given_n(curves: Sequence[Curve]) -> str:
     if max(counts) <= 1:
         return ""
     return f", n {'=' if len(counts) == 1 else 'from'} {format_ends(counts)}"
-
-
-class _Metric(NamedTuple):
-    """Metric of a table: final values by series, and the leader by the test."""
-
-    name: str
-    endings: tuple[Ending, ...]
-    better: bool | None
-    lead: Lead
-
-    def write_head(self, column: Statistic, context: DrawContext) -> str:
-        """Return a column's header; for best values, it includes how many they were picked from if equal."""
-        if column is not Statistic.PEAK:
-            return _HEADS[column]
-        most = "best" if self.better is not None else "highest"
-        counts = {ending.readings for ending in self.endings}
-        if len(counts) > 1:
-            return most
-        return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
-
-    def choose_decimals(self, column: Statistic) -> int | None:
-        """Return the decimal places that show four significant digits of every value in the column.
-
-        Returns None if a value is so large or small that it needs an exponent.
-        """
-        texts = [f"{_choose_number(ending, column)[0].value:.4g}" for ending in self.endings]
-        if any("e" in text for text in texts):
-            return None
-        return max((len(text.partition(".")[2]) for text in texts), default=0)
-
-
-def build_result_table(
-    block_id: str,
-    settings: TableSettings,
-    metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
-    context: DrawContext,
-    *,
-    better: tuple[bool | None, ...],
-    leads: tuple[Lead, ...],
-) -> ResultTable:
-    """Build a table with a row for each series: the number of runs, then the chosen statistics by metric.
-
-    ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
-    better (None if unknown or neither), and ``leads`` which series the test finds better than all others.
-    """
-    columns, several = settings.columns, len(metrics) > 1
-    shown = [
-        _Metric(name, ends, way, lead) for (name, ends), way, lead in zip(metrics, better, leads, strict=True)
-    ]
-    header = ["series", "runs"]
-    for metric in shown:
-        heads = [metric.write_head(column, context) for column in columns]
-        header += [f"{metric.name}: {head}" if several else head for head in heads]
-    names = list(dict.fromkeys(end.series for metric in shown for end in metric.endings))
-    if settings.order in {"final", "best"}:
-        sign, number = 1 if shown[0].better is False else -1, _NUMBERS[settings.order]
-        ranks = {end.series: sign * getattr(end, number).value for end in shown[0].endings}
-        names.sort(key=lambda name: ranks.get(name, float("inf")))
-    elif settings.order == "name":
-        names.sort(key=str.casefold)
-    rows = []
-    for name in names:
-        own = [next((end for end in metric.endings if end.series == name), None) for metric in shown]
-        runs = max((ending.runs for ending in own if ending), default=0)
-        cells = [Cell(name), Cell(str(runs), float(runs))]
-        for ending, metric in zip(own, shown, strict=True):
-            cells += [_build_cell(ending, column, metric, context) for column in columns]
-        rows.append(tuple(cells))
-    return ResultTable(
-        id=block_id,
-        title=settings.title or (metrics[0][0] if not several else "Results"),
-        header=tuple(header),
-        rows=tuple(rows),
-        caption=_write_caption(settings, shown, context),
-        csv=write_table_csv(header, [[cell.text for cell in row] for row in rows]),
-    )
-
-
-def _choose_number(ending: Ending, column: Statistic) -> tuple[Estimate, float | None]:
-    """Return the value of a column and its step."""
-    if column is Statistic.FINAL:
-        return ending.final, ending.final_step
-    if column is Statistic.PEAK:
-        return ending.peak, ending.peak_step
-    return ending.mean, None
-
-
-def _build_cell(ending: Ending | None, column: Statistic, metric: _Metric, context: DrawContext) -> Cell:
-    if ending is None:
-        return Cell("no data")
-    estimate, step = _choose_number(ending, column)
-    at = ""
-    if step is not None and context.step_is_time:
-        at = f" at {format_time(step, '%Y-%m-%d' if step % DAY == 0 else '%Y-%m-%d %H:%M')}"
-    elif step is not None:
-        at = f" at {format_d3(step, choose_step_format(np.array([step])))}"
-    if column is Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
-        at += f", of {ending.readings:,}"
-    if estimate.low is not None and estimate.high is not None:
-        return Cell(f"{format_estimate(estimate)}{at}", estimate.value)
-    final, decimals = ending.final, metric.choose_decimals(column)
-    if final.low is not None and final.high is not None and decimals is not None:
-        # A value without an interval gets no more digits than one with an interval.
-        decimals = choose_decimals((final.high - final.low) / 2)
-    return Cell(f"{format_number(estimate.value, decimals=decimals)}{at}", estimate.value)
-
-
-def _write_caption(settings: TableSettings, metrics: list[_Metric], context: DrawContext) -> str:
-    lower = [metric.name for metric in metrics if metric.better is False]
-    some = "" if len(lower) == len(metrics) else f" for {join_names(lower)}"
-    leaders = []
-    for metric in metrics:
-        verb = "leads" if metric.better is not None else "stands above all others"
-        nobody = "no clear winner" if metric.better is not None else ""
-        result = f"{metric.lead.series} {verb}" if metric.lead.series else nobody
-        if metric.lead.tested and result:
-            leaders.append(f"{metric.name}: {result}" if len(metrics) > 1 else result)
-    tested = f"At the end {'; '.join(leaders)} (Welch's t over runs, Holm over all pairs)." if leaders else ""
-    endings = [ending for metric in metrics for ending in metric.endings]
-    # If neither direction is better, the column shows the highest value.
-    highest = [metric.name for metric in metrics if metric.better is None]
-    which = "highest" if len(highest) == len(metrics) else "best"
-    of = f" (of {join_names(highest)} the highest)" if highest and which == "best" else ""
-    known = any(ending.peak.low is not None for ending in endings)
-    interval = "its interval allows for the choice" if known else "it has no interval"
-    peak = f"{which.capitalize()}: the {which} value of the mean curve{of}, picked by looking; {interval}."
-    half = f"half the {settings.level * 100:g} % confidence interval across runs (Student t)"
-    single = all(ending.runs == 1 for ending in endings)
-    equal = list(dict.fromkeys(e.series for e in endings if e.final.n > 1 and e.final.low is None))
-    if any(ending.final.low is not None for ending in endings):
-        single, how = False, f"± is {half}, at each step by itself."
-    else:
-        how = "One run per series: no interval." if single else ""
-    none = f"{join_names(equal, most=6)}: all runs are equal at the last step, so no interval."
-    sentences = (
-        settings.caption or "",
-        tested,
-        peak if Statistic.PEAK in settings.columns else "",
-        how,
-        none if equal and not single else "",
-        f"Lower is better{some}." if lower else "",
-    )
-    return join_caption(sentences, context)
 
 
 def summarize_benchmark(

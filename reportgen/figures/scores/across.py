@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from reportgen.core.comparisons import AcrossBenchmarks, BenchmarkCell, OutcomeNotes, Power
     from reportgen.figures.plot import ScoreContext
-    from reportgen.settings.blocks import ComparisonSettings
+    from reportgen.settings.score_blocks import ComparisonSettings
 
 
 AVERAGE = "average"

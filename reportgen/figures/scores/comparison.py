@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import Comparison, Power
     from reportgen.core.model import Figure
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
-    from reportgen.settings.blocks import ComparisonSettings
+    from reportgen.settings.score_blocks import ComparisonSettings
 
 
 MOST_WHOLE = 8

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import ProblemScores, Score
     from reportgen.core.model import Figure
     from reportgen.figures.plot import ChartShape, Plot, ScoreContext
-    from reportgen.settings.blocks import PasskSettings
+    from reportgen.settings.score_blocks import PasskSettings
 
 
 ESTIMATOR = "unbiased, Chen et al. 2021"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import Plan, PlannedDesign
     from reportgen.core.model import Figure
     from reportgen.figures.plot import ChartShape, ScoreContext
-    from reportgen.settings.blocks import PlanSettings
+    from reportgen.settings.score_blocks import PlanSettings
 
 
 _COLUMNS = ("problems", "samples", "runs", "stderr", "difference", "alone", "together", "found")

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import ProblemGrid, Score
     from reportgen.core.model import FloatArray, IntArray
     from reportgen.figures.plot import ScoreContext
-    from reportgen.settings.blocks import ProblemsSettings
+    from reportgen.settings.score_blocks import ProblemsSettings
 
 
 MOST_COLUMNS = 600

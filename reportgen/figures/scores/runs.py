@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import RunSpread
     from reportgen.core.model import Figure
     from reportgen.figures.plot import ScoreContext
-    from reportgen.settings.blocks import RunsSettings
+    from reportgen.settings.score_blocks import RunsSettings
 
 
 _RUN_COLUMNS = ("series", "run", "seed", "metric", "score", "problems")

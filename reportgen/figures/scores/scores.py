@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from reportgen.core.comparisons import Score
     from reportgen.core.model import Figure
     from reportgen.figures.plot import BenchmarkScores, ScoreContext
-    from reportgen.settings.blocks import ScoresSettings
+    from reportgen.settings.score_blocks import ScoresSettings
 
 
 def draw_scores(

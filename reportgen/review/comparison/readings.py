@@ -26,7 +26,7 @@ from reportgen.review.comparison.identity import match, match_series
 from reportgen.review.comparison.verdicts import Moved, list_differences
 from reportgen.review.model import Estimate, ItemCounts, RunCounts, bound
 from reportgen.review.snapshot import define_protocol
-from reportgen.settings.blocks import split_metric
+from reportgen.settings.score_blocks import split_metric
 from reportgen.statistics.curves.mean_curves import find_last_common_step
 from reportgen.statistics.curves.readings import interpolate_band
 from reportgen.statistics.distributions import deviation, mean, normal_quantile, t_quantile

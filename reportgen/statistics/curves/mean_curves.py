@@ -170,13 +170,8 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
         picked = Estimate(float(curve.values[peak]), None, None, int(curve.n[peak]))
         if curve.extremes is not None:
             picked = curve.extremes[0 if higher_is_better else 1]
-        means = np.array([[np.mean(run.values)] for run in curve.runs])
-        final, mean_of_runs = (
-            Estimate(float(centre[-1]), _to_float(low[-1]), _to_float(high[-1]), int(n[-1]))
-            for centre, low, high, n in (
-                (curve.values, curve.low, curve.high, curve.n),
-                compute_band(means, "ci", curve_set.level),
-            )
+        final = Estimate(
+            float(curve.values[-1]), _to_float(curve.low[-1]), _to_float(curve.high[-1]), int(curve.n[-1])
         )
         endings.append(
             Ending(
@@ -185,7 +180,7 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
                 final_step=float(curve.steps[-1]),
                 peak=picked,
                 peak_step=float(curve.steps[peak]),
-                mean=mean_of_runs,
+                mean=average_runs(measure_runs(curve, "mean"), curve_set.level),
                 runs=len(curve.runs),
                 readings=int(curve.steps.size),
             )
@@ -196,10 +191,16 @@ def summarise_curves(curve_set: CurveSet, *, higher_is_better: bool = True) -> t
 def measure_runs(curve: Curve, value: str, *, higher_is_better: bool = True) -> tuple[float, ...]:
     """Return one number of each run: its ``final`` value, its ``best`` or the ``mean`` of its values."""
     if value == "mean":
-        return tuple(mean(run.values) for run in curve.runs)
+        return tuple(float(np.mean(run.values)) for run in curve.runs)
     if value == "best":
         return tuple(float((np.max if higher_is_better else np.min)(run.values)) for run in curve.runs)
     return tuple(float(run.values[-1]) for run in curve.runs)
+
+
+def average_runs(values: Sequence[float], level: float = 0.95) -> Estimate:
+    """Return the mean of one number of each run, at least one, with its t interval across runs."""
+    centre, low, high, n = compute_band(np.array(values)[:, None], "ci", level)
+    return Estimate(float(centre[0]), _to_float(low[0]), _to_float(high[0]), int(n[0]))
 
 
 def _to_float(end: np.float64) -> float | None:

@@ -87,6 +87,58 @@ def mean_between(curve: Curve, first: float, last: float) -> float | None:
     return mean(inside) if inside.size else None
 
 
+def measure_last(curve: Curve, count: int) -> tuple[float, ...]:
+    """Return the mean of the last ``count`` readings of each run, of all that it has if they are fewer."""
+    return tuple(mean(run.values[-count:]) for run in curve.runs)
+
+
+def measure_spread(curve: Curve) -> tuple[float | None, int]:
+    """Return the standard deviation (ddof = 1) of the runs at the last step, and how many reach it.
+
+    It is None for fewer than two runs.
+    """
+    last = get_points(curve).steps[-1]
+    values = np.array([run.values[-1] for run in curve.runs if run.steps.size and run.steps[-1] == last])
+    return (deviation(values) if values.size > 1 else None), int(values.size)
+
+
+class Checkpoint(NamedTuple):
+    """The step of one run that another metric picks, and the value there.
+
+    ``regret`` is how far it stays behind the best value among the ``steps`` to pick from, at least 0.
+    """
+
+    step: float
+    value: float
+    regret: float
+    steps: int
+
+
+def pick_checkpoints(
+    curve: Curve, picking: Curve, *, lowest: bool, higher_is_better: bool = True
+) -> tuple[Checkpoint, ...] | None:
+    """Return the checkpoint of each run at which another metric of the same run is best, the first of equals.
+
+    Only steps at which a run has both metrics can be picked, which is how checkpoints are evaluated: nothing
+    is interpolated. None if a run has no such step. ``lowest`` says which value of ``picking`` is best.
+    """
+    others = {run.run: run for run in picking.runs}
+    found = []
+    for run in curve.runs:
+        other = others.get(run.run)
+        if other is None:
+            return None
+        steps, own, its = np.intersect1d(run.steps, other.steps, return_indices=True)
+        if not steps.size:
+            return None
+        values = run.values[own]
+        index = int((np.argmin if lowest else np.argmax)(other.values[its]))
+        best = float(values.max() if higher_is_better else values.min())
+        value = float(values[index])
+        found.append(Checkpoint(float(steps[index]), value, abs(best - value), int(steps.size)))
+    return tuple(found)
+
+
 def find_step_reaching(curve: Curve, level: float, *, higher_is_better: bool | None) -> float | None:
     """Return the first step, interpolated, at which the curve is as good as ``level``, or None.
 

@@ -1,0 +1,105 @@
+"""Facts about the runs of a curve: means over their readings, checkpoints that another metric picks, spread.
+
+They are computed from one number of each run, with Student's t interval across runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from reportgen.claims.fact_words import describe_position, format_quantity
+from reportgen.claims.vocabulary import FactError
+from reportgen.core.directions import find_direction
+from reportgen.core.statements import Quantity
+from reportgen.core.words import choose_decimals, format_count
+from reportgen.statistics.curves.mean_curves import average_runs, measure_runs
+from reportgen.statistics.curves.readings import (
+    get_points,
+    measure_last,
+    measure_spread,
+    pick_checkpoints,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reportgen.core.model import Curve, CurveSet
+    from reportgen.core.statements import Fact, Scale
+
+
+RUN_FACTS = frozenset({"last", "sd", "n"})
+"""Facts answered by ``read_runs``, which also answers ``mean`` without steps."""
+
+
+def read_runs(question: Fact, curve: Curve, numbers: tuple[float, ...], scale: Scale, level: float) -> Fact:
+    """Answer ``mean``, ``last``, ``sd`` or ``n`` of a curve.
+
+    Raises ``FactError`` if ``last`` is given something else than a number of readings.
+    """
+    if question.name in {"sd", "n"}:
+        spread, n = measure_spread(curve)
+        last = float(get_points(curve).steps[-1])
+        question = replace(question, step=last, n=n)
+        if question.name == "n":
+            return replace(question, value=float(n))
+        few = f"{format_count(n, 'run')} of {curve.series} {describe_position(last, scale)}"
+        return replace(question, value=spread, reason="" if spread is not None else few)
+    values = measure_runs(curve, "mean")
+    if numbers:
+        count = numbers[0]
+        if count < 1 or count != round(count):
+            raise FactError(f"last takes a number of readings, and {count:g} is none", "Write 5, for example")
+        values = measure_last(curve, int(count))
+    found = average_runs(values, level)
+    return replace(question, value=found.value, low=found.low, high=found.high, n=found.n)
+
+
+def read_at_best(
+    question: Fact,
+    curve: Curve,
+    picking: str,
+    curve_set: CurveSet,
+    scale: Scale,
+    *,
+    get_metric: Callable[[str], CurveSet],
+) -> Fact:
+    """Answer ``best_by``: the mean of the runs' values where another metric is best, and what that costs.
+
+    ``picking`` names that metric, if need be behind ``lowest`` or ``highest``. The cost is how far each run
+    stays behind the best value among the same checkpoints, on average. Raises ``FactError`` if there is no
+    such metric or its direction is not known.
+    """
+    way, _, name = picking.partition(" ")
+    stated: bool | None = way == "highest"
+    if way not in {"lowest", "highest"} or not name:
+        stated, name = scale.higher_is_better if picking == curve_set.metric else None, picking
+    other = next((one for one in get_metric(name).curves if one.series == curve.series), None)
+    higher = find_direction(name, stated)
+    if higher is None:
+        step = f"Write 'lowest {name}' or 'highest {name}'"
+        raise FactError(f'It is not known whether a higher or a lower "{name}" is better', step)
+    ways = {"lowest": not higher, "higher_is_better": scale.higher_is_better is not False}
+    found = pick_checkpoints(curve, other, **ways) if other else None
+    if not found:
+        reason = f'a run of {curve.series} has no step with both "{curve_set.metric}" and "{name}"'
+        return replace(question, reason=reason)
+    average = average_runs([one.value for one in found], curve_set.level)
+    steps, counts = sorted(one.step for one in found), sorted(one.steps for one in found)
+    same = steps[0] == steps[-1]
+    of = " to ".join(dict.fromkeys(f"{end:,}" for end in (counts[0], counts[-1])))
+    cost = sum(one.regret for one in found) / len(found)
+    behind = format_quantity(cost, Quantity.DIFFERENCE, scale, decimals=choose_decimals(cost), signed=False)
+    return replace(
+        question,
+        value=average.value,
+        low=average.low,
+        high=average.high,
+        n=average.n,
+        step=steps[0] if same else None,
+        from_step=None if same else steps[0],
+        to_step=None if same else steps[-1],
+        note=f"{'highest' if higher else 'lowest'} {name} of {of} checkpoint{'s' if counts[-1] > 1 else ''}, "
+        f"{behind} behind the best of {'them' if len(found) == 1 else 'each run'}",
+    )

@@ -1,0 +1,243 @@
+"""The ``table`` block: a row for each series, with the columns that the author chose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reportgen.core.model import Cell, Estimate, ResultTable
+from reportgen.core.statements import Quantity
+from reportgen.core.words import choose_decimals, format_estimate, format_number, join_names
+from reportgen.figures.axis import DAY
+from reportgen.figures.curves.key_results import describe_checkpoints
+from reportgen.figures.number_format import choose_step_format, format_d3, format_time
+from reportgen.figures.plot import join_caption
+from reportgen.figures.text import write_table_csv
+from reportgen.settings.block_parts import Statistic, parse_column_number, split_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reportgen.core.model import Ending, Lead
+    from reportgen.core.statements import Fact
+    from reportgen.figures.plot import DrawContext
+    from reportgen.settings.blocks import TableSettings
+
+
+_HEADS: dict[str, str] = {"final": "final", "peak": "best", "mean": "mean over steps"}
+_NUMBERS = {"final": "final", "best": "peak"}
+
+
+class _Metric(NamedTuple):
+    """Metric of a table: final values by series, and the leader by the test."""
+
+    name: str
+    endings: tuple[Ending, ...]
+    better: bool | None
+    lead: Lead
+    facts: Mapping[tuple[str, str], Fact]  # by series and column, of all other columns
+
+    def write_head(self, column: str, context: DrawContext) -> str:
+        """Return a column's header; for best values, it includes how many they were picked from if equal."""
+        if column != Statistic.PEAK:
+            return _HEADS.get(column, column)
+        most = "best" if self.better is not None else "highest"
+        counts = {ending.readings for ending in self.endings}
+        if len(counts) > 1:
+            return most
+        return describe_checkpoints([*counts], is_time=context.step_is_time, most=most)
+
+    def choose_decimals(self, column: str) -> int | None:
+        """Return the decimal places that show four significant digits of every value in the column.
+
+        Returns None if a value is so large or small that it needs an exponent.
+        """
+        texts = [f"{_choose_number(ending, column)[0].value:.4g}" for ending in self.endings]
+        if any("e" in text for text in texts):
+            return None
+        return max((len(text.partition(".")[2]) for text in texts), default=0)
+
+
+def build_result_table(
+    block_id: str,
+    settings: TableSettings,
+    metrics: tuple[tuple[str, tuple[Ending, ...]], ...],
+    context: DrawContext,
+    *,
+    better: tuple[bool | None, ...],
+    leads: tuple[Lead, ...],
+    facts: Sequence[Mapping[tuple[str, str], Fact]] = (),
+) -> ResultTable:
+    """Build a table with a row for each series: the number of runs, then the chosen statistics by metric.
+
+    ``metrics`` pairs names with the endings of the series. For each metric, ``better`` says whether larger is
+    better (None if unknown or neither), ``leads`` which series the test finds better than all others, and
+    ``facts`` the cells of columns other than final, peak and mean, by series and column.
+    """
+    columns, several = settings.columns, len(metrics) > 1
+    shown = [
+        _Metric(name, ends, way, lead, known)
+        for (name, ends), way, lead, known in zip(
+            metrics, better, leads, facts or [{}] * len(metrics), strict=True
+        )
+    ]
+    header = ["series", "runs"]
+    for metric in shown:
+        heads = [metric.write_head(column, context) for column in columns]
+        header += [f"{metric.name}: {head}" if several else head for head in heads]
+    rows = []
+    for name in _order_series(settings.order, shown):
+        own = [next((end for end in metric.endings if end.series == name), None) for metric in shown]
+        runs = max((ending.runs for ending in own if ending), default=0)
+        cells = [Cell(name), Cell(str(runs), float(runs))]
+        for ending, metric in zip(own, shown, strict=True):
+            cells += [_build_cell(ending, column, metric, context) for column in columns]
+        rows.append(tuple(cells))
+    return ResultTable(
+        id=block_id,
+        title=settings.title or (metrics[0][0] if not several else "Results"),
+        header=tuple(header),
+        rows=tuple(rows),
+        caption=_write_caption(settings, shown, context),
+        csv=write_table_csv(header, [[cell.text for cell in row] for row in rows]),
+    )
+
+
+def _order_series(order: str, metrics: Sequence[_Metric]) -> list[str]:
+    names = list(dict.fromkeys(end.series for metric in metrics for end in metric.endings))
+    if order in {"final", "best"}:
+        sign, number = 1 if metrics[0].better is False else -1, _NUMBERS[order]
+        ranks = {end.series: sign * getattr(end, number).value for end in metrics[0].endings}
+        return sorted(names, key=lambda name: ranks.get(name, float("inf")))
+    return sorted(names, key=str.casefold) if order == "name" else names
+
+
+def _choose_number(ending: Ending, column: str) -> tuple[Estimate, float | None]:
+    """Return the value of a column and its step."""
+    if column == Statistic.FINAL:
+        return ending.final, ending.final_step
+    if column == Statistic.PEAK:
+        return ending.peak, ending.peak_step
+    return ending.mean, None
+
+
+def _format_step(step: float, context: DrawContext) -> str:
+    if context.step_is_time:
+        return format_time(step, "%Y-%m-%d" if step % DAY == 0 else "%Y-%m-%d %H:%M")
+    return format_d3(step, choose_step_format(np.array([step])))
+
+
+def _build_cell(ending: Ending | None, column: str, metric: _Metric, context: DrawContext) -> Cell:
+    if ending is None:
+        return Cell("no data")
+    if column not in _HEADS:
+        fact = metric.facts.get((ending.series, column))
+        return _build_fact_cell(fact, ending, context) if fact else Cell("no data")
+    estimate, step = _choose_number(ending, column)
+    at = "" if step is None else f" at {_format_step(step, context)}"
+    if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
+        at += f", of {ending.readings:,}"
+    if estimate.low is not None and estimate.high is not None:
+        return Cell(f"{format_estimate(estimate)}{at}", estimate.value)
+    final, decimals = ending.final, metric.choose_decimals(column)
+    if final.low is not None and final.high is not None and decimals is not None:
+        # A value without an interval gets no more digits than one with an interval.
+        decimals = choose_decimals((final.high - final.low) / 2)
+    return Cell(f"{format_number(estimate.value, decimals=decimals)}{at}", estimate.value)
+
+
+def _write_caption(settings: TableSettings, metrics: list[_Metric], context: DrawContext) -> str:
+    lower = [metric.name for metric in metrics if metric.better is False]
+    some = "" if len(lower) == len(metrics) else f" for {join_names(lower)}"
+    leaders = []
+    for metric in metrics:
+        verb = "leads" if metric.better is not None else "stands above all others"
+        nobody = "no clear winner" if metric.better is not None else ""
+        result = f"{metric.lead.series} {verb}" if metric.lead.series else nobody
+        if metric.lead.tested and result:
+            leaders.append(f"{metric.name}: {result}" if len(metrics) > 1 else result)
+    tested = f"At the end {'; '.join(leaders)} (Welch's t over runs, Holm over all pairs)." if leaders else ""
+    endings = [ending for metric in metrics for ending in metric.endings]
+    # If neither direction is better, the column shows the highest value.
+    highest = [metric.name for metric in metrics if metric.better is None]
+    which = "highest" if len(highest) == len(metrics) else "best"
+    of = f" (of {join_names(highest)} the highest)" if highest and which == "best" else ""
+    known = any(ending.peak.low is not None for ending in endings)
+    interval = "its interval allows for the choice" if known else "it has no interval"
+    peak = f"{which.capitalize()}: the {which} value of the mean curve{of}, picked by looking; {interval}."
+    half = f"half the {settings.level * 100:g} % confidence interval across runs (Student t)"
+    single = all(ending.runs == 1 for ending in endings)
+    equal = list(dict.fromkeys(e.series for e in endings if e.final.n > 1 and e.final.low is None))
+    if any(ending.final.low is not None for ending in endings):
+        single, how = False, f"± is {half}, at each step by itself."
+    else:
+        how = "One run per series: no interval." if single else ""
+    none = f"{join_names(equal, most=6)}: all runs are equal at the last step, so no interval."
+    sentences = (
+        settings.caption or "",
+        tested,
+        peak if Statistic.PEAK in settings.columns else "",
+        *_explain_columns(settings.columns, metrics),
+        how,
+        none if equal and not single else "",
+        f"Lower is better{some}." if lower else "",
+    )
+    return join_caption(sentences, context)
+
+
+def _build_fact_cell(fact: Fact, ending: Ending, context: DrawContext) -> Cell:
+    if fact.value is None:
+        return Cell({"steps_to": "not reached", "sd": "1 run"}.get(fact.name, "no data"))
+    value = float(fact.value)
+    if fact.quantity is Quantity.STEP:
+        return Cell(_format_step(value, context) if context.step_is_time else format_number(value), value)
+    if fact.quantity is Quantity.NUMBER:
+        return Cell(f"{value:,.0f}", value)
+    steps = (fact.from_step, fact.to_step)
+    at = f" at {_format_step(fact.step, context)}" if fact.step is not None and fact.name == "best_by" else ""
+    if steps[0] is not None and steps[1] is not None:
+        at = f" at {_format_step(steps[0], context)} to {_format_step(steps[1], context)}"
+    if fact.low is not None and fact.high is not None:
+        return Cell(f"{format_estimate(Estimate(value, fact.low, fact.high, fact.n))}{at}", value)
+    if fact.name == "sd":
+        return Cell(format_number(value, significant=2), value)
+    final, decimals = ending.final, None
+    if final.low is not None and final.high is not None:
+        decimals = choose_decimals((final.high - final.low) / 2)
+    return Cell(f"{format_number(value, decimals=decimals)}{at}", value)
+
+
+_MOST_NOTES = 6
+
+
+def _explain_columns(columns: Sequence[str], metrics: Sequence[_Metric]) -> Iterator[str]:
+    """Yield what columns other than final, peak and mean show, and what picking checkpoints costs."""
+    for column in columns:
+        kind, behind = split_column(column)
+        facts = [metric.facts[key] for metric in metrics for key in metric.facts if key[1] == column]
+        notes = [f"{fact.series[0]}, {fact.note or fact.reason}" for fact in facts]
+        more = f"; and {len(notes) - _MOST_NOTES} more" if len(notes) > _MOST_NOTES else ""
+        match kind:
+            case Statistic.BEST_BY:
+                yield f"{column.capitalize()}: {'; '.join(notes[:_MOST_NOTES])}{more}."
+            case Statistic.LAST:
+                yield f"Last {behind}: the mean of the last {behind} readings of each run."
+            case Statistic.STEPS_TO:
+                yield f"Steps to {behind}: where the mean curve first reaches it, interpolated."
+            case Statistic.SD:
+                yield "sd: across runs, at the last step."
+
+
+def make_column_call(column: str) -> tuple[str, tuple[str | float, ...]] | None:
+    """Return the fact that a column shows, and its arguments after the series.
+
+    None for ``final``, ``peak`` and ``mean``.
+    """
+    kind, behind = split_column(column)
+    if column in _HEADS:
+        return None
+    if kind is Statistic.BEST_BY:
+        return "best_by", (behind,)
+    number = parse_column_number(behind)
+    return kind.replace(" ", "_"), () if number is None else (number,)

@@ -1,0 +1,122 @@
+"""Settings of the blocks that show scores of benchmarks."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from reportgen.settings.base import CellValue, Name, Sources
+from reportgen.settings.block_base import BlockSettings
+from reportgen.settings.block_parts import FILTER
+
+_METRIC = r"^(mean|(avg@|pass@|maj@|pass\^)[1-9]\d{0,5})$"
+ScoreMetric = Annotated[str, StringConstraints(strip_whitespace=True, pattern=_METRIC)]
+"""``mean``, or one of ``avg@``, ``pass@``, ``maj@`` and ``pass^`` with its k, such as ``pass@8``."""
+
+
+def is_score_metric(metric: str) -> bool:
+    """Whether a text is a ``ScoreMetric``."""
+    return re.fullmatch(_METRIC, metric.strip()) is not None
+
+
+def split_metric(metric: str) -> tuple[str, int]:
+    """A ``ScoreMetric`` as the statistics take it: ``pass@8`` is ``pass@k`` and 8, ``mean`` has 1."""
+    match = re.fullmatch(r"(\D+)(\d+)", metric)
+    return (match[1] + ("n" if match[1] == "avg@" else "k"), int(match[2])) if match else (metric, 1)
+
+
+class OutcomeSettings(BlockSettings):
+    """What every block about scores may say."""
+
+    data = "scores"
+    has_topics = True
+
+    source: Sources | None = Field(
+        None,
+        description="Files or folders of data/ with scores; the page's benchmark if left out.",
+    )
+    benchmark: Name | None = Field(
+        None, description="Only rows of this benchmark, where the data have a benchmark column."
+    )
+    series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
+    filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
+    level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
+    higher_is_better: bool | None = Field(
+        None, description="Whether a larger score is better; the benchmark's if left out."
+    )
+
+
+class MetricSettings(OutcomeSettings):
+    """What the blocks share that show one metric."""
+
+    metric: ScoreMetric = Field(
+        "mean", description="mean, or avg@N, pass@K, maj@K, pass^K with a number, such as pass@8."
+    )
+
+
+class ComparedSettings(MetricSettings):
+    """What the blocks share that test differences."""
+
+    family: Literal["block", "page"] = Field(
+        "block",
+        description="Which comparisons are adjusted together: those of this block, or those of all blocks of "
+        "the page that say page.",
+    )
+
+
+class ScoresSettings(ComparedSettings):
+    """A ``scores`` block: each series' score with its interval, in groups."""
+
+    estimand: Literal["problems like these", "these problems"] = Field(
+        "problems like these",
+        description="What the interval is about: problems like these, or these problems with other samples.",
+    )
+    order: Literal["best", "given", "name"] = Field(
+        "best", description="Order of the series: best first, as in the data, by name."
+    )
+
+
+class PasskSettings(OutcomeSettings):
+    """A ``passk`` block: pass@k against k, a line for each series."""
+
+    highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
+
+
+class ComparisonSettings(ComparedSettings):
+    """A ``comparison`` block: all pairs on one benchmark, or all series on several benchmarks."""
+
+    sources: tuple[Name, ...] = Field(
+        (), description="Several sources, each of them a benchmark; instead of source."
+    )
+    benchmarks: tuple[Name, ...] = Field(
+        (), description="These benchmarks of the source, side by side; all if it has several."
+    )
+    baseline: Name | None = Field(
+        None, description="The series that the others are held against; the benchmark's if left out."
+    )
+
+    def list_sources(self) -> tuple[str, ...]:
+        """See ``BlockSettings``."""
+        return tuple(dict.fromkeys((*super().list_sources(), *self.sources)))
+
+
+class ProblemsSettings(OutcomeSettings):
+    """A ``problems`` block: who solves which problem."""
+
+    slices: tuple[Name, ...] = Field((), description="Columns to slice the scores by, such as subject.")
+
+
+class RunsSettings(MetricSettings):
+    """A ``runs`` block: the spread of each series between its runs."""
+
+
+class PlanSettings(MetricSettings):
+    """A ``plan`` block: what more problems, samples or runs would find."""
+
+    difference: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="The true difference to find: in points where scores go from 0 to 1."
+    )
+    height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")

@@ -1,0 +1,184 @@
+"""Columns of ``table`` blocks: what each shows, computed from the raw file, and equal to its fact."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+import shutil
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean, stdev
+
+import pytest
+from command_line import call
+from made_projects import write_report
+from scipy import stats
+
+from reportgen.settings.block_parts import split_column
+
+CASE = Path(__file__).parent / "cases" / "best-checkpoint"
+COLUMNS = ("final", "at 60", "last 5", "mean", "best by eval/loss", "sd", "n", "steps to 0.6")
+
+
+def read_runs() -> dict[str, list[list[tuple[int, float, float]]]]:
+    """The steps, losses and accuracies of each run, by series, from the file itself."""
+    runs: dict[tuple[str, str], list[tuple[int, float, float]]] = defaultdict(list)
+    with (CASE / "data" / "runs.csv").open() as file:
+        for row in csv.DictReader(file):
+            values = (int(row["step"]), float(row["eval/loss"]), float(row["test/accuracy"]))
+            runs[row["series"], row["seed"]].append(values)
+    found = defaultdict(list)
+    for (series, _), rows in runs.items():
+        found[series].append(rows)
+    return found
+
+
+def half(values: list[float]) -> float:
+    """Half of Student's 95 % interval of a mean."""
+    return float(stats.t.ppf(0.975, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a statement about each fact is answered."""
+    root = tmp_path_factory.mktemp("columns") / "report"
+    shutil.copytree(CASE, root, ignore=shutil.ignore_patterns("expected"))
+    calls = [
+        *("last(S, 5)", "mean(S)", "best_by(S, 'eval/loss')", "sd(S)", "n(S)", "at(S, 60)"),
+        *("best_by(S, 'lowest eval/loss')", "best_by(S, 'highest eval/loss')"),
+    ]
+    named = [call_.replace("S", series, 1) for series in ("base", "wide") for call_ in calls]
+    page = root / "content" / "index.md"
+    lines = [f'[9999]{{value="{one}" of="checkpoints"}}' for one in named]
+    page.write_text(page.read_text() + "\n" + "\n".join(lines) + "\n")
+    done = call(root, "check", "--format", "json")
+    statements = [
+        one
+        for one in json.loads(done.stdout)["statements"]
+        if one["expression"] in named and one["words"] == "9999"
+    ]
+    return {one["expression"]: one["found"] for one in statements}
+
+
+@pytest.mark.parametrize("series", ["base", "wide"])
+def test_facts_are_those_of_the_file(facts: dict[str, str], series: str) -> None:
+    """Last readings, means, spread and picked checkpoints, each with a few lines of the standard library."""
+    runs = read_runs()[series]
+    values = {
+        f"last({series}, 5)": [mean(row[2] for row in run[-5:]) for run in runs],
+        f"mean({series})": [mean(row[2] for row in run) for run in runs],
+        f"best_by({series}, 'eval/loss')": [min(run, key=lambda row: row[1])[2] for run in runs],
+        f"best_by({series}, 'highest eval/loss')": [max(run, key=lambda row: row[1])[2] for run in runs],
+    }
+    for text, of_runs in values.items():
+        number, low, high = (
+            float(one) for one in re.findall(r"(?<![\w./])\d\.\d+", facts[text].partition(" = ")[2])[:3]
+        )
+        assert (number, low, high) == pytest.approx(
+            (mean(of_runs), mean(of_runs) - half(of_runs), mean(of_runs) + half(of_runs)), abs=6e-4
+        ), text
+    finals = [run[-1][2] for run in runs]
+    assert float(re.findall(r"= (\S+)", facts[f"sd({series})"])[0]) == pytest.approx(stdev(finals), rel=1e-3)
+    assert f"n({series}) = 3 at step 100" in facts[f"n({series})"]
+    same = f"best_by({series}, 'lowest eval/loss')"
+    assert facts[same].partition(" = ")[2] == facts[f"best_by({series}, 'eval/loss')"].partition(" = ")[2]
+
+
+def test_what_picking_costs_is_said(facts: dict[str, str]) -> None:
+    """How far each run stays behind the best of the same checkpoints, on average."""
+    for series, runs in read_runs().items():
+        cost = mean(max(row[2] for row in run) - min(run, key=lambda row: row[1])[2] for run in runs)
+        said = facts[f"best_by({series}, 'eval/loss')"]
+        (number,) = re.findall(r"lowest eval/loss of 10 checkpoints, (\S+) behind the best of each run", said)
+        assert float(number) == pytest.approx(cost, rel=0.05)
+
+
+def test_the_table_shows_its_facts(tmp_path: Path) -> None:
+    """A cell is the fact in the digits of the table."""
+    root = tmp_path / "report"
+    shutil.copytree(CASE, root, ignore=shutil.ignore_patterns("expected"))
+    assert call(root, "build").returncode == 0
+    (table,) = (root / "site" / "figures").rglob("checkpoints.csv")
+    with table.open(encoding="utf-8-sig") as file:
+        rows = {row["series"]: row for row in csv.DictReader(file)}
+    for series, runs in read_runs().items():
+        row = rows[series]
+        picked = [min(run, key=lambda one: one[1]) for run in runs]
+        accuracies = [one[2] for one in picked]
+        number = float(row["best by eval/loss"].split()[0])
+        assert number == pytest.approx(mean(accuracies), abs=6e-4)
+        assert {str(one[0]) for one in picked} >= set(
+            row["best by eval/loss"].partition(" at ")[2].split(" to ")
+        )
+        assert float(row["last 5"].split()[0]) == pytest.approx(
+            mean(one[2] for run in runs for one in run[-5:]), abs=6e-4
+        )
+        at = [one[2] for run in runs for one in run if one[0] == 60]
+        assert float(row["at 60"].split()[0]) == pytest.approx(mean(at), abs=6e-4)
+        assert row["n"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "behind"),
+    [
+        ("best", "peak", ""),
+        ("std", "sd", ""),
+        ("time to 0.8", "steps to", "0.8"),
+        ("at 2024-05-01", "at", "2024-05-01"),
+        ("best by  eval/loss", "best by", "eval/loss"),
+        ("Best by lowest kl", "best by", "lowest kl"),
+    ],
+)
+def test_spellings_of_columns(text: str, kind: str, behind: str) -> None:
+    """The words that people try first."""
+    assert split_column(text) == (kind, behind)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("finale", '"finale" is no column. Did you mean "final"?'),
+        ("at noon", '"at noon": at takes a step'),
+        ("last 0", '"last 0": last takes a number of readings'),
+        ("last 2.5", '"last 2.5": last takes a number of readings'),
+        ("best by", '"best by": best by takes a metric'),
+        ("final 3", '"final 3": final takes nothing behind it'),
+        ("best by los", '"los" is no metric of source "runs". Did you mean "loss"?'),
+        ("best by margin", 'It is not known whether a higher or a lower "margin" is better. Write \'lowest'),
+        ("at 900", "A has no value at step 900. It has values from step 0 to step 2"),
+    ],
+)
+def test_a_column_that_cannot_be_shown(tmp_path: Path, column: str, said: str) -> None:
+    """Said at the block, with the nearest name and what to write."""
+    table = "series,step,acc,loss,margin\n" + "".join(f"A,{n},{n},{-n},{n}\n" for n in range(3))
+    page = f"```table\nsource: runs\nmetric: acc\ncolumns: [{column}]\n```\n"
+    report = write_report(tmp_path / "report", {"data/runs.csv": table, "content/index.md": page})
+    done = call(report, "check")
+    assert done.returncode == 1
+    assert said in done.stdout
+    assert "content/index.md:" in done.stdout
+
+
+def test_steps_without_both_metrics_are_not_picked(tmp_path: Path) -> None:
+    """A checkpoint counts if it was tested; without one there is no value, and no guess."""
+    rows = [
+        "series,step,acc,loss",
+        "A,1,0.5,",
+        "A,2,,0.1",
+        "A,3,0.6,0.3",
+        "A,4,0.7,0.4",
+        "B,1,0.5,",
+        "B,2,,0.1",
+    ]
+    page = (
+        "```table\nid: t\nsource: runs\nmetric: acc\ncolumns: [best by loss]\n```\n\n"
+        '[0.6]{value="best_by(A, loss)" of="t"} [0.6]{value="best_by(B, loss)" of="t"}\n'
+    )
+    files = {"data/runs.csv": "\n".join(rows) + "\n", "content/index.md": page}
+    done = call(write_report(tmp_path / "report", files), "check")
+    assert (
+        "best_by(A, loss) = 0.6 at step 3: lowest loss of 2 checkpoints, 0.10 behind the best" in done.stdout
+    )
+    assert 'a run of B has no step with both "acc" and "loss"' in done.stdout
