@@ -23,10 +23,11 @@ from reportgen.statistics.curves.readings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from reportgen.core.model import Curve, CurveSet
     from reportgen.core.statements import Fact, Scale
+    from reportgen.statistics.curves.readings import Checkpoint
 
 
 RUN_FACTS = frozenset({"last", "sd", "n"})
@@ -85,21 +86,27 @@ def read_at_best(
     if not found:
         reason = f'a run of {curve.series} has no step with both "{curve_set.metric}" and "{name}"'
         return replace(question, reason=reason)
-    average = average_runs([one.value for one in found], curve_set.level)
-    steps, counts = sorted(one.step for one in found), sorted(one.steps for one in found)
-    same = steps[0] == steps[-1]
-    of = " to ".join(dict.fromkeys(f"{end:,}" for end in (counts[0], counts[-1])))
-    cost = sum(one.regret for one in found) / len(found)
-    behind = format_quantity(cost, Quantity.DIFFERENCE, scale, decimals=choose_decimals(cost), signed=False)
+    average, steps = average_runs([one.value for one in found], curve_set.level), [one.step for one in found]
+    first, last = min(steps), max(steps)
     return replace(
         question,
         value=average.value,
         low=average.low,
         high=average.high,
         n=average.n,
-        step=steps[0] if same else None,
-        from_step=None if same else steps[0],
-        to_step=None if same else steps[-1],
-        note=f"{'highest' if higher else 'lowest'} {name} of {of} checkpoint{'s' if counts[-1] > 1 else ''}, "
-        f"{behind} behind the best of {'them' if len(found) == 1 else 'each run'}",
+        step=first if first == last else None,
+        from_step=None if first == last else first,
+        to_step=None if first == last else last,
+        note=f"{'highest' if higher else 'lowest'} {name} of {_describe_choice(found, scale)}",
     )
+
+
+def _describe_choice(found: Sequence[Checkpoint], scale: Scale) -> str:
+    """Describe how many checkpoints there were to pick from, and what the choice costs."""
+    counts = sorted(one.steps for one in found)
+    of = " to ".join(dict.fromkeys(f"{end:,}" for end in (counts[0], counts[-1])))
+    cost = sum(one.regret for one in found) / len(found)
+    digits = choose_decimals(cost)
+    behind = format_quantity(cost, Quantity.DIFFERENCE, scale, decimals=digits, signed=False)
+    whose = "them" if len(found) == 1 else "each run"
+    return f"{of} checkpoint{'s' if counts[-1] > 1 else ''}, {behind} behind the best of {whose}"
