@@ -14,6 +14,7 @@ import altair as alt
 
 from reportgen.figures.axis import LOGS
 from reportgen.figures.live import ANNOTATIONS, DOMAIN, ENDS, MEANS, REFERENCES, RUNS
+from reportgen.figures.paths import RUNS_ASIDE
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE
 
 if TYPE_CHECKING:
@@ -122,7 +123,11 @@ def _make_scale(kind: ScaleKind) -> alt.Scale:
 def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
     means = alt.NamedData(MEANS)
     layers = []
-    if shape.band:
+    if shape.band and shape.whiskers:
+        band = _keep_positive(alt.Chart(means, name="bands"), shape, "high")
+        band = band.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5, **_CLIPPED)
+        layers.append(band.encode(x=on.x, y=on.low, y2=alt.Y2("high"), color=on.color))
+    elif shape.band:
         band = _keep_positive(
             alt.Chart(means, name="bands").mark_area(opacity=0.16, **_CLIPPED), shape, "high"
         )
@@ -134,9 +139,15 @@ def _make_line_layers(shape: ChartShape, on: _Encodings) -> list[alt.Chart]:
     if shape.runs:
         run = alt.Detail("run", type="nominal")
         thin = alt.Chart(alt.NamedData(RUNS), name="runs")
-        thin = thin.mark_line(strokeWidth=1, opacity=0.32, strokeJoin="round", **_CLIPPED)
         thin = _keep_positive(thin, shape, "value")
-        layers.append(thin.encode(x=on.x, y=on.y, color=on.color, detail=run))
+        if shape.whiskers:
+            thin = thin.mark_point(
+                filled=True, shape="circle", size=28, opacity=0.4, xOffset=RUNS_ASIDE, **_CLIPPED
+            )
+            layers.append(thin.encode(x=on.x, y=on.y, fill=on.fill, detail=run))
+        else:
+            thin = thin.mark_line(strokeWidth=1, opacity=0.32, strokeJoin="round", **_CLIPPED)
+            layers.append(thin.encode(x=on.x, y=on.y, color=on.color, detail=run))
     if shape.raw:
         faint = alt.Chart(means, name="raw").mark_line(strokeWidth=1, opacity=0.4, **_CLIPPED)
         faint = _keep_positive(faint, shape, "raw")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PIXELS_WIDE = 600
 """Plot width in a standalone picture; a fluid picture has as many drawing units and is stretched."""
 UNITS_A_PIXEL = 4
+RUNS_ASIDE = 8
+"""Pixels from a whisker to the points of its runs."""
 _MOST_POINTS = 320
 _RUN_POINTS = 160
 _FARTHEST = 10_000_000
@@ -41,6 +43,13 @@ def write_band_path(x: FloatArray, low: FloatArray, high: FloatArray) -> str:
         for part in _find_stretches(low + high)
     )
     return "".join(f"{outline}z" for outline in outlines)
+
+
+def write_whisker_path(x: FloatArray, low: FloatArray, high: FloatArray) -> str:
+    """Write the path of a line from ``low`` to ``high`` at each point that has both."""
+    known = np.isfinite(low + high)
+    ends = np.rint(np.column_stack([x, low, high])[known].clip(-_FARTHEST, _FARTHEST)).astype(np.int64)
+    return "".join(f"M{across} {start}V{end}" for across, start, end in ends.tolist())
 
 
 def thin(x: FloatArray, y: FloatArray, most: int = _MOST_POINTS) -> tuple[FloatArray, FloatArray]:
@@ -161,9 +170,14 @@ def make_line_paths(plot: Plot, width: int = PIXELS_WIDE) -> tuple[LinePaths, ..
         if plot.band != "none" and np.isfinite(line.low).any():
             # A band that extends below the domain of a log axis starts at the bottom of the plot.
             low = np.where(line.low <= 0, plot.y.domain[0], line.low) if plot.y.scale == "log" else line.low
-            band = write_band_path(x, *(place(line.steps, end)[1] for end in (low, line.high)))
+            write = write_whisker_path if plot.whiskers else write_band_path
+            band = write(x, *(place(line.steps, end)[1] for end in (low, line.high)))
         steps = line.runs[0].steps if line.runs else line.steps
-        if line.runs and all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs):
+        if (
+            not plot.whiskers
+            and line.runs
+            and all(run.steps is steps or np.array_equal(run.steps, steps) for run in line.runs)
+        ):
             across, down = place(steps, np.stack([run.values for run in line.runs]))
             if across.size > _RUN_POINTS and np.isfinite(down).all() and is_even(across):
                 # Thin and write runs with the same even steps together.
@@ -174,7 +188,8 @@ def make_line_paths(plot: Plot, width: int = PIXELS_WIDE) -> tuple[LinePaths, ..
                 parts = (f"M{h} {v}l{' '.join(map(str, row))}" for (h, v), row in rows)
                 runs = "".join(parts).replace(" -", "-")
         if not runs:
-            placed = (place(run.steps, run.values) for run in line.runs)
+            aside = RUNS_ASIDE * UNITS_A_PIXEL if plot.whiskers else 0
+            placed = ((x + aside, y) for x, y in (place(run.steps, run.values) for run in line.runs))
             runs = "".join(write_line_path(*thin(*run, _RUN_POINTS)) for run in placed)
         raw = "" if line.raw is None else write_line_path(*thin(*place(line.steps, line.raw)))
         paths.append(LinePaths(band, runs, raw, write_line_path(*thin(x, y))))

@@ -135,10 +135,10 @@ class _Drawing(Struct, frozen=True):
         )
         if has_before(self.plot):
             # A band would tint the line of the other state.
-            yield from (_draw_band(line, data) for line, data in ordered)
+            yield from (self.draw_band(line, data) for line, data in ordered)
             ordered = [(line, replace(data, band="")) for line, data in ordered]
         for line, data in ordered:
-            yield _draw_band(line, data)
+            yield self.draw_band(line, data)
             yield from self.draw_strokes(line, data)
         yield "</svg>"
         for number, line in enumerate(self.plot.lines if self.plot.symbols else ()):
@@ -153,14 +153,31 @@ class _Drawing(Struct, frozen=True):
                     yield f'<use href="#{name}" {place}/>'
             yield "</g>"
 
+    def draw_band(self, line: SeriesLine, data: LinePaths) -> str:
+        """Draw the band of one series, or its intervals as whiskers."""
+        if not data.band:
+            return ""
+        look = f'fill="{_get_ink(line)}" fill-opacity=".16"'
+        if self.plot.whiskers:
+            look = f'stroke="{_get_ink(line)}" {self.write_width(1.5)}'
+        return f'<path class="rg-band" {look} d="{data.band}"/>'
+
+    def write_width(self, width: float) -> str:
+        """Write a stroke width in pixels, which stretching does not change."""
+        if self.fluid:
+            return f'stroke-width="{width:g}" vector-effect="non-scaling-stroke"'
+        return f'stroke-width="{width * UNITS_A_PIXEL:g}"'
+
     def draw_strokes(self, line: SeriesLine, data: LinePaths) -> Iterator[str]:
         """Runs, the values before smoothing, and the line of one series."""
         scale, attribute = (1, ' vector-effect="non-scaling-stroke"') if self.fluid else (UNITS_A_PIXEL, "")
         pattern = " ".join(f"{length * scale:g}" for length in get_dash(self.plot, line))
         dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
         faint = ' stroke-opacity=".4"' if line.look == "pale" else ""
+        # A stroke without length and with round ends is a point.
+        point = (6, ' stroke-opacity=".4" stroke-linecap="round"')
         for kind, width, extra, path in (
-            ("run", 1, ' stroke-opacity=".32"', data.runs),
+            ("run", *(point if self.plot.whiskers else (1, ' stroke-opacity=".32"')), data.runs),
             ("raw", 1, ' stroke-opacity=".4"', data.raw),
             ("line", 2 if line.look == "full" else 1.5, f"{dashed}{faint}", data.line),
         ):
@@ -217,12 +234,6 @@ def has_before(plot: Plot) -> bool:
 
 def _get_ink(line: SeriesLine) -> str:
     return get_colour(None if line.look == "before" else line.slot)
-
-
-def _draw_band(line: SeriesLine, data: LinePaths) -> str:
-    if not data.band:
-        return ""
-    return f'<path class="rg-band" fill="{_get_ink(line)}" fill-opacity=".16" d="{data.band}"/>'
 
 
 def get_dash(plot: Plot, line: SeriesLine) -> tuple[float, ...]:

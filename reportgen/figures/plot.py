@@ -110,6 +110,7 @@ class Plot(Struct, frozen=True):
     symbols: bool
     clip: bool
     band: str
+    whiskers: bool = False  # draw intervals as lines at their steps, and runs as points
     references: tuple[Mark, ...] = ()
     annotations: tuple[Mark, ...] = ()
     ends: tuple[EndLabel, ...] = ()
@@ -132,6 +133,7 @@ class ChartShape(Struct, frozen=True):
     down: bool
     annotations: bool
     ends: bool
+    whiskers: bool = False
 
 
 def get_shape(plot: Plot) -> ChartShape:
@@ -147,6 +149,7 @@ def get_shape(plot: Plot) -> ChartShape:
         down=any(mark.x is not None for mark in plot.references),
         annotations=bool(plot.annotations),
         ends=bool(plot.ends),
+        whiskers=plot.whiskers,
     )
 
 
@@ -202,6 +205,7 @@ class PlotSpec(Struct, frozen=True, kw_only=True):
     order: str = "given"
     highlight: tuple[str, ...] = ()
     runs: bool | None = None
+    whiskers: bool = False  # steps are a few settings that were tried: nothing is known between them
     references: tuple[ReferenceLine, ...] = ()
     annotations: tuple[Annotation, ...] = ()
     marked: tuple[Annotation, ...] = ()

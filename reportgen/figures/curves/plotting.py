@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from reportgen.figures.axis import (
     position,
 )
 from reportgen.figures.labels import place_labels
-from reportgen.figures.number_format import choose_step_format
+from reportgen.figures.number_format import choose_step_format, format_d3
 from reportgen.figures.paths import PIXELS_WIDE
 from reportgen.figures.plot import EndLabel, Margins, Mark, Plot, RunLine, SeriesLine, make_diagnostic
 from reportgen.figures.style import LABEL_SIZE, TICK_SIZE, pick_slots
@@ -41,6 +42,7 @@ _ROUNDING = 1e-9
 _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
 _TALL = 260
+_SETTINGS_PAD = 0.03
 _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
 
 
@@ -69,7 +71,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
     x, y = _make_x_axis(lines, spec, context), _make_y_axis(lines, spec, context)
     references, annotations = _make_marks(lines, spec, (x, y), context)
     ends = place_end_labels(lines, y, spec.height)
-    symbols = all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines)
+    symbols = spec.whiskers or all(np.isfinite(line.values).sum() <= _MOST_SYMBOLS for line in lines)
     plot = Plot(
         id=spec.id,
         x=x,
@@ -79,6 +81,7 @@ def make_plot(curve_set: CurveSet, spec: PlotSpec, context: DrawContext) -> Plot
         height=spec.height,
         symbols=symbols,
         clip=bool(spec.x_domain or spec.y_domain or spec.y_scale == "log"),
+        whiskers=spec.whiskers,
         band=curve_set.band if any(np.isfinite(line.low).any() for line in lines) else "none",
         references=references,
         annotations=annotations if symbols else (*_find_lone_points(lines, (x, y)), *annotations),
@@ -145,14 +148,40 @@ def _make_x_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
     if spec.x_scale in LOGS and (shown > 0).any():
         shown = shown[shown > 0]
     low, high = spec.x_domain or (float(shown.min()), float(shown.max()))
+    pad = _SETTINGS_PAD if spec.whiskers else 0.0
     if spec.x_scale in LOGS:
         logarithmic = make_log2_axis if spec.x_scale == "log2" else make_log_axis
-        axis = logarithmic(spec.x_title, *_check_positive(low, high, "x", context))
-        return replace(axis, read_format=choose_step_format(steps))
-    if not context.step_is_time:
+        low, high = _check_positive(low, high, "x", context)
+        room = (high / low) ** pad
+        axis = logarithmic(spec.x_title, low / room, high * room)
+    elif not context.step_is_time:
         whole = bool((steps == np.rint(steps)).all())
-        axis = fit_axis(lambda count: make_linear_axis(spec.x_title, low, high, count=count, whole=whole))
-        return replace(axis, read_format=choose_step_format(steps))
+        axis = fit_axis(
+            lambda count: make_linear_axis(spec.x_title, low, high, count=count, whole=whole, pad=pad)
+        )
+    else:
+        return _make_time_axis(steps, (low, high), spec, context)
+    axis = replace(axis, read_format=choose_step_format(steps))
+    return _tick_at_settings(axis, steps) if spec.whiskers else axis
+
+
+def _tick_at_settings(axis: Axis, steps: FloatArray) -> Axis:
+    """Put the ticks at the settings that were tried, if their labels have room."""
+    ticks = np.unique(steps).tolist()
+    written = axis.format if "e" in axis.format else axis.read_format
+    labels = [format_d3(tick, written) for tick in ticks]
+    widths = [measure_text(label, TICK_SIZE) for label in labels]
+    places = [position(axis, tick) * PIXELS_WIDE for tick in ticks]
+    apart = zip(pairwise(places), pairwise(widths), strict=True)
+    if any(right - left < sum(pair) / 2 + _LABEL_GAP for (left, right), pair in apart):
+        return axis
+    return replace(axis, ticks=tuple(ticks), labels=tuple(labels), format=written)
+
+
+def _make_time_axis(
+    steps: FloatArray, ends: tuple[float, float], spec: PlotSpec, context: DrawContext
+) -> Axis:
+    low, high = ends
     try:
         axis = fit_axis(lambda count: make_time_axis(spec.x_title, low, high, count=count))
     except OverflowError:

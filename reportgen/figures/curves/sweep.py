@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reportgen.core.model import Cell, CurveSet, Figure, ResultTable, Run, Stack, Table
+from reportgen.core.model import Cell, CurveSet, Figure, ResultTable, Stack, Table
 from reportgen.core.words import format_count, format_estimate
 from reportgen.figures.axis import format_value, make_linear_axis
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
@@ -20,7 +18,7 @@ from reportgen.figures.style import assign_slots, pick_slots
 from reportgen.figures.text import write_table_csv
 
 if TYPE_CHECKING:
-    from reportgen.core.model import Curve, Estimate, Lead
+    from reportgen.core.model import Estimate, Lead
     from reportgen.figures.axis import Axis
     from reportgen.figures.plot import DrawContext
     from reportgen.settings.blocks import SweepSettings
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 
 _WIDE = 10
 """Factor between the smallest and largest setting from which the axis is logarithmic."""
-_DASH = 0.01
-"""Half the length of a run's dash, as a share of the axis."""
 
 
 class SweepPoint(Struct, frozen=True):
@@ -117,11 +113,10 @@ class _SweepWords(Struct, frozen=True):
     def write_caption(self) -> str:
         """Say what points, dashes and intervals are."""
         several = any(len(point.values) > 1 for point in self.sweep.points)
-        mark = "short dash" if self.sweep.curve_set else "small dot"
         level = f"{self.sweep.level * 100:g} %"
         sentences = (
             self.settings.caption or "",
-            f"Each point is the mean over the runs with that {self.settings.x}; each {mark} is a run."
+            f"Each point is the mean over the runs with that {self.settings.x}; each small dot is a run."
             if several
             else f"Each point is one run with that {self.settings.x}.",
             f"Interval: {level} confidence interval of the mean across runs (Student t)."
@@ -180,15 +175,11 @@ class _SweepWords(Struct, frozen=True):
 
 
 def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Figure:
-    """Draw a line over the numbers, with a short dash for each run."""
+    """Draw means and intervals at the numbers, with a dot for each run."""
     settings, context = words.settings, words.context
     numbers = [float(step) for curve in curve_set.curves for step in curve.steps]
     wide = min(numbers) > 0 and max(numbers) / min(numbers) >= _WIDE
     scale = settings.x_scale or ("log" if wide else "linear")
-    dashed = replace(
-        curve_set,
-        curves=tuple(_draw_dashes(curve, numbers, log=scale == "log") for curve in curve_set.curves),
-    )
     spec = PlotSpec(
         id=text.id,
         kind=text.kind,
@@ -200,23 +191,11 @@ def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Fi
         higher_is_better=words.sweep.higher_is_better,
         x_scale=scale,
         runs=True,
+        whiskers=True,
     )
     slots = assign_slots([tuple(curve.series for curve in curve_set.curves)])
     around = replace(context, step_is_time=False, step_title=settings.x, slots=slots)
-    return draw_plot_figure(make_plot(dashed, spec, around), dashed, text, around)
-
-
-def _draw_dashes(curve: Curve, numbers: list[float], *, log: bool) -> Curve:
-    """Replace the single value of each run by a short dash, which a line can show."""
-    low, high = min(numbers), max(numbers)
-    share = _DASH * ((math.log10(high / low) if log else high - low) or 1.0)
-
-    def widen(run: Run) -> Run:
-        at = float(run.steps[0])
-        ends = (at * 10**-share, at * 10**share) if log else (at - share, at + share)
-        return replace(run, steps=np.array(ends), values=np.repeat(run.values, 2))
-
-    return replace(curve, runs=tuple(map(widen, curve.runs)))
+    return draw_plot_figure(make_plot(curve_set, spec, around), curve_set, text, around)
 
 
 def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
