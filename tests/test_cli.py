@@ -162,7 +162,7 @@ def test_warnings_are_told_and_strict_fails_on_them(built: Path, tmp_path: Path)
     """A plain build is fine with them, and so is a spared one; a strict one leaves with 1."""
     root = write_report(tmp_path, {"data/runs.csv": RUNS + "GRPO,2,20"})
     share_cache(built, root)
-    said = "data/runs.csv:10: the last line is torn off and was left out."
+    said = "data/runs.csv:10: the last line is torn off and was left out. [last-line-torn-off-left-out]"
     first = run(root, "build")
     assert (first.returncode, first.stderr) == (0, f"warning: {said}\n")
     second = run(root, "build")

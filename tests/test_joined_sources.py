@@ -192,7 +192,7 @@ def test_protocols_stay_with_their_source(tmp_path: Path) -> None:
     assert str(warning) == (
         "content/index.md:3: the sources were not measured in the same way: temperature is 0.6 in "
         '"mine" and 1 in "theirs". Say on the page what follows from it, or state protocol: in each '
-        "source.yml."
+        "source.yml. [source-not-measured-same-way]"
     )
 
 
@@ -203,7 +203,7 @@ def test_steps_of_other_names_are_a_warning_until_the_axis_is_named(tmp_path: Pa
     (warning,) = report.problems
     assert str(warning) == (
         'content/index.md:3: x is step in "runs" and iteration in "base". Choose one that each has with x:, '
-        "or name what they have in common with x_title:."
+        "or name what they have in common with x_title:. [x-step-iteration]"
     )
     page = CURVE.replace("base]", "base]\nx_title: updates")
     assert not drafted(write_curves(tmp_path / "b", files, page)).problems

@@ -171,7 +171,9 @@ def test_strict_tells_a_warning_at_its_own_place(report: Path) -> None:
     write_file(report / "data" / "runs.csv", RUNS + "GRPO,2,20")
     summary, told = build(report)
     assert summary.warnings == 1
-    assert told == ["data/runs.csv:10: the last line is torn off and was left out."]
+    assert told == [
+        "data/runs.csv:10: the last line is torn off and was left out. [last-line-torn-off-left-out]"
+    ]
     before = files_below(report / "site")
     assert refused(report, strict=True) == told
     assert files_below(report / "site") == before

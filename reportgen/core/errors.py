@@ -51,12 +51,14 @@ class Diagnostic(Struct, frozen=True):
     next_step: str = ""  # a sentence without a full stop, a question, or empty
     stage: Stage = Stage.NARRATIVE
     severity: Severity = Severity.ERROR
+    id: str = ""  # by which its author can accept a warning; empty if it cannot be accepted
 
     @property
     def text(self) -> str:
-        """The message and the next step as sentences."""
+        """The message and the next step as sentences, and the id in brackets."""
         end = "" if self.next_step.endswith("?") else "."
-        return f"{self.message}. {self.next_step}{end}" if self.next_step else f"{self.message}."
+        said = f"{self.message}. {self.next_step}{end}" if self.next_step else f"{self.message}."
+        return f"{said} [{self.id}]" if self.id else said
 
     def __str__(self) -> str:
         return f"{self.location}: {self.text}"

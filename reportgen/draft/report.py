@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostics
+from reportgen.draft.accepting import accept_warnings
 from reportgen.draft.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, plan_report, split_plan
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from reportgen.core.errors import Diagnostic
     from reportgen.core.model import BenchmarkResult, Observed, Shown
     from reportgen.core.statements import Statement
+    from reportgen.draft.accepting import AcceptedWarning
     from reportgen.draft.drawing import StartWorker
     from reportgen.settings.inputs import Page, Source
     from reportgen.settings.report import Project
@@ -41,6 +43,7 @@ class Report(Struct, frozen=True):
     slots: Mapping[str, int] = field(default_factory=dict)  # palette slot of each series
     # What each block was computed from, by page path and block id: of each panel, or of all of it.
     observed: Mapping[tuple[str, str], tuple[Observed, ...]] = field(default_factory=dict)
+    accepted: tuple[AcceptedWarning, ...] = ()  # warnings that their authors accept
 
     def list_sources(self) -> tuple[Source, ...]:
         """List the sources that were opened, without those that only join others for a block."""
@@ -86,6 +89,7 @@ def draft(
     worker.add_to(parts, problems, report_progress)
     whole = add_overviews(plan, parts, problems, report_progress)
     problems.raise_errors()
-    found = problems.in_order()
+    found, accepted = accept_warnings(problems.in_order(), pages, sources, whole.statements)
     parts_shown = (pages, whole.shown, whole.results, whole.keys)
-    return Report(*parts_shown, sources, found, cache.hits, whole.statements, colours.slots, whole.observed)
+    notes = (colours.slots, whole.observed, accepted)
+    return Report(*parts_shown, sources, found, cache.hits, whole.statements, *notes)

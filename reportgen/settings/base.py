@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,24 @@ class Settings(BaseModel):
 
     # Validators are built when first needed: no report needs all of them.
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+
+
+def _read_accepted(value: object) -> object:
+    """Read ``[ID, reason]``, a list of such pairs or a mapping as a mapping."""
+    if not isinstance(value, list | tuple):
+        return value
+    pairs = [value] if all(isinstance(one, str) for one in value) else value
+    if any(not isinstance(pair, list | tuple) or len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - a pair
+        raise ValueError("accept takes the id of a warning and the reason, as in accept: [ID, reason]")
+    return {pair[0]: pair[1] for pair in pairs}
+
+
+Accepted = Annotated[
+    dict[Name, Name],
+    BeforeValidator(_read_accepted, json_schema_input_type=dict[Name, Name] | list[Name] | list[list[Name]]),
+]
+"""Warnings that are accepted: a pair of id and reason, several pairs, or a mapping."""
+ACCEPT = "Warnings that arise here and are accepted: [ID, reason], or several as ID: reason."
 
 
 CellValue: TypeAlias = str | int | float | bool

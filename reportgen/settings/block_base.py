@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from reportgen.settings.base import Name, Settings, refuse_repeated_source
+from reportgen.settings.base import ACCEPT, Accepted, Name, Settings, refuse_repeated_source
 from reportgen.settings.block_parts import Metrics, list_formulas
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class BlockSettings(Settings):
     )
     title: Name | None = Field(None, description="What is shown.")
     caption: str | None = Field(None, description="Words put before the caption that reportgen writes.")
+    accept: Accepted = Field(default_factory=dict, description=ACCEPT)
 
     @model_validator(mode="after")
     def _check_sources(self) -> BlockSettings:

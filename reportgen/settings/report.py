@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Struct
 from pydantic import ConfigDict, Field, PrivateAttr, StringConstraints, field_validator, model_validator
 
-from reportgen.settings.base import Name, Settings, Sources, name_joined, refuse_repeated_source
+from reportgen.settings.base import (
+    ACCEPT,
+    Accepted,
+    Name,
+    Settings,
+    Sources,
+    name_joined,
+    refuse_repeated_source,
+)
 from reportgen.settings.citation import Citation
 
 if TYPE_CHECKING:
@@ -101,6 +109,7 @@ class FrontMatter(Settings):
     )
     benchmark: Benchmark | None = Field(None, description="The benchmark this page is about.")
     benchmarks: tuple[Benchmark, ...] = Field((), description="Benchmarks that get a page of their own.")
+    accept: Accepted = Field(default_factory=dict, description=ACCEPT)
 
     @field_validator("date")
     @classmethod

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationError, model_validator
 
-from reportgen.settings.base import CellValue, Name, Number, Settings
+from reportgen.settings.base import ACCEPT, Accepted, CellValue, Name, Number, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -201,6 +201,8 @@ class SourceSettings(Settings):
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
+
+    accept: Accepted = Field(default_factory=dict, description=ACCEPT)
 
     @model_validator(mode="after")
     def _check_mapping(self) -> SourceSettings:

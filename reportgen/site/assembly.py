@@ -13,6 +13,7 @@ from mkdocs.contrib import search
 from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.core import __version__
 from reportgen.core.cache import Cache
@@ -266,9 +267,17 @@ class Assembly:
             target = f"{get_page_folder(path)}/card.png"
             # Link previews need an absolute address.
             card = urljoin(self._site_url, target) if self._site_url else get_relative_url(target, url)
-        sources = [_describe_source(self.report.sources[name]) for name in list_page_sources(page)]
+        opened = [self.report.sources[name] for name in list_page_sources(page)]
+        sources = [_describe_source(source) for source in opened]
+        accepted = [
+            {"place": str(one.problem.location), "text": one.problem.text, "reason": one.reason}
+            for one in self.report.accepted
+            if one.problem.location.file == page.file
+            or any(replace(one.problem, id="") in source.warnings for source in opened)
+        ]
         description, published = (page.front_matter.description or "", page.front_matter.date or "")
         own = {"sources": sources, "og_image": card, "description": description, "published": published}
+        own["accepted"] = accepted
         return self.context | own
 
     def describe_inputs(self, path: str) -> Iterator[str]:

@@ -84,6 +84,10 @@ def format_report_json(
         ],
         "problems": [describe_diagnostic(problem) for problem in report.problems],
     }
+    if report.accepted:
+        value["accepted"] = [
+            describe_diagnostic(one.problem) | {"reason": one.reason} for one in report.accepted
+        ]
     members = []
     for name, member in sorted(value.items()):
         is_long = isinstance(member, list) and member
@@ -153,7 +157,8 @@ def _describe_stack(stack: Stack, kind: str, line: int | None) -> dict[str, Any]
 def describe_diagnostic(problem: Diagnostic) -> dict[str, Any]:
     """Return a diagnostic for JSON."""
     where = pick(problem.location, "file", "line")
-    return where | {"severity": problem.severity.value} | pick(problem, "message", "next_step")
+    own = {"id": problem.id} if problem.id else {}
+    return where | {"severity": problem.severity.value} | pick(problem, "message", "next_step") | own
 
 
 def describe_statement(one: Statement) -> dict[str, Any]:

@@ -1,0 +1,125 @@
+"""Warnings that an author accepts with a reason, beside where they arise: a block, a page or a source.
+
+A warning has an id made of its words, without names, numbers and paths, so that it stays when counts change.
+An accepted warning that no longer arises is a warning, too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reportgen.core.errors import Diagnostic, Severity, SourceLocation, Stage
+from reportgen.core.words import quote_names, suggest_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from reportgen.core.statements import Statement
+    from reportgen.settings.inputs import Block, Page, Source
+
+
+_FEWEST_WORDS, _MOST_WORDS = 3, 6
+_NAMES = re.compile(r'"[^"]*"|\S*[/\\]\S*|\S*\w\.\w\S*|[^\s]*\d\S*')
+_SMALL = frozenset(
+    re.findall(
+        r"\w+",
+        """a an and are as at be been by for from has have here in is it its of on or so than that the
+        their them there these they this to was were what where which with""",
+    )
+)
+
+
+def make_warning_id(message: str) -> str:
+    """Return the id of a warning, such as ``last-line-torn-off-left-out``, from its message.
+
+    Quoted names, paths and numbers do not count, nor does what follows a colon.
+    """
+    plain: list[str] = []
+    for part in _NAMES.sub(" ", message).lower().split(": "):
+        if len(plain) >= _FEWEST_WORDS:  # what follows are particulars
+            break
+        words = (word for word in re.findall(r"[a-z]+", part) if word not in _SMALL)
+        plain += (re.sub(r"(?<=\w\w\w)(?<!s)s$", "", word) for word in words)
+    return "-".join(plain[:_MOST_WORDS]) or "warning"
+
+
+class AcceptedWarning(Struct, frozen=True):
+    """A warning that its author accepts, and why."""
+
+    problem: Diagnostic
+    reason: str
+
+
+class _Place(Struct, frozen=True):
+    """One ``accept`` with the warnings that it can be about."""
+
+    location: SourceLocation
+    entries: Mapping[str, str]  # reasons by id
+    is_about: Callable[[Diagnostic], bool]
+
+
+def accept_warnings(
+    problems: Sequence[Diagnostic],
+    pages: Sequence[Page],
+    sources: Mapping[str, Source],
+    statements: Mapping[str, Sequence[Statement]],
+) -> tuple[tuple[Diagnostic, ...], tuple[AcceptedWarning, ...]]:
+    """Return the warnings that remain, with their ids, and those that authors accept.
+
+    Statements that do not hold have ``fails=`` instead, and no id. An id that an ``accept`` names and that
+    does not arise is a warning of its own.
+    """
+    judged = {one.binding.location for some in statements.values() for one in some if not one.as_expected}
+    open_ = [
+        problem
+        if problem.location in judged or problem.severity is not Severity.WARNING
+        else replace(problem, id=make_warning_id(problem.message))
+        for problem in problems
+    ]
+    accepted: dict[Diagnostic, AcceptedWarning] = {}
+    stale: list[Diagnostic] = []
+    for place in _list_places(pages, sources):
+        near = [problem for problem in open_ if problem.id and place.is_about(replace(problem, id=""))]
+        for name, reason in place.entries.items():
+            found = [problem for problem in near if problem.id == name]
+            accepted |= {problem: AcceptedWarning(problem, reason) for problem in found}
+            if not found:
+                stale.append(_report_stale(place.location, name, near))
+    remaining = (problem for problem in open_ if problem not in accepted)
+    return tuple(dict.fromkeys((*remaining, *stale))), tuple(accepted.values())
+
+
+def _list_places(pages: Sequence[Page], sources: Mapping[str, Source]) -> Iterator[_Place]:
+    """Yield every ``accept`` of blocks, pages and sources, those of blocks first."""
+    for page in pages:
+        for block in page.blocks:
+            if block.settings.accept:
+                yield _Place(block.location, block.settings.accept, _is_in_block(page.file, block))
+    for page in pages:
+        if entries := page.front_matter.accept:
+            yield _Place(SourceLocation(page.file, 1), entries, _is_in_file(page.file))
+    for source in sources.values():
+        if source.settings.accept and not source.parts:
+            yield _Place(source.location, source.settings.accept, frozenset(source.warnings).__contains__)
+
+
+def _is_in_file(file: str) -> Callable[[Diagnostic], bool]:
+    return lambda problem: problem.location.file == file
+
+
+def _is_in_block(file: str, block: Block) -> Callable[[Diagnostic], bool]:
+    first = block.location.line or 0
+    lines = range(first, first + block.body.count("\n") + 3)
+    return lambda problem: problem.location.file == file and problem.location.line in lines
+
+
+def _report_stale(place: SourceLocation, name: str, near: Sequence[Diagnostic]) -> Diagnostic:
+    known = tuple(dict.fromkeys(problem.id for problem in near))
+    there = f"Those that arise here are {quote_names(known)}" if known else "Take it out of accept:"
+    step = f"{suggest_name(name, known)}{there}"
+    message = f'accept names "{name}", and no such warning arises here any more'
+    return Diagnostic(place, message, step, Stage.SETTINGS, Severity.WARNING)

@@ -1,0 +1,128 @@
+"""Warnings that are accepted beside where they arise, with a reason."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import call, run
+from made_projects import write_report
+
+from reportgen.draft.accepting import make_warning_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TORN = '{"step": 1, "loss": 0.5, "series": "A"}\n{"step": 2, "loss": 0.4, "series": "A"}\n{"step": 3, "lo'
+ID = "last-line-torn-off-left-out"
+PAGE = "# Runs\n\n```curve\nid: loss\nsource: logs\nmetric: loss\n```\n"
+OTHER = "series,step,tokens,loss\nB,1,100,0.6\nB,2,200,0.5\n"
+
+
+def make_report(root: Path, *, settings: str = "", page: str = PAGE) -> Path:
+    """A report on a log that was killed while it wrote a line."""
+    files = {"data/logs/log.jsonl": TORN, "data/logs/source.yml": settings, "content/index.md": page}
+    return write_report(root / "report", files)
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("the last line is torn off and was left out", ID),
+        ('3 rows of "loss" have no number', "row-no-number"),
+        ('1 row of "acc" has no number', "row-no-number"),
+        ("steps in data/x.csv:12 repeat 1,200 times", "step-repeat-time"),
+        ('"x"', "warning"),
+    ],
+)
+def test_ids_do_not_depend_on_names_and_numbers(message: str, name: str) -> None:
+    """One more row, or another name, is the same warning."""
+    assert make_warning_id(message) == name
+
+
+def test_a_warning_prints_its_id(tmp_path: Path) -> None:
+    """It is what an author has to write."""
+    done = call(make_report(tmp_path), "check")
+    assert (
+        f"data/logs/log.jsonl:3: warning: the last line is torn off and was left out. [{ID}]" in done.stdout
+    )
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        f"accept: [{ID}, the run was killed on purpose]",
+        f"accept: [[{ID}, the run was killed on purpose]]",
+        f"accept: {{{ID}: the run was killed on purpose}}",
+    ],
+)
+def test_accepted_in_the_source(tmp_path: Path, accept: str) -> None:
+    """It is not printed, does not fail --strict, and is in report.json and on the page with its reason."""
+    report = make_report(tmp_path, settings=f"{accept}\n")
+    assert "warning" not in call(report, "check").stdout
+    done = run(report, "build", "--strict")
+    assert done.returncode == 0, done.stderr
+    assert "torn" not in done.stdout + done.stderr
+    found = json.loads((report / "site" / "report.json").read_text())
+    assert found["problems"] == []
+    (accepted,) = found["accepted"]
+    assert (accepted["id"], accepted["reason"]) == (ID, "the run was killed on purpose")
+    assert (accepted["file"], accepted["line"]) == ("data/logs/log.jsonl", 3)
+    html = (report / "site" / "index.html").read_text()
+    assert "Accepted warnings" in html
+    assert "Accepted: the run was killed on purpose" in html
+
+
+def test_without_accept_strict_fails(tmp_path: Path) -> None:
+    """So that the test above holds something."""
+    done = run(make_report(tmp_path), "build", "--strict")
+    assert done.returncode == 1
+    assert ID in done.stdout + done.stderr
+
+
+def test_accepted_in_a_block_and_in_front_matter(tmp_path: Path) -> None:
+    """Steps of two sources that are not the same are said at the block."""
+    files = {
+        "data/a.csv": "series,step,loss\nA,1,0.6\nA,2,0.5\n",
+        "data/b.csv": "series,epoch,loss\nB,1,0.6\nB,2,0.5\n",
+        "data/b.source.yml": "columns: {step: epoch}\n",
+    }
+    block = "```curve\nsource: [a, b]\nmetric: loss\n{accept}```\n"
+    said = call(
+        write_report(tmp_path / "none", files | {"content/index.md": block.format(accept="")}), "check"
+    )
+    (name,) = {line.rpartition("[")[2].rstrip("]") for line in said.stdout.splitlines() if "warning:" in line}
+    inside = block.format(accept=f"accept: [{name}, epochs are steps here]\n")
+    before = f"---\naccept: [{name}, epochs are steps here]\n---\n{block.format(accept='')}"
+    for place, page in (("block", inside), ("front", before)):
+        done = call(write_report(tmp_path / place, files | {"content/index.md": page}), "check")
+        assert "warning" not in done.stdout, done.stdout
+
+
+def test_a_stale_accept_is_a_warning(tmp_path: Path) -> None:
+    """With its place, the nearest id and those that there are; the real warning still stands."""
+    report = make_report(tmp_path, settings="accept: [last-line-torn-off, killed]\n")
+    said = call(report, "check").stdout
+    assert "data/logs/source.yml" in said
+    assert 'accept names "last-line-torn-off", and no such warning arises here any more' in said
+    assert f'Did you mean "{ID}"? Those that arise here are "{ID}"' in said
+    assert "the last line is torn off" in said
+    assert run(report, "build", "--strict").returncode == 1
+
+
+def test_what_accept_takes(tmp_path: Path) -> None:
+    """An id without a reason is refused."""
+    said = call(make_report(tmp_path, settings=f"accept: [{ID}]\n"), "check").stdout
+    assert "accept takes the id of a warning and the reason, as in accept: [ID, reason]" in said
+
+
+def test_statements_are_not_accepted(tmp_path: Path) -> None:
+    """A sentence that does not hold has fails=, and its warning has no id."""
+    page = f'{PAGE}\n[0.9]{{value="final(A)" of="loss"}}\n'
+    (line,) = [
+        one
+        for one in call(make_report(tmp_path, page=page), "check").stdout.splitlines()
+        if "0.9" in one and "error" in one
+    ]
+    assert not line.endswith("]")
