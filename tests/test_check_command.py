@@ -298,8 +298,10 @@ def test_warnings_about_data_do_not_fail_a_check(report: Path, tmp_path: Path) -
     done = call(root, "check")
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
-        "data/runs.csv:10: warning: the last line is torn off and was left out. "
-        "[last-line-torn-off-left-out]",
+        (
+            "data/runs.csv:10: warning: the last line is torn off and was left out. "
+            "[last-line-torn-off-left-out]"
+        ),
         "   10 | GRPO,2,20",
         "",
         "0 statements",
