@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -83,13 +85,16 @@ def format_percent(share: float, *, decimals: int = 1) -> str:
     return _add_sign(f"{_round(hundredfold, decimals, (0, 100)):,f}") + "%"
 
 
-def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
+def format_estimate(estimate: Estimate, *, significant: int = 2, percent: bool = False) -> str:
     """Format a value and its interval with the digits that the interval supports: ``0.820 ± 0.012``.
 
     The half-width has ``significant`` digits, and the value as many decimals. An interval that is not
     centred on the value is written out: ``0.820 [0.800, 0.850]``. Very large and very small numbers
     share an exponent: ``(1.60 ± 0.12)e24``. A value without an interval has four significant digits.
+    ``percent`` writes a share as ``82.0 ± 1.2 %``.
     """
+    if percent:
+        return f"{format_estimate(scale_estimate(estimate, 100), significant=significant)} %"
     if estimate.low is None or estimate.high is None:
         return format_number(estimate.value)
     value, low, high = (_check_finite(end) for end in (estimate.value, estimate.low, estimate.high))
@@ -108,6 +113,12 @@ def format_estimate(estimate: Estimate, *, significant: int = 2) -> str:
     is_central = abs((low + high) / 2 - value) <= half / 20
     words = f"{texts[0]} ± {texts[3]}" if is_central else f"{texts[0]} [{texts[1]}, {texts[2]}]"
     return f"({words})e{shared}".replace("-", MINUS) if shared else words
+
+
+def scale_estimate(estimate: Estimate, factor: float) -> Estimate:
+    """Multiply a value and its interval by a factor above 0."""
+    low, high = (None if end is None else end * factor for end in (estimate.low, estimate.high))
+    return replace(estimate, value=estimate.value * factor, low=low, high=high)
 
 
 def format_p(p: float) -> str:

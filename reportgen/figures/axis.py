@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reportgen.figures.number_format import format_d3, format_time, make_formatter, to_moment
 
@@ -171,6 +172,21 @@ def _make_axis(  # noqa: PLR0917 - the fields of an axis in their order
     return Axis(title, scale, domain, ticks, tuple(write(tick, spec) for tick in ticks), spec, read_format)
 
 
+_PLACES = re.compile(r",?\.(\d+)~?f")
+
+
+def use_percent(axis: Axis) -> Axis:
+    """Return the axis with its numbers in percent: ``84%`` for 0.84. The domain stays as it is."""
+
+    def convert(spec: str, most: int) -> str:
+        match = _PLACES.fullmatch(spec)
+        return f",.{max(0, int(match[1]) - 2) if match else most}{'~' if '~' in spec else ''}%"
+
+    written = convert(axis.format, 6)
+    labels = tuple(format_d3(tick, written) for tick in axis.ticks)
+    return replace(axis, labels=labels, format=written, read_format=convert(axis.read_format, 2))
+
+
 def tick_step(low: float, high: float, count: int) -> float:
     """Return the round step for about ``count`` ticks: 1, 2 or 5 times a power of ten, as in d3-array."""
     raw = (high - low) / max(1, count)
@@ -206,8 +222,8 @@ def make_reader(axis: Axis) -> Callable[[float], str]:
 
 def count_decimals(axis: Axis) -> int | None:
     """Return the number of decimal places of values on this axis, or None if it varies."""
-    match = re.fullmatch(r",?\.(\d+)f", axis.read_format)
-    return int(match[1]) if match else None
+    match = re.fullmatch(r",?\.(\d+)([f%])", axis.read_format)
+    return int(match[1]) + (2 if match[2] == "%" else 0) if match else None
 
 
 def _round_values(low: float, high: float, count: int, least: float = 0.0) -> tuple[tuple[float, ...], float]:

@@ -205,6 +205,7 @@ class PlotSpec(Struct, frozen=True, kw_only=True):
     order: str = "given"
     highlight: tuple[str, ...] = ()
     runs: bool | None = None
+    percent: bool = False  # write values in percent
     whiskers: bool = False  # steps are a few settings that were tried: nothing is known between them
     references: tuple[ReferenceLine, ...] = ()
     annotations: tuple[Annotation, ...] = ()
@@ -253,7 +254,7 @@ def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawConte
             ),
             y_domain=panel.y_domain,
             y_scale=panel.y_scale,
-            **_copy_shared(settings),
+            **_copy_shared(settings) | ({"percent": panel.format == "percent"} if panel.format else {}),
         )
         for number, panel in enumerate(settings.panels, start=1)
     )
@@ -261,9 +262,8 @@ def make_panel_specs(block_id: str, settings: PanelsSettings, context: DrawConte
 
 def _copy_shared(settings: CurveSettings | PanelsSettings) -> dict[str, Any]:
     """Return the settings that curves and panels copy unchanged."""
-    return {
-        key: getattr(settings, key) for key in ("height", "x_domain", "x_scale", "order", "highlight", "runs")
-    }
+    names = ("height", "x_domain", "x_scale", "order", "highlight", "runs")
+    return {key: getattr(settings, key) for key in names} | {"percent": settings.format == "percent"}
 
 
 class ScoreContext(SourceContext, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -36,6 +36,8 @@ FILTER = (
 )
 
 
+ValueFormat: TypeAlias = Literal["number", "percent"]
+FORMAT = "How values are written: number, or percent, as in 84% for 0.84."
 PEAK = "Interval of the best value: none, or simultaneous, which allows for the choice of its step."
 
 

@@ -12,6 +12,7 @@ from reportgen.settings.block_base import BlockSettings
 from reportgen.settings.block_parts import (
     COLUMNS,
     FILTER,
+    FORMAT,
     PEAK,
     Annotation,
     Band,
@@ -21,6 +22,7 @@ from reportgen.settings.block_parts import (
     Peak,
     ReferenceLine,
     Rule,
+    ValueFormat,
     find_sources,
     list_formulas,
 )
@@ -87,6 +89,7 @@ class LineSettings(DataSettings):
         "given", description="Order of the series: as in the data, by final value, by best value, by name."
     )
     highlight: tuple[Name, ...] = Field((), description="These series keep colour, the rest turn grey.")
+    format: ValueFormat = Field("number", description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
     @model_validator(mode="after")
@@ -132,6 +135,7 @@ class PanelSettings(Settings):
     y_title: Name | None = Field(None, description="Title of the y axis.")
     y_domain: tuple[Number, Number] | None = Field(None, description="Lowest and highest y shown.")
     y_scale: Literal["linear", "log"] = Field("linear", description="linear or log.")
+    format: ValueFormat | None = Field(None, description="number or percent; the block's if left out.")
     higher_is_better: bool | None = Field(
         None, description="Whether a larger value is better; the block's if left out."
     )
@@ -199,6 +203,7 @@ class TableSettings(DataSettings):
         ("final", "peak", "mean"), min_length=1, description=f"Which of {COLUMNS}."
     )
     order: Literal["given", "final", "best", "name"] = Field("final", description="Order of the rows.")
+    format: ValueFormat = Field("number", description=FORMAT)
     peak: Peak = Field(Peak.NONE, description=PEAK)
 
     def list_formulas(self) -> dict[str, str]:
@@ -221,6 +226,7 @@ class SweepSettings(DataSettings):
         None, description="linear or log; log where the values span a factor of 10 if left out."
     )
     y_title: Name | None = Field(None, description="Title of the y axis; value and metric if left out.")
+    format: ValueFormat = Field("number", description=FORMAT)
     height: Annotated[int, Field(ge=120, le=800)] = Field(320, description="Height of the plot in pixels.")
 
 

@@ -180,7 +180,7 @@ def test_without_an_address_the_note_says_it_all(tabs: Tabs) -> None:
     assert "note = {Table ``Final, best and average accuracy''}" in entry
     assert PAGE not in re.sub(r"@misc\{.*", "", entry)
     tab = tabs.open("pages/tables", script=SAVED)
-    everything = ["Copy link to this table", "Copy CSV", "Copy LaTeX table"]
+    everything = ["Copy link to this table", "Copy CSV", "Copy LaTeX table", "Copy Markdown table"]
     assert offers(tab.locator("#results")) == everything
 
 
@@ -245,6 +245,23 @@ def test_a_latex_table_has_the_numbers_as_shown(tabs: Tabs) -> None:
         "  \\end{tabular}\n"
         "\\end{table}\n"
     )
+
+
+def test_a_markdown_table_has_the_numbers_as_shown(tabs: Tabs) -> None:
+    """Rows and columns as on the page, and nothing in a name is mark-up."""
+    tab = tabs.open("pages/tables", script=SAVED)
+    assert copy(tab.locator("#results"), "Markdown table").splitlines()[:2] == [
+        "| series | final | mean |",
+        "| --- | ---: | ---: |",
+    ]
+    text = copy(tab.locator("#nasty"), "Markdown table")
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines()]
+    assert {len(row) for row in rows} == {4}
+    assert rows[0][0].strip() == r"a\_b"
+    names = [re.sub(r"\\(?=[\\|`*_\[\]<>])", "", row[0].strip()) for row in rows[2:]]
+    shown = [" ".join(cells[0].split()) for cells in shown_rows(tab, "nasty")[1:]]
+    assert len(names) == len(shown)
+    assert sum(name == cell for name, cell in zip(names, shown, strict=True)) >= len(names) - 1
 
 
 def test_latex_shows_every_character_for_itself(tabs: Tabs) -> None:

@@ -19,6 +19,7 @@ from reportgen.figures.axis import (
     make_log_axis,
     make_time_axis,
     position,
+    use_percent,
 )
 from reportgen.figures.labels import place_labels
 from reportgen.figures.number_format import choose_step_format, format_d3
@@ -43,6 +44,7 @@ _MOST_RUN_LINES = 10
 _MOST_SYMBOLS = 25
 _TALL = 260
 _SETTINGS_PAD = 0.03
+_LARGEST_SHARE = 10.0
 _TICK_COUNTS, _LABEL_GAP = (7, 5, 4, 3, 2), 14
 
 
@@ -214,9 +216,16 @@ def _make_y_axis(lines: Sequence[SeriesLine], spec: PlotSpec, context: DrawConte
         raise ReportError(make_diagnostic(context, message))
     low, high = spec.y_domain or (float(values.min()), float(values.max()))
     if spec.y_scale == "log":
-        return make_log_axis(spec.y_title, *_check_positive(low, high, "y", context))
-    pad = 0.0 if spec.y_domain else 0.04
-    return make_linear_axis(spec.y_title, low, high, count=5 if spec.height >= _TALL else 4, pad=pad)
+        axis = make_log_axis(spec.y_title, *_check_positive(low, high, "y", context))
+    else:
+        pad = 0.0 if spec.y_domain else 0.04
+        axis = make_linear_axis(spec.y_title, low, high, count=5 if spec.height >= _TALL else 4, pad=pad)
+    largest = float(np.abs(values).max(initial=0.0))
+    if spec.percent and largest > _LARGEST_SHARE:
+        message = f'"{spec.metric}" reaches {largest:,.6g}, and format: percent would show that 100-fold'
+        step = "Leave format out where values are in percent already"
+        raise ReportError(make_diagnostic(context, message, step))
+    return use_percent(axis) if spec.percent else axis
 
 
 def _check_positive(low: float, high: float, axis: str, context: DrawContext) -> tuple[float, float]:

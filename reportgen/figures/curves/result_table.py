@@ -37,6 +37,7 @@ class _Metric(NamedTuple):
     better: bool | None
     lead: Lead
     facts: Mapping[tuple[str, str], Fact]  # by series and column, of all other columns
+    percent: bool
 
     def write_head(self, column: str, context: DrawContext) -> str:
         """Return a column's header; for best values, it includes how many they were picked from if equal."""
@@ -77,7 +78,7 @@ def build_result_table(
     """
     columns, several = settings.columns, len(metrics) > 1
     shown = [
-        _Metric(name, ends, way, lead, known)
+        _Metric(name, ends, way, lead, known, settings.format == "percent")
         for (name, ends), way, lead, known in zip(
             metrics, better, leads, facts or [{}] * len(metrics), strict=True
         )
@@ -133,18 +134,26 @@ def _build_cell(ending: Ending | None, column: str, metric: _Metric, context: Dr
         return Cell("no data")
     if column not in _HEADS:
         fact = metric.facts.get((ending.series, column))
-        return _build_fact_cell(fact, ending, context) if fact else Cell("no data")
+        return _build_fact_cell(fact, ending, metric, context) if fact else Cell("no data")
     estimate, step = _choose_number(ending, column)
     at = "" if step is None else f" at {_format_step(step, context)}"
     if column == Statistic.PEAK and len({end.readings for end in metric.endings}) > 1:
         at += f", of {ending.readings:,}"
+    number = _write_number(estimate, ending, metric, digits=metric.choose_decimals(column))
+    return Cell(f"{number}{at}", estimate.value)
+
+
+def _write_number(estimate: Estimate, ending: Ending, metric: _Metric, *, digits: int | None) -> str:
+    """Write a value; without an interval, it gets no more digits than the final value with one."""
     if estimate.low is not None and estimate.high is not None:
-        return Cell(f"{format_estimate(estimate)}{at}", estimate.value)
-    final, decimals = ending.final, metric.choose_decimals(column)
-    if final.low is not None and final.high is not None and decimals is not None:
-        # A value without an interval gets no more digits than one with an interval.
+        return format_estimate(estimate, percent=metric.percent)
+    final, decimals = ending.final, digits
+    if final.low is not None and final.high is not None and digits is not None:
         decimals = choose_decimals((final.high - final.low) / 2)
-    return Cell(f"{format_number(estimate.value, decimals=decimals)}{at}", estimate.value)
+    if not metric.percent:
+        return format_number(estimate.value, decimals=decimals)
+    decimals = None if decimals is None else max(0, decimals - 2)
+    return f"{format_number(100 * estimate.value, decimals=decimals)} %"
 
 
 def _write_caption(settings: TableSettings, metrics: list[_Metric], context: DrawContext) -> str:
@@ -186,7 +195,7 @@ def _write_caption(settings: TableSettings, metrics: list[_Metric], context: Dra
     return join_caption(sentences, context)
 
 
-def _build_fact_cell(fact: Fact, ending: Ending, context: DrawContext) -> Cell:
+def _build_fact_cell(fact: Fact, ending: Ending, metric: _Metric, context: DrawContext) -> Cell:
     if fact.value is None:
         return Cell({"steps_to": "not reached", "sd": "1 run"}.get(fact.name, "no data"))
     value = float(fact.value)
@@ -194,21 +203,18 @@ def _build_fact_cell(fact: Fact, ending: Ending, context: DrawContext) -> Cell:
         return Cell(_format_step(value, context) if context.step_is_time else format_number(value), value)
     if fact.quantity is Quantity.NUMBER:
         return Cell(f"{value:,.0f}", value)
+    if fact.name == "sd":
+        factor, unit = (100, " points") if metric.percent else (1, "")
+        return Cell(f"{format_number(factor * value, significant=2)}{unit}", value)
     steps = (fact.from_step, fact.to_step)
     at = f" at {_format_step(fact.step, context)}" if fact.step is not None and fact.name == "best_by" else ""
     if steps[0] is not None and steps[1] is not None:
         at = f" at {_format_step(steps[0], context)} to {_format_step(steps[1], context)}"
-    if fact.low is not None and fact.high is not None:
-        return Cell(f"{format_estimate(Estimate(value, fact.low, fact.high, fact.n))}{at}", value)
-    if fact.name == "sd":
-        return Cell(format_number(value, significant=2), value)
-    final, decimals = ending.final, None
-    if final.low is not None and final.high is not None:
-        decimals = choose_decimals((final.high - final.low) / 2)
-    return Cell(f"{format_number(value, decimals=decimals)}{at}", value)
+    estimate = Estimate(value, fact.low, fact.high, fact.n)
+    return Cell(f"{_write_number(estimate, ending, metric, digits=_DIGITS)}{at}", value)
 
 
-_MOST_NOTES = 6
+_MOST_NOTES, _DIGITS = 6, 4
 
 
 def _explain_columns(columns: Sequence[str], metrics: Sequence[_Metric]) -> Iterator[str]:

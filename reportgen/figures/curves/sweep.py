@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reportgen.core.model import Cell, CurveSet, Figure, ResultTable, Stack, Table
 from reportgen.core.words import format_count, format_estimate
-from reportgen.figures.axis import format_value, make_linear_axis
+from reportgen.figures.axis import format_value, make_linear_axis, use_percent
 from reportgen.figures.curves.figure import draw_plot_figure, name_band
 from reportgen.figures.curves.plotting import make_plot
 from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_caption
@@ -79,6 +79,10 @@ class _SweepWords(Struct, frozen=True):
     def measured(self) -> str:
         return f"{self.settings.value} {self.sweep.metric}"
 
+    def write(self, estimate: Estimate) -> str:
+        """Write an estimate as the block says."""
+        return format_estimate(estimate, percent=self.settings.format == "percent")
+
     @property
     def title(self) -> str:
         return self.settings.title or f"{self.measured} by {self.settings.x}"
@@ -101,7 +105,7 @@ class _SweepWords(Struct, frozen=True):
         lowest, points = self.sweep.higher_is_better is False, self.sweep.points
         first = (min if lowest else max)(points, key=lambda point: point.estimate.value)
         word = "" if self.settings.value == "best" else "lowest " if lowest else "highest "
-        said = f"The {word}{self.measured} is {format_estimate(first.estimate)}, with {first.group}, "
+        said = f"The {word}{self.measured} is {self.write(first.estimate)}, with {first.group}, "
         said += f"of {format_count(len(points), 'value')} compared."
         lead = self.sweep.lead
         if self.settings.value != "final" or not lead.tested or len(points) == 1:
@@ -157,9 +161,10 @@ class _SweepWords(Struct, frozen=True):
             cells = [Cell(point.text, point.number)]
             cells += [Cell(point.line, None)] if lines else []
             cells += [Cell(str(len(point.values)), float(len(point.values)))]
-            cells += [Cell(format_estimate(estimate), estimate.value)]
-            decimals = len(format_estimate(estimate).partition(" ")[0].partition(".")[2])
-            cells += [Cell(f"{end:.{decimals}f}", end) for end in ends]
+            cells += [Cell(self.write(estimate), estimate.value)]
+            decimals = len(self.write(estimate).partition(" ")[0].partition(".")[2])
+            factor, unit = (100, " %") if self.settings.format == "percent" else (1, "")
+            cells += [Cell(f"{factor * end:.{decimals}f}{unit}", end) for end in ends]
             rows.append(tuple(cells))
             values = (estimate.value, estimate.low, estimate.high)
             records.append((point.text, point.line, len(point.values), *values, *ends))
@@ -192,6 +197,7 @@ def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Fi
         x_scale=scale,
         runs=True,
         whiskers=True,
+        percent=settings.format == "percent",
     )
     slots = assign_slots([tuple(curve.series for curve in curve_set.curves)])
     around = replace(context, step_is_time=False, step_title=settings.x, slots=slots)
@@ -204,18 +210,19 @@ def _draw_rows(words: _SweepWords, text: FigureText) -> Figure:
     ends = [end for one in points for end in (one.estimate.low, one.estimate.high) if end is not None]
     ends += [value for point in points for value in point.values]
     axis = make_linear_axis(words.measured, min(ends), max(ends), count=5, pad=0.04)
+    if words.settings.format == "percent":
+        axis = use_percent(axis)
     slots = pick_slots(tuple(point.group for point in points), words.context.slots)
-    rows = [_make_row(point, axis, slots[point.group], several=len(point.values) > 1) for point in points]
-    read = [(point.group, format_estimate(point.estimate)) for point in points]
+    rows = [_make_row(point, axis, slots[point.group], words.write(point.estimate)) for point in points]
+    read = [(point.group, words.write(point.estimate)) for point in points]
     table = Table((words.settings.x, words.measured), tuple(read))
     records = ((point.text, point.line, value) for point in points for value in point.values)
     csv = write_table_csv((words.settings.x, "line", sweep.metric), records)
     return draw_dot_plot(rows, axis, text, table=table, csv=csv)
 
 
-def _make_row(point: SweepPoint, axis: Axis, slot: int | None, *, several: bool) -> Row:
-    estimate = point.estimate
-    value = format_estimate(estimate)
+def _make_row(point: SweepPoint, axis: Axis, slot: int | None, value: str) -> Row:
+    estimate, several = point.estimate, len(point.values) > 1
     return Row(
         name=point.group,
         slot=slot,

@@ -1,6 +1,6 @@
-/* What a figure or a table is cited and copied as: BibTeX, a link, CSV, SVG, a LaTeX table. Loaded once somebody
-   opens such a menu. Where a page cannot read the site's files, as from a disk, CSV is made of the table on the
-   page and SVG of the live view, and both say so. */
+/* What a figure or a table is cited and copied as: BibTeX, a link, CSV, SVG, a LaTeX or a Markdown table. Loaded
+   once somebody opens such a menu. Where a page cannot read the site's files, as from a disk, CSV is made of the
+   table on the page and SVG of the live view, and both say so. */
 (function (live) {
   "use strict";
 
@@ -18,6 +18,7 @@
       ["CSV", async () => (await readFile(part, "csv")) ?? [writeCsv(table), "CSV of the table as shown"]],
       svg && (draw || canRead(svg)) && ["SVG", async () => (await readFile(part, "svg")) ?? drawn(draw)],
       ["LaTeX table", () => writeLatex(table, part)],
+      ["Markdown table", () => writeMarkdown(table)],
     ];
     return offers.filter(Boolean).map(([words, write]) => {
       const choice = make("button", "", `Copy ${words}`);
@@ -168,6 +169,17 @@
     ].join("\n");
     const needs = /[^\u0000-\u017f\u2018-\u201d]/.test(text) ? ", and XeLaTeX or LuaLaTeX with a font for its characters" : "";
     return `% Needs \\usepackage{booktabs}${needs}.\n${text}`;
+  }
+
+  // ---- Markdown ------------------------------------------------------------------------------------
+
+  /** The table as it is shown, sorted and rounded, as GitHub and others read it. */
+  function writeMarkdown(table) {
+    const rows = readRows(table);
+    const rule = findSides(rows).map((side) => (side === "r" ? "---:" : "---"));
+    const cell = (text) => text.replace(INVISIBLE, "").replace(/\s+/g, " ").trim().replace(/[\\|`*_[\]<>]/g, "\\$&");
+    const [head, ...body] = rows.map((row) => row.map(cell));
+    return [head, rule, ...body].map((row) => `| ${row.join(" | ")} |\n`).join("");
   }
 
   function findTitle(part) {

@@ -166,13 +166,16 @@
 
   /** Ticks and format of an axis whose domain the reader chose. */
   function freshTicks({ scale, domain, format }, count) {
+    const percent = format?.endsWith("%") ? ",.6~%" : null;
     if (scale === "log2") return { ticks: log2Ticks(domain, count), format };
     if (scale === "log") {
       const ticks = logTicks(domain);
-      if (ticks.length > 1) return { ticks, format: domain[1] > 1e5 || domain[0] < 1e-3 ? "~e" : ",.6~f" };
+      const plain = domain[1] > 1e5 || domain[0] < 1e-3 ? "~e" : ",.6~f";
+      if (ticks.length > 1) return { ticks, format: percent ?? plain };
     }
     const ticks = vega.scale(scale === "time" ? "utc" : "linear")().domain(domain).ticks(count);
-    return { ticks: ticks.map(Number), format: format?.startsWith("~") && scale !== "time" ? format : null };
+    const own = format?.startsWith("~") && scale !== "time" ? format : null;
+    return { ticks: ticks.map(Number), format: percent ?? own };
   }
 
   /** Positions at least ``distance`` apart inside 0 to ``room``, moved as little as is simple. */
