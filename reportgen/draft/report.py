@@ -9,7 +9,12 @@ from msgspec import Struct, field
 
 from reportgen.core.errors import Diagnostics
 from reportgen.draft.accepting import accept_warnings
-from reportgen.draft.blocks.draw_inputs import DrawInputs, choose_colours, read_series_names
+from reportgen.draft.blocks.draw_inputs import (
+    DrawInputs,
+    choose_colours,
+    list_fixed_places,
+    read_series_names,
+)
 from reportgen.draft.blocks.results import ResultsStore
 from reportgen.draft.drawing import WorkerShare, add_overviews, draw_blocks, plan_report, split_plan
 from reportgen.draft.gathering import fit_pages, gather_pages, gather_sources
@@ -76,7 +81,7 @@ def draft(
     answers = ResultsStore(project.root, sources, here.list_all_requests(), here.places)
     names = read_series_names(here, sources, answers, cache, problems)
     names |= worker.fetch_names(problems)
-    colours = choose_colours(plan, names, project.settings.series, problems)
+    colours = choose_colours(plan, names, list_fixed_places(project.settings, sources.values()), problems)
     worker.start_drawing(colours)
     inputs = DrawInputs(project, sources, answers, colours, cache)
     done = count(1)

@@ -107,6 +107,13 @@ def assign_slots(
     return slots
 
 
+def fix_slots(slots: Mapping[str, int], names: Iterable[str], fixed: Mapping[str, int]) -> dict[str, int]:
+    """Return the slots with some fixed in one figure; its other ``names`` give way to these."""
+    shown = tuple(dict.fromkeys(names))
+    others = {name: slots[name] for name in shown if name in slots and slots[name] not in fixed.values()}
+    return {**slots, **assign_slots([shown], {**others, **fixed})}
+
+
 def pick_slots(
     series: tuple[str, ...], slots: Mapping[str, int], highlight: tuple[str, ...] = ()
 ) -> dict[str, int | None]:

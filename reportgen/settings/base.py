@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from reportgen.core.words import suggest_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +40,23 @@ Accepted = Annotated[
 ]
 """Warnings that are accepted: a pair of id and reason, several pairs, or a mapping."""
 ACCEPT = "Warnings that arise here and are accepted: [ID, reason], or several as ID: reason."
+
+
+PALETTE = ("blue", "orange", "green", "purple", "red", "sky", "olive", "pink")
+"""The colours of the palette, from place 1 on."""
+
+
+def _check_colour(name: str) -> str:
+    if name.lower() in PALETTE:
+        return name.lower()
+    near = suggest_name(name.lower(), PALETTE)
+    there = f"The colours, which can be told apart in light and dark, are {', '.join(PALETTE)}"
+    raise ValueError(f'"{name}" is no colour of the palette. {near}{there}')
+
+
+Colours = dict[Name, Annotated[Name, AfterValidator(_check_colour)]]
+"""Series and their colours."""
+COLOURS = f"Series and their colours: {', '.join(PALETTE)}."
 
 
 CellValue: TypeAlias = str | int | float | bool

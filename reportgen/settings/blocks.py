@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from reportgen.settings.base import CellValue, Name, Number, Settings, Sources
+from reportgen.settings.base import COLOURS, CellValue, Colours, Name, Number, Settings, Sources
 from reportgen.settings.block_base import BlockSettings
 from reportgen.settings.block_parts import (
     COLUMNS,
@@ -55,6 +55,7 @@ class DataSettings(BlockSettings):
     )
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
+    colours: Colours = Field(default_factory=dict, description=COLOURS)
     by: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = Field(
         None, description="Setting or column, or several, whose values are the series instead."
     )

@@ -11,7 +11,9 @@ from pydantic import ConfigDict, Field, PrivateAttr, StringConstraints, field_va
 
 from reportgen.settings.base import (
     ACCEPT,
+    COLOURS,
     Accepted,
+    Colours,
     Name,
     Settings,
     Sources,
@@ -147,6 +149,7 @@ class ProjectSettings(Settings):
     series: dict[Name, int] = Field(
         default_factory=dict, description="Series name: its place in the palette, 1 to 8."
     )
+    colours: Colours = Field(default_factory=dict, description=COLOURS)
     citation: Citation | None = Field(None, description="How the report is cited: authors, licence, DOI.")
     feed_id: Annotated[str, StringConstraints(pattern=_TAG, max_length=200)] | None = Field(
         None,

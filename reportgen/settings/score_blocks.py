@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from reportgen.settings.base import CellValue, Name, Sources
+from reportgen.settings.base import COLOURS, CellValue, Colours, Name, Sources
 from reportgen.settings.block_base import BlockSettings
 from reportgen.settings.block_parts import FILTER
 
@@ -42,6 +42,7 @@ class OutcomeSettings(BlockSettings):
     )
     series: tuple[Name, ...] | None = Field(None, description="Only these series, in this order.")
     filter: dict[str, CellValue | tuple[CellValue, ...]] = Field(default_factory=dict, description=FILTER)
+    colours: Colours = Field(default_factory=dict, description=COLOURS)
     level: Annotated[float, Field(gt=0, lt=1)] = Field(0.95, description="The confidence level.")
     higher_is_better: bool | None = Field(
         None, description="Whether a larger score is better; the benchmark's if left out."

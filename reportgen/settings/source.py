@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, ValidationError, model_validator
 
-from reportgen.settings.base import ACCEPT, Accepted, CellValue, Name, Number, Settings
+from reportgen.settings.base import ACCEPT, COLOURS, Accepted, CellValue, Colours, Name, Number, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -202,6 +202,7 @@ class SourceSettings(Settings):
         default_factory=dict, description="Only rows whose column has this value, or one of these."
     )
 
+    colours: Colours = Field(default_factory=dict, description=COLOURS)
     accept: Accepted = Field(default_factory=dict, description=ACCEPT)
 
     @model_validator(mode="after")

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from reportgen.core.errors import Diagnostic, ReportError, SourceLocation, Stage
 from reportgen.core.model import Figure, Observations, Panels, ResultTable, Stack
-from reportgen.core.words import join_names
-from reportgen.draft.blocks.draw_inputs import list_cautions
+from reportgen.core.words import join_names, quote_names, suggest_name
+from reportgen.draft.blocks.draw_inputs import SeriesColours, list_cautions
 from reportgen.draft.blocks.observations import draw_observations, mark_points, plan_curve, plan_observations
 from reportgen.draft.blocks.plan import PlannedBlock
 from reportgen.draft.blocks.sweep import draw_sweep_block
@@ -24,9 +24,10 @@ from reportgen.figures.curves.several_metrics import check_one_axis, draw_keyed_
 from reportgen.figures.live import write_compact_json
 from reportgen.figures.plot import make_curve_spec, make_panel_specs
 from reportgen.figures.render import draw_chart
+from reportgen.figures.style import fix_slots
 from reportgen.narrative.requests import list_joined, make_requests
 from reportgen.narrative.topics import Topic, list_block_sources
-from reportgen.settings.base import name_joined
+from reportgen.settings.base import PALETTE, name_joined
 from reportgen.settings.loading import load_block
 
 if TYPE_CHECKING:
@@ -284,6 +285,27 @@ def plan_block(block: Block, page: Page, sources: Mapping[str, Source]) -> Plann
     return plan(block, block.settings, page, sources)
 
 
+def _fix_colours(planned: PlannedBlock, colours: Mapping[str, str], inputs: DrawInputs) -> DrawInputs:
+    """Return the inputs with the colours that a block gives to its series."""
+    by_request = inputs.colours.names
+    names = tuple(dict.fromkeys(name for one in planned.requests for name in by_request.get(one, ())))
+    # A sweep has lines of its own.
+    unknown = [name for name in colours if name not in names and planned.block.kind != "sweep"]
+    if unknown:
+        place = planned.block.location
+        messages = (f'colours names "{name}", and this block does not show it' for name in unknown)
+        steps = (f"{suggest_name(name, names)}It shows {quote_names(names)}" for name in unknown)
+        pairs = zip(messages, steps, strict=True)
+        raise ReportError(*(Diagnostic(place, *pair, Stage.FIGURE) for pair in pairs))
+    slots = fix_slots(inputs.colours.slots, names, {name: PALETTE.index(colours[name]) for name in colours})
+    return replace(inputs, colours=SeriesColours(slots, by_request))
+
+
 def draw_block(planned: PlannedBlock, inputs: DrawInputs) -> Shown:
-    """Draw a block from the data that it names."""
+    """Draw a block from the data that it names.
+
+    Raises ``ReportError`` if it has a colour for a series that it does not show.
+    """
+    if colours := getattr(planned.block.settings, "colours", None):
+        inputs = _fix_colours(planned, colours, inputs)
     return KINDS[planned.block.kind].draw(planned, planned.block.settings, inputs)

@@ -23,6 +23,7 @@ from reportgen.figures.plot import DrawContext
 from reportgen.figures.style import SLOTS, assign_slots
 from reportgen.narrative.requests import is_about, name_benchmark
 from reportgen.narrative.topics import get_ranked_metric
+from reportgen.settings.base import PALETTE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from reportgen.figures.plot import ChartShape
     from reportgen.narrative.topics import Topic
     from reportgen.settings.inputs import Source
-    from reportgen.settings.report import Benchmark, Project
+    from reportgen.settings.report import Benchmark, Project, ProjectSettings
 
 
 class SeriesColours(Struct, frozen=True):
@@ -92,6 +93,14 @@ def choose_colours(
         problems.add([Diagnostic(SourceLocation("mkdocs.yml"), said, "", Stage.SETTINGS)])
     slots = {name: place - 1 for name, place in pinned.items()} if not wrong else {}
     return SeriesColours(assign_slots(in_order.values(), slots), in_order)
+
+
+def list_fixed_places(settings: ProjectSettings, sources: Iterable[Source]) -> dict[str, int]:
+    """List the places in the palette, from 1, that sources and the report give to series; the report wins."""
+    by_colour = {colour: place for place, colour in enumerate(PALETTE, start=1)}
+    named = [*(source.settings.colours for source in sources if not source.parts), settings.colours]
+    places = {name: by_colour[colour] for colours in named for name, colour in colours.items()}
+    return places | {name: place for name, place in settings.series.items() if name not in settings.colours}
 
 
 _MOST_PLACES: Final = 3

@@ -16,6 +16,7 @@ from reportgen.figures.plot import FigureText, PlotSpec, describe_source, join_c
 from reportgen.figures.scores.dot_plot import Row, RowDot, draw_dot_plot
 from reportgen.figures.style import assign_slots, pick_slots
 from reportgen.figures.text import write_table_csv
+from reportgen.settings.base import PALETTE
 
 if TYPE_CHECKING:
     from reportgen.core.model import Estimate, Lead
@@ -199,7 +200,8 @@ def _draw_lines(curve_set: CurveSet, words: _SweepWords, text: FigureText) -> Fi
         whiskers=True,
         percent=settings.format == "percent",
     )
-    slots = assign_slots([tuple(curve.series for curve in curve_set.curves)])
+    fixed = {name: PALETTE.index(colour) for name, colour in settings.colours.items()}
+    slots = assign_slots([tuple(curve.series for curve in curve_set.curves)], fixed)
     around = replace(context, step_is_time=False, step_title=settings.x, slots=slots)
     return draw_plot_figure(make_plot(curve_set, spec, around), curve_set, text, around)
 
